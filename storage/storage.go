@@ -17,32 +17,31 @@ import (
 )
 
 type (
-	// Cells is an opened installation.
+	// Cells is an open installation.
 	Cells = cell.Cells[resolve.Tx]
 	// Driver opens the database of one cell.
 	Driver = cell.Driver[resolve.Tx]
 )
 
-// Options of Open.
+// Options configures Open.
 type Options struct {
-	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an
-	// existing one another number than it began with is refused.
+	// Cells is the number of cells of a new installation. Defaults to the backend's choice. An existing
+	// installation keeps the number it was created with; any other value is refused.
 	Cells int
-	// MustExist refuses to make a new installation.
+	// MustExist makes Open fail instead of creating an installation.
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
-	// Connections is how many connections the process has to one server at most. Defaults to 64.
+	// Connections is the maximum number of connections of the process to one server. Defaults to 64.
 	Connections int
-	// UnsafeDurability takes servers that may lose what they have acknowledged, and connections to other
-	// hosts that are not verified.
+	// UnsafeDurability accepts servers that may lose acknowledged writes, and unverified connections to other
+	// hosts.
 	UnsafeDurability bool
-	// Restored takes cells as they are that were restored from backups or promoted: for locus cell
-	// restored.
+	// Restored accepts cells that were restored from backups or promoted; for locus cell restored.
 	Restored bool
-	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	// Readdress turns a copy into an installation of its own; see cell.Readdress.
 	Readdress *cell.Readdress
-	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
+	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 
@@ -52,25 +51,26 @@ var (
 	ErrInUse = errors.New("sqlite: data directory in use")
 	// ErrStrange means that the server of the cell map was promoted or restored.
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
-	// ErrRefused means that a server refuses the role or its password.
+	// ErrRefused means that a server rejects the role or its password.
 	ErrRefused = fmt.Errorf("postgres: the server refuses the role: %w", cell.ErrUnavailable)
 )
 
-// Backend keeps cells in one kind of database. One value serves one installation, so that its cells share connections.
+// Backend stores cells in one kind of database. One value serves one installation, so that its cells share
+// connections.
 type Backend interface {
 	// Driver opens single cells.
 	Driver() Driver
-	// Open opens an installation that lives in this kind of database, or makes one. Other returns the driver of a cell
-	// that has moved to another kind.
+	// Open opens an installation in this kind of database, or creates it. other returns the driver of a cell that
+	// has moved to another kind.
 	Open(ctx context.Context, url string, other func(url string) (Driver, error)) (*Cells, error)
-	// Follow tells the backend which installation its cells belong to, if another backend has opened it.
+	// Follow sets the installation of the backend's cells if another backend has opened it.
 	Follow(*Cells)
 }
 
-// Default is the scheme of URLs that name none: a directory.
+// Default is the scheme of a URL without one: a directory.
 const Default = "sqlite"
 
-// registration is a kind of database, whatever scheme of it a URL has.
+// registration is a kind of database, whichever of its schemes a URL has.
 type registration struct{ open func(*Options) Backend }
 
 var registry = struct {
@@ -78,8 +78,8 @@ var registry = struct {
 	backends map[string]*registration
 }{backends: map[string]*registration{}}
 
-// Register makes a kind of database known under the schemes of its URLs. Backends call it when they are imported. It panics
-// if a scheme is taken.
+// Register makes a kind of database available under its URL schemes. Backends call it when they are imported. It
+// panics if a scheme is taken.
 func Register(backend func(*Options) Backend, schemes ...string) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -94,12 +94,15 @@ func Register(backend func(*Options) Backend, schemes ...string) {
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 
-// Open opens an installation, or makes one. sqlite:DIR or just DIR is a data directory of SQLite files,
-// which belongs to this process while it is open; a path that looks like a URL is written with ./ before
-// it. postgres://HOST/NAME, or several such URLs with commas between them, is an installation in
-// databases of PostgreSQL servers, named as postgres.Template says, which any number of processes share.
-// Single cells may be of another kind, where they have moved to. The error is cell.ErrURL if the URL names no kind of
-// database that was imported.
+// Open opens an installation, or creates it.
+//
+//   - sqlite:DIR or just DIR is a data directory of SQLite files, which belongs to this process while it is open.
+//     Write a path that looks like a URL with a leading ./.
+//   - postgres://HOST/NAME, or several such URLs separated by commas, is an installation in databases of PostgreSQL
+//     servers, named by postgres.Template. Any number of processes share it.
+//
+// Single cells may have moved to another kind of database. The error is cell.ErrURL if the URL names no imported
+// kind of database.
 func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -126,12 +129,12 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	return cells, err
 }
 
-// DriverOf returns the driver of a URL, for cells of no installation.
+// DriverOf returns the driver of a URL, for cells without an installation.
 func DriverOf(url string) (Driver, error) {
 	return (&backends{opts: &Options{}, opened: map[*registration]Backend{}}).driver(url)
 }
 
-// backends are those of one installation.
+// backends holds the backends of one installation.
 type backends struct {
 	opts *Options
 
@@ -172,7 +175,7 @@ func (b *backends) driver(url string) (Driver, error) {
 	return backend.Driver(), nil
 }
 
-// follow tells the backends which installation was opened, but for the one that opened it.
+// follow passes the open installation to all backends except the one that opened it.
 func (b *backends) follow(opener Backend, cells *Cells) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,7 +187,7 @@ func (b *backends) follow(opener Backend, cells *Cells) {
 	}
 }
 
-// examples lists URLs of cells, by the schemes that are registered.
+// examples returns example URLs of cells for the registered schemes.
 func examples() string {
 	registry.Lock()
 	defer registry.Unlock()

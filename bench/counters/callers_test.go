@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
-// callerWays are those that callers hit, as fast as they are answered.
+// callerWays are the methods that callers hit at full speed.
 var callerWays = []way{
 	{"locus", openLocus("postgres")},
 	{"redis", openRedis("always", 0)},
@@ -33,8 +33,8 @@ var callerWays = []way{
 	{"locus-sqlite-client", openClient("sqlite")},
 }
 
-// loadsOf are the loads of a method. Who does not combine gets single hits only; over HTTP locus serve turns away
-// whom it has no room for, and 512 at once are too many.
+// loadsOf returns the loads of a method. A method that does not combine gets single hits only. Over HTTP, locus
+// serve rejects requests beyond its capacity, and 512 concurrent ones are too many.
 func (b *bench) loadsOf(key string) (all []Load) {
 	all = slices.DeleteFunc(loadsOf(key, b.Many), func(l Load) bool { return l.Callers > b.Callers })
 	if b.little() {
@@ -75,7 +75,7 @@ func loadsOf(key string, many int) (all []Load) {
 	return all
 }
 
-// callers measures the loads of a method. Those that need no other setting share what they hit.
+// callers measures the loads of a method. Loads with the same setting share a target.
 func (b *bench) callers(ctx context.Context, w way) error {
 	loads := b.loadsOf(w.key)
 	for len(loads) > 0 {
@@ -91,7 +91,7 @@ func (b *bench) callers(ctx context.Context, w way) error {
 	return nil
 }
 
-// hit opens a target and measures loads on it, each after a short one that is not measured.
+// hit opens a target and measures loads on it, each after a short unmeasured one.
 func (b *bench) hit(ctx context.Context, w way, s setting, loads []Load) (err error) {
 	t, err := w.open(ctx, b, s)
 	if err != nil {
@@ -173,8 +173,8 @@ func fill(ctx context.Context, t target, want []atomic.Int64) error {
 	return errors.Join(errs...)
 }
 
-// drive has callers hit metrics at random for so long, and answers with how long each call took. want gets
-// what was acknowledged.
+// drive makes callers hit random metrics for a duration, and returns how long each call took. It adds what was
+// acknowledged to want.
 func drive(ctx context.Context, t target, l Load, d time.Duration, want []atomic.Int64) ([]time.Duration, error) {
 	waits := make([][]time.Duration, l.Callers)
 	errs := make([]error, l.Callers)

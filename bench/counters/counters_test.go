@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m)))
 }
 
-// A little of everything is measured: that each method counts rightly is part of that.
+// A short run of every measurement, which also checks that each method counts correctly.
 func TestMeasure_Little(t *testing.T) {
 	t.Parallel()
 	methods := []string{"locus", "growing", "tree", "rows", "locus-sqlite", "growing-sqlite", "locus-sqlite-http", "locus-sqlite-client"}
@@ -61,7 +61,7 @@ func TestMeasure_Little(t *testing.T) {
 	}
 }
 
-// memory is a target that forgets a hit now and then.
+// memory is a target that loses a hit now and then.
 type memory struct {
 	counts []atomic.Int64
 	forget bool
@@ -86,7 +86,7 @@ func (m *memory) sums(context.Context) (all []int64, err error) {
 
 func (*memory) close() error { return nil }
 
-// A sum that is not exact fails, and so does one whose levels differ.
+// A wrong sum fails, and so do levels that differ.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	for _, forget := range []bool{false, true} {
@@ -111,7 +111,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Every hour comes once, with its minutes in order.
+// Every hour occurs once, with its minutes in order.
 func TestShuffled(t *testing.T) {
 	t.Parallel()
 	all := minutes(20)

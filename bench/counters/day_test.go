@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// dayWays are those that the simulated day is played with.
+// dayWays are the methods that the simulated day is played with.
 var dayWays = []way{
 	{"locus", openLocus("postgres")},
 	{"growing", openDocuments(growing)},
@@ -26,10 +26,10 @@ var dayWays = []way{
 	{"redis-list", openRedis("always", 512)},
 }
 
-// midnight is when the measured day begins, the one after a day to warm up.
+// midnight is when the measured day begins, after a day of warm-up.
 var midnight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// preparing is a target whose day has to be prepared beforehand.
+// preparing is a target whose day must be prepared in advance.
 type preparing interface {
 	prepare(ctx context.Context, day time.Time) error
 }
@@ -98,7 +98,7 @@ func (b *bench) day(ctx context.Context, w way) (err error) {
 	return p.check(ctx)
 }
 
-// minutes of a day, every so manieth.
+// minutes returns every n-th minute of a day.
 func minutes(every int) (all []time.Duration) {
 	for m := 0; m < 24*60; m += every {
 		all = append(all, time.Duration(m)*time.Minute)
@@ -106,7 +106,7 @@ func minutes(every int) (all []time.Duration) {
 	return all
 }
 
-// shuffled are the same minutes with the hours in another order.
+// shuffled returns the same minutes with the hours in random order.
 func shuffled(all []time.Duration, r *rand.Rand) (mixed []time.Duration) {
 	for _, hour := range r.Perm(24) {
 		for _, at := range all {
@@ -127,14 +127,14 @@ type player struct {
 	r    *rand.Rand
 }
 
-// minute plays one for at least so long.
+// minute plays one minute for at least a duration.
 func (p *player) minute(ctx context.Context, at time.Time, least time.Duration) (Dot, error) {
 	p.set(at)
 	c := call{metrics: make([]int32, p.Batch), at: at}
 	var d Dot
 	took := time.Duration(0)
 	for n := 0; n < p.Tx || took < least; n++ {
-		// So many different metrics, in order, so that nobody has to merge or to sort hits.
+		// Different metrics, in order, so that no method has to merge or sort hits.
 		first := p.r.IntN(p.Metrics)
 		for i := range c.metrics {
 			c.metrics[i] = int32((first + i) % p.Metrics)
@@ -154,7 +154,7 @@ func (p *player) minute(ctx context.Context, at time.Time, least time.Duration) 
 	return d, nil
 }
 
-// prepare prepares a day where that has to be done.
+// prepare prepares a day if the target requires it.
 func (p *player) prepare(ctx context.Context, day time.Time) error {
 	if ready, ok := p.target.(preparing); ok {
 		return ready.prepare(ctx, day)

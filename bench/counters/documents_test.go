@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The source text's documents, as jsonb: the id is day and metric, a hit adds to three numbers and makes the
-// document where there is none.
+// The source text's documents, as jsonb: the ID is day and metric; a hit increments three numbers and creates the
+// document if it is missing.
 const sqlDocument = `CREATE TABLE document (id text PRIMARY KEY, doc jsonb NOT NULL)`
 
 // shape is one of the text's schemas.
 type shape struct {
-	// minute is the path of a minute in the document.
+	// minute returns the path of a minute in the document.
 	minute func(t time.Time) []string
-	// blank is a document with every key; "" of one that grows.
+	// blank is a document with every key, "" for one that grows.
 	blank string
 }
 
@@ -40,7 +40,7 @@ func treeMinute(t time.Time) []string { return []string{"minute", t.Format("15")
 
 func hourOf(t time.Time) []string { return []string{"hourly", t.Format("15")} }
 
-// blank is a document of zeros.
+// blank returns a document of zeros.
 func blank(minute func(time.Time) []string) string {
 	var b strings.Builder
 	b.WriteString(`{"daily": 0, "hourly": {`)
@@ -76,7 +76,7 @@ func blank(minute func(time.Time) []string) string {
 	return b.String()
 }
 
-// first is a document with one hit, of those that grow.
+// first returns a document with one hit, for those that grow.
 func first(t time.Time) string {
 	return fmt.Sprintf(`{"daily": 1, "hourly": {%q: 1}, "minute": {%q: 1}}`, hourOf(t)[1], flatMinute(t)[1])
 }
@@ -90,7 +90,7 @@ const (
 
 	sqlBlank = `INSERT INTO document SELECT id, $2::jsonb FROM unnest($1::text[]) AS id ON CONFLICT DO NOTHING`
 
-	// sqlSums reads minutes at the depth that they have.
+	// sqlSums reads minutes at whatever depth they have.
 	sqlSums = `SELECT id, (doc->>'daily')::bigint,
 		(SELECT sum(value::bigint)::bigint FROM jsonb_each_text(doc->'hourly')),
 		(SELECT sum((value#>>'{}')::bigint)::bigint FROM (SELECT jsonb_path_query(doc->'minute', '$.**{last}') AS value) AS m) FROM document`
@@ -104,7 +104,7 @@ type documents struct {
 	r     *rand.Rand
 }
 
-// openDocuments makes a database for documents of a shape.
+// openDocuments creates a database for documents of a shape.
 func openDocuments(s shape) func(context.Context, *bench, setting) (target, error) {
 	return func(ctx context.Context, b *bench, o setting) (target, error) {
 		d := &documents{shape: s, names: names(o.metrics), r: rand.New(rand.NewPCG(4, uint64(b.Round)))}
@@ -119,7 +119,7 @@ func openDocuments(s shape) func(context.Context, *bench, setting) (target, erro
 
 func (d *documents) id(m int32, at time.Time) string { return at.Format("20060102/") + d.names[m] }
 
-// add is one transaction: the hits in one statement, before it the documents of tomorrow that chance makes.
+// add runs one transaction: the hits in one statement, preceded by the documents of tomorrow that chance creates.
 func (d *documents) add(ctx context.Context, _ int, c call) error {
 	ids := make([]string, len(c.metrics))
 	var tomorrow []string
@@ -137,7 +137,7 @@ func (d *documents) add(ctx context.Context, _ int, c call) error {
 	return d.conn.SendBatch(ctx, batch).Close()
 }
 
-// prepare makes the documents of a day that chance has not made.
+// prepare creates the documents of a day that chance has not created.
 func (d *documents) prepare(ctx context.Context, day time.Time) error {
 	if d.blank == "" {
 		return nil
@@ -162,7 +162,7 @@ func (d *documents) sums(ctx context.Context) ([]int64, error) {
 	return s.all, err
 }
 
-// sums gather the totals of documents.
+// sums collects the totals of documents.
 type sums struct {
 	of  map[string]int
 	all []int64
@@ -176,7 +176,7 @@ func newSums(names []string) *sums {
 	return s
 }
 
-// add adds those of one document, whose id is its day and its metric.
+// add adds the totals of one document, whose ID is its day and its metric.
 func (s *sums) add(id string, day, hours, minutes int64) error {
 	if day != hours || day != minutes {
 		return fmt.Errorf("%s: the day has %d hits, its hours %d, its minutes %d", id, day, hours, minutes)
@@ -196,13 +196,13 @@ func (d *documents) size(ctx context.Context) (int64, error) { return sizeOf(ctx
 
 func (d *documents) close() error { return d.conn.Close(context.Background()) }
 
-// walOf is how much of a log the server has written so far, in bytes.
+// walOf returns the size of the log that the server has written so far, in bytes.
 func walOf(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	err = conn.QueryRow(ctx, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").Scan(&n)
 	return n, err
 }
 
-// sizeOf is what the tables of a database take, with indexes and what is stored beside them, in bytes.
+// sizeOf returns the size of the tables of a database with indexes and TOAST, in bytes.
 func sizeOf(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	err = conn.QueryRow(ctx, `SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')`).Scan(&n)

@@ -22,7 +22,7 @@ type file struct {
 	hit   *sql.Stmt
 }
 
-// openFile makes one with the settings of Locus' cells; SQLite checkpoints as it does by default.
+// openFile creates one with the settings of Locus' cells; SQLite checkpoints as it does by default.
 func openFile(ctx context.Context, b *bench, s setting) (target, error) {
 	f := &file{names: names(s.metrics), path: filepath.Join(b.tb.TempDir(), "documents")}
 	var err error
@@ -39,7 +39,7 @@ func openFile(ctx context.Context, b *bench, s setting) (target, error) {
 	return f, err
 }
 
-// add is one transaction of prepared statements. No round trip is saved by making them one.
+// add runs one transaction of prepared statements. Combining them would not save a round trip.
 func (f *file) add(ctx context.Context, _ int, c call) error {
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *file) size(context.Context) (int64, error) { return filesOf(filepath.Di
 
 func (f *file) close() error { return errors.Join(f.hit.Close(), f.db.Close()) }
 
-// filesOf is what the files of a directory take, in bytes.
+// filesOf returns the size of the files of a directory, in bytes.
 func filesOf(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, f fs.DirEntry, err error) error {
 		if err != nil || f.IsDir() {

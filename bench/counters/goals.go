@@ -12,20 +12,20 @@ import (
 // verdict is a row of the table of goals.
 type verdict struct {
 	goal, theirs, ours, ratio, gate, aim string
-	// reached is whether the gate was; nil if there is none.
+	// reached reports whether the gate was reached; nil if there is none.
 	reached *bool
 }
 
-// ratio is a goal: a figure of Locus by one of somebody else, in the same round.
+// ratio is a goal: a figure of Locus divided by a peer's in the same round.
 type ratio struct {
 	goal         string
 	ours, theirs func(*Report) float64
-	unit         string  // of both figures; "" if only their ratio says something
-	gate, aim    float64 // 0 is none
-	below        bool    // the ratio is to be below the gate
+	unit         string  // of both figures; "" if only the ratio is meaningful
+	gate, aim    float64 // 0 means none
+	below        bool    // the ratio must be below the gate
 }
 
-// rateOf is the hits a second of a run.
+// rateOf returns the hits per second of a run.
 func rateOf(method string, l Load) func(*Report) float64 {
 	return runOf(method, l, func(r *Run) float64 { return r.PerSecond })
 }
@@ -34,7 +34,7 @@ func hourly(h int) func(*Day) float64 { return func(d *Day) float64 { return d.h
 
 func syncsOf(r *Report) float64 { return r.Syncs }
 
-// level is a goal about the last hour by the first one.
+// level returns a goal for the rate of the last hour divided by that of the first.
 func level(who, method string, gate, aim float64, below bool) ratio {
 	return ratio{
 		goal: "last hour / first hour, " + who, ours: dayOf(method, hourly(23)), theirs: dayOf(method, hourly(0)),
@@ -48,7 +48,7 @@ var goals = []ratio{
 	level("Locus on SQLite", "locus-sqlite", 0.95, 0.98, false),
 	level("growing jsonb, for comparison", "growing", 0.05, 0, true),
 	level("growing JSON on SQLite, for comparison", "growing-sqlite", 0.1, 0, true),
-	level("Locus on MongoDB", "locus-mongodb", 0, 0, false), // nothing was measured that a goal could be set by
+	level("Locus on MongoDB", "locus-mongodb", 0, 0, false), // no measurements yet to set a goal by
 	level("growing document on MongoDB, for comparison", "growing-mongodb", 0, 0, false),
 	level("hierarchical document on MongoDB, for comparison", "tree-mongodb", 0, 0, false),
 	{"MongoDB, a day's mean; growing document", dayOf("locus-mongodb", (*Day).mean), dayOf("growing-mongodb", (*Day).mean), "/s", 0, 0, false},
@@ -70,7 +70,7 @@ var goals = []ratio{
 	{"PostgreSQL over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-client", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
 }
 
-// verdicts holds the reports against the goals. One that was not measured has no row.
+// verdicts compares the reports with the goals. A goal that was not measured has no row.
 func verdicts(reports []Report) (all []verdict) {
 	for _, g := range goals {
 		ratios := rounds.Over(reports, func(r *Report) float64 { return g.ours(r) / g.theirs(r) })
@@ -109,7 +109,7 @@ func bound(how string, v float64) string {
 	return fmt.Sprintf("%s %g", how, v)
 }
 
-// combined is how many hits a commit takes.
+// combined returns the verdict on the number of hits per commit.
 func combined(reports []Report, method string) (verdict, bool) {
 	group := ofRun(reports, method, load(64, 1), func(r *Run) float64 { return r.Group })
 	return verdict{
@@ -118,7 +118,7 @@ func combined(reports []Report, method string) (verdict, bool) {
 	}, len(group) > 0
 }
 
-// manyMetrics holds a load of many metrics against the same of few.
+// manyMetrics compares a load with many metrics to the same load with few.
 func manyMetrics(reports []Report, method string) (verdict, bool) {
 	n := reports[0].Many
 	few, many := rateOf(method, load(8, 1000)), rateOf(method, Load{Callers: 8, Batch: 1000, Metrics: n})

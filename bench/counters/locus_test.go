@@ -24,14 +24,14 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// embedded is Locus in the program: one cell, and as many services over it as servers are asked for.
+// embedded is Locus in the program: one cell with the requested number of services.
 type embedded struct {
 	stored
 	*recording
 	services []*locus.DB
 }
 
-// recording are recorders in the program.
+// recording holds recorders in the program.
 type recording struct {
 	hits      []counter.Metric
 	recorders []*counter.Recorder
@@ -47,7 +47,7 @@ func newRecording(names []string) *recording {
 	return r
 }
 
-// options are those of a recorder.
+// options returns the options of a recorder.
 func (r *recording) options(s setting) counter.Options {
 	return counter.Options{
 		Now: s.now, Unprepared: s.unprepared, Names: max(200_000, 2*s.metrics), Quota: max(1_000_000, 2*s.metrics),
@@ -55,7 +55,7 @@ func (r *recording) options(s setting) counter.Options {
 	}
 }
 
-// openLocus makes an installation of one cell in a kind of database.
+// openLocus creates an installation of one cell in a kind of database.
 func openLocus(kind string) func(context.Context, *bench, setting) (target, error) {
 	return func(ctx context.Context, b *bench, s setting) (target, error) {
 		e := &embedded{}
@@ -77,7 +77,7 @@ func openLocus(kind string) func(context.Context, *bench, setting) (target, erro
 	}
 }
 
-// place is where a new installation can be made.
+// place returns where a new installation can be created.
 func (b *bench) place(kind string) string {
 	if kind == "postgres" {
 		b.installations++
@@ -105,15 +105,15 @@ func (e *embedded) close() (err error) {
 	return errors.Join(err, e.stored.close())
 }
 
-// stored is what an installation has in its one cell.
+// stored is the contents of an installation's only cell.
 type stored struct {
 	names []string
 	cells *storage.Cells
-	conn  *pgx.Conn // nil of files
-	dir   string    // of these
+	conn  *pgx.Conn // nil for files
+	dir   string    // of the files
 }
 
-// connect gets ready to ask how much there is.
+// connect prepares for reading the sizes.
 func (s *stored) connect(ctx context.Context, kind, place string) (err error) {
 	if kind == "postgres" {
 		s.conn, err = pgx.Connect(ctx, s.cells.Map().URL(s.cells.Map().Cells()[0]))
@@ -143,7 +143,7 @@ func (s *stored) size(ctx context.Context) (int64, error) {
 	return sizeOf(ctx, s.conn)
 }
 
-// sums reads the spans of all days that were hit at each level.
+// sums reads the spans of all days that were hit, at each level.
 func (s *stored) sums(ctx context.Context) ([]int64, error) {
 	db, err := s.cells.Cell(s.cells.Map().Cells()[0])
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *stored) sums(ctx context.Context) ([]int64, error) {
 	return got.all, db.View(ctx, func(tx resolve.Tx) error { return got.read(ctx, tx) })
 }
 
-// read adds the days of all metrics but Locus' own.
+// read adds the days of all metrics except Locus' own.
 func (s *sums) read(ctx context.Context, tx counter.Store) error {
 	after := counter.Metric("")
 	for {
@@ -169,7 +169,7 @@ func (s *sums) read(ctx context.Context, tx counter.Store) error {
 	}
 }
 
-// sumsOf adds up the metrics' days, from their first one on.
+// sumsOf adds up the days of metrics, from their first one on.
 func sumsOf(ctx context.Context, tx counter.Store, metas []counter.Meta, got *sums) error {
 	if len(metas) == 0 {
 		return nil

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command counters plays the experiment of the source text: hits by minute, hour and day, written at every minute
-// of a simulated day, in the text's documents and in Locus' layout. It prints Markdown tables and draws the
-// text's picture. Then callers hit Locus and its peers as fast as they are answered.
+// Command counters runs the experiment of the source text: hits per minute, hour and day, written at every minute
+// of a simulated day, in the text's documents and in Locus' layout. It prints Markdown tables and draws the text's
+// picture. Then concurrent callers hit Locus and its peers at full speed.
 //
 //	go -C bench run ./counters                                               an hour
 //	go -C bench run ./counters -rounds 5 -save run.json -picture ../docs/counters   what docs/performance.md prints
@@ -14,10 +14,10 @@
 //
 // # The day
 //
-// A document, or what is in its place, holds a metric's day: its total, 24 hours and 1,440 minutes. A hit adds
-// to three of them. Each of 1,440 minutes is played with some transactions of 100 hits, of 100 metrics one
-// each, so that at any time of the day every document holds all the minutes before. A day that is not measured comes
-// first. All write into databases of their own that sync every commit, PostgreSQL's on one server.
+// A document, or its equivalent, holds a metric's day: its total, 24 hours and 1,440 minutes. A hit increments
+// three of them. Each of the 1,440 minutes is played with some transactions of 100 hits, one hit for each of 100
+// metrics, so that at any time of the day every document holds all earlier minutes. An unmeasured day comes first.
+// Each method writes to a database of its own that syncs every commit; the PostgreSQL databases share one server.
 //
 //	growing           the text's first document: a key comes with its first hit
 //	flat              every key is there from the start; tomorrow's document is made by chance (1/2000 a hit)
@@ -26,33 +26,34 @@
 //	Redis             a hash for each metric and day, three HINCRBY a hit, 300 in a pipeline
 //	-mongodb          the text's three documents and Locus once more, where the text has them
 //
-// The chance is the text's, but there are fewer hits than the text's: documents of the measured day that chance has
-// not made are made before it, not measured. With -shuffle the hours come in any order in every second round for who
-// does not grow, which tells the time of day from how long a database has been written to.
+// The chance is the text's, but there are fewer hits than in the text: documents of the measured day that chance
+// has not created are created before it and not measured. With -shuffle, methods that do not grow play the hours in
+// random order in every second round, which separates the time of day from how long a database has been written to.
 //
 // # MongoDB
 //
-// Nobody starts one here: -mongodb names a replica set or a mongos, or LOCUS_BENCH_MONGODB_URI does if there is a
-// password in it. What may lose what it has acknowledged is refused, and so is what stands in for MongoDB. The
-// documents are written as in the text, by upserts that increment; the 100 hits of a transaction are a bulk, which no
-// transaction holds together. All is written with w: majority and j: true, into databases that begin with locus_bench_
-// and are dropped in the end. A server on this machine counts as others, which use processors.
+// The program does not start a server: -mongodb names a replica set or a mongos; LOCUS_BENCH_MONGODB_URI does so
+// for a URI with a password. Servers that may lose acknowledged writes are refused, and so are emulations of
+// MongoDB. The documents are written as in the text, by upserts that increment; the 100 hits of a transaction are a
+// bulk, which is not atomic. Everything is written with w: majority and j: true, into databases whose names begin
+// with locus_bench_ and which are dropped at the end. Processor time of a server on this machine counts as other
+// programs'.
 //
 // # The callers
 //
-// Goroutines call for as long as -seconds says, each waits for its answer. Hits are of metrics at random.
-// Calls of Locus go to a recorder in the program (embedded), or to locus serve over a socket of this machine; Redis has only
-// a socket, so what is over a socket is held against it, and what is embedded stands in rows of its own. Redis
-// gets a call as one pipeline. A program's callers of Locus share a client, which makes batches of single hits: that
-// has rows of its own too. Hour rows without combining are Locus' hour rows, written by everybody alone.
+// Goroutines call for the duration of -seconds; each waits for its reply. Hits are for random metrics. Calls to
+// Locus go to a recorder in the program (embedded), or to locus serve over a local socket. Redis can only be
+// reached over a socket, so it is compared with the figures over a socket; embedded figures have rows of their own.
+// A call to Redis is one pipeline. The callers of Locus in a program share a client, which batches single hits:
+// that has rows of its own too. "Hour rows without combining" are Locus' hour rows, written by each caller
+// separately.
 //
 // # How it measures
 //
-// A round makes all databases anew and takes the methods in another order than the one before. Tables
-// hold the medians of the rounds, ratios those of the same round. After every day and load the sums are
-// compared with what was acknowledged, by metric: a difference fails the program, and nothing is
-// printed. What others took of the processors meanwhile is printed; a load during which it was more than
-// -foreign is repeated, at most twice.
+// A round creates all databases afresh and runs the methods in another order than the previous one. Tables hold the
+// medians of the rounds, ratios those of the same round. After every day and load the sums are compared, by metric,
+// with what was acknowledged: a difference fails the program and nothing is printed. The program prints what other
+// programs used of the processors; a load during which that exceeded -foreign is repeated, at most twice.
 package main
 
 import (
@@ -100,7 +101,7 @@ func main() {
 		p.Args = []string{"-test.cpuprofile=" + profile}
 	}
 	if given != "" {
-		if err := os.Setenv(givenMongoDB, given); err != nil { // for the measurement, and for no file
+		if err := os.Setenv(givenMongoDB, given); err != nil { // for the measurement only, not stored in any file
 			fmt.Fprintln(os.Stderr, "bench/counters:", err)
 			os.Exit(2)
 		}

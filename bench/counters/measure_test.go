@@ -36,14 +36,14 @@ type bench struct {
 	*Report
 	tb      testing.TB
 	server  *pgtest.Server
-	redis   string // the program, "" where there is none
+	redis   string // the program, "" if there is none
 	mongodb mongoServer
 	started []*process // besides the server
-	// installations that were made on the server.
+	// installations is the number created on the server.
 	installations int
 }
 
-// measure makes everything anew and measures each method.
+// measure creates everything afresh and measures each method.
 func measure(tb testing.TB, o Options, given mongoServer) *Report {
 	tb.Helper()
 	if given.uri == "" && slices.ContainsFunc(o.Methods, onMongoDB) {
@@ -87,7 +87,7 @@ func measure(tb testing.TB, o Options, given mongoServer) *Report {
 	return b.Report
 }
 
-// with are methods, and those on MongoDB where one was given.
+// with returns the methods, including those on MongoDB if one was given.
 func (b *bench) with(ways, mongo []way) []way {
 	if b.mongodb.uri == "" {
 		return ways
@@ -95,33 +95,33 @@ func (b *bench) with(ways, mongo []way) []way {
 	return slices.Concat(ways, mongo)
 }
 
-// way is a method, and how what it counts in is opened.
+// way is a method, with a function that opens its target.
 type way struct {
 	key  string
 	open func(context.Context, *bench, setting) (target, error)
 }
 
-// setting is what a target is opened for.
+// setting describes the target to open.
 type setting struct {
 	metrics int
-	callers int // at most
-	// now is the clock of a simulation; nil is the true one.
+	callers int // maximum
+	// now is the clock of a simulation; nil is the real one.
 	now        func() time.Time
 	unprepared bool
-	servers    int // that share one cell; 0 is one
+	servers    int // that share one cell; 0 means one
 }
 
-// little tells that this is the test that measures a little of everything, and nothing right.
+// little reports whether this is the short test run, which measures nothing accurately.
 func (b *bench) little() bool { return b.Seconds < 0.1 }
 
-// seconds is a length of time, cut short if little is measured.
+// seconds returns a duration, shortened in the short test run.
 func (b *bench) seconds(s float64) time.Duration {
 	return time.Duration(min(s, 20*b.Seconds) * float64(time.Second))
 }
 
 // call is some hits at one time.
 type call struct {
-	metrics []int32 // that are hit, once each time they stand there
+	metrics []int32 // to hit, once per occurrence
 	at      time.Time
 	key     string // makes it count once
 }
@@ -130,28 +130,28 @@ type call struct {
 type target interface {
 	// add counts a call and returns when it is durable. Each caller has a number.
 	add(ctx context.Context, caller int, c call) error
-	// sums are the totals of the metrics, read at each level there is. The error says that two levels differ.
+	// sums returns the totals of the metrics, read at each level. It returns an error if two levels differ.
 	sums(ctx context.Context) ([]int64, error)
 	close() error
 }
 
-// grouping is a target that knows how many hits its commits took.
+// grouping is a target that knows the number of hits per commit.
 type grouping interface {
-	// groups are the commits since the last time, and their hits.
+	// groups returns the commits since the last call, and their hits.
 	groups() (commits, hits int64)
 }
 
-// logging is a target that has a log of so many bytes so far.
+// logging is a target that knows the size of its log in bytes.
 type logging interface {
 	logged(ctx context.Context) (int64, error)
 }
 
-// sized is a target that has so many bytes.
+// sized is a target that knows its size in bytes.
 type sized interface {
 	size(ctx context.Context) (int64, error)
 }
 
-// syncs is how often a second a block that is there can be written again and be durable.
+// syncs returns how often per second an existing block can be rewritten durably.
 func syncs(dir string, d time.Duration) (float64, error) {
 	f, err := os.CreateTemp(dir, "sync")
 	if err != nil {
@@ -178,7 +178,7 @@ func syncs(dir string, d time.Duration) (float64, error) {
 	return float64(n) / time.Since(began).Seconds(), nil
 }
 
-// names of the metrics.
+// names returns the names of the metrics.
 func names(n int) []string {
 	all := make([]string, n)
 	for i := range all {

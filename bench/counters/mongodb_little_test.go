@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// givenTo is the server that the tests run on. What is played there is too little to measure anything.
+// givenTo returns the server that the tests run on. The runs are too short to measure anything.
 func givenTo(t *testing.T) mongoServer {
 	t.Helper()
 	uri := mongotest.URI(t)
@@ -28,7 +28,7 @@ func givenTo(t *testing.T) mongoServer {
 	return mongoServer{uri: strings.Replace(uri, name, "", 1), text: mongotest.On(t).Text, unsafe: !mongotest.On(t).Durable}
 }
 
-// A little is measured on MongoDB too, where one is given.
+// A short run on MongoDB, if one is given.
 func TestMeasure_LittleOnMongoDB(t *testing.T) {
 	t.Parallel()
 	o := Options{Metrics: 4, Batch: 3, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8, Parts: []string{"day", "callers"}}
@@ -58,7 +58,7 @@ func TestMeasure_LittleOnMongoDB(t *testing.T) {
 	}
 }
 
-// What was not counted, or counted twice, is found, at whichever level.
+// Hits that were lost or counted twice are detected, at every level.
 func TestSums_OnMongoDB(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -144,7 +144,7 @@ func scratchOf(t *testing.T, of target) *scratch {
 	return nil
 }
 
-// What is prepared has all keys, and preparing again changes nothing of it.
+// A prepared document has all keys, and preparing it again changes nothing.
 func TestMongoDocuments_PreparedOnce(t *testing.T) {
 	t.Parallel()
 	for _, s := range []shape{flat, tree} {
@@ -178,7 +178,7 @@ func documentOf(t *testing.T, documents *mongo.Collection) bson.Raw {
 	return doc
 }
 
-// keysOf are the keys of a document in their order, with those of the documents in it.
+// keysOf returns the keys of a document in their order, including those of nested documents.
 func keysOf(t *testing.T, doc bson.Raw) string {
 	t.Helper()
 	elements, err := doc.Elements()
@@ -195,8 +195,7 @@ func keysOf(t *testing.T, doc bson.Raw) string {
 	return all.String()
 }
 
-// Nothing is measured on what may lose what it has acknowledged, nor on what stands in for MongoDB, nor in a database
-// that is somebody's.
+// Servers that may lose acknowledged writes, emulations of MongoDB, and existing databases are refused.
 func TestFindMongoDB(t *testing.T) {
 	t.Parallel()
 	given := givenTo(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// Where a MongoDB was given these are measured too, after the others.
+// If a MongoDB was given, these are measured too, after the others.
 var (
 	mongoDays = []way{
 		{"locus-mongodb", openLocusMongoDB},
@@ -33,16 +33,16 @@ var (
 	mongoCallers = []way{{"locus-mongodb", openLocusMongoDB}}
 )
 
-// mongoServer is the MongoDB that was given.
+// mongoServer is the given MongoDB.
 type mongoServer struct {
-	uri  string // "" is none
-	text string // what it says it is
-	// unsafe takes what may lose what it has acknowledged, and what stands in for MongoDB: for tests.
+	uri  string // "" means none
+	text string // its description of itself
+	// unsafe accepts servers that may lose acknowledged writes and emulations of MongoDB; for tests.
 	unsafe bool
 }
 
-// findMongoDB looks at the server of a URI. One that may lose what it has acknowledged is refused, and so is what
-// stands in for MongoDB: how fast that is says nothing.
+// findMongoDB checks the server of a URI. It refuses servers that may lose acknowledged writes, and emulations of
+// MongoDB, whose speed means nothing.
 func findMongoDB(ctx context.Context, uri string) (m mongoServer, err error) {
 	if m.uri = uri; uri == "" {
 		return m, nil
@@ -60,7 +60,7 @@ func findMongoDB(ctx context.Context, uri string) (m mongoServer, err error) {
 	}
 	d, err := m.open(ctx, s)
 	if err != nil {
-		return m, errors.Join(err, s.client.Disconnect(ctx)) // what is refused was not written to
+		return m, errors.Join(err, s.client.Disconnect(ctx)) // nothing was written to a refused server
 	}
 	m.text = d.Server().String()
 	return m, errors.Join(d.Close(ctx), s.close())
@@ -82,7 +82,7 @@ func (m mongoServer) scratch() (*scratch, error) {
 	durable.Journal = new(true)
 	client, err := mongo.Connect(options.Client().ApplyURI(m.uri).SetAppName("locus bench/counters").SetWriteConcern(durable).SetTimeout(time.Minute))
 	if err != nil {
-		return nil, errors.New("the URI is not understood") // the driver's words may quote a password
+		return nil, errors.New("the URI is not understood") // the driver's message may quote a password
 	}
 	return &scratch{client, client.Database("locus_bench_" + strings.ToLower(crypto.Text()[:16]))}, nil
 }
@@ -101,16 +101,17 @@ func (s *scratch) close() error {
 	return errors.Join(s.db.Drop(ctx), s.client.Disconnect(ctx))
 }
 
-// mongoDocuments are the text's, as it writes them: an upsert that increments, found by id and metadata.
+// mongoDocuments are the text's documents, written as in the text: an upsert that increments, found by ID and
+// metadata.
 type mongoDocuments struct {
 	*scratch
 	shape
 	names []string
-	zeros bson.D // increments that change nothing and make every key, none of a document that grows
+	zeros bson.D // increments of zero that create every key; nil for a document that grows
 	r     *rand.Rand
 }
 
-// openMongoDB makes a database for documents of a shape.
+// openMongoDB creates a database for documents of a shape.
 func openMongoDB(s shape) func(context.Context, *bench, setting) (target, error) {
 	return func(_ context.Context, b *bench, o setting) (target, error) {
 		d := &mongoDocuments{shape: s, names: names(o.metrics), r: rand.New(rand.NewPCG(4, uint64(b.Round)))}
@@ -123,7 +124,7 @@ func openMongoDB(s shape) func(context.Context, *bench, setting) (target, error)
 	}
 }
 
-// zeros has every key of a day.
+// zeros returns increments of zero for every key of a day.
 func zeros(minute func(time.Time) []string) bson.D {
 	all := bson.D{{Key: "daily", Value: 0}}
 	for h := range 24 {
@@ -145,7 +146,7 @@ func (d *mongoDocuments) metadata(m int32, at time.Time) bson.D {
 	return bson.D{{Key: "date", Value: at.Truncate(24 * time.Hour)}, {Key: "measure", Value: d.names[m]}}
 }
 
-// add is one bulk: the hits, and the documents of tomorrow that chance makes.
+// add is one bulk: the hits, and the documents of tomorrow that chance creates.
 func (d *mongoDocuments) add(ctx context.Context, _ int, c call) error {
 	hit := bson.D{{Key: "$inc", Value: bson.D{
 		{Key: "daily", Value: 1}, {Key: dotted(hourOf(c.at)), Value: 1}, {Key: dotted(d.minute(c.at)), Value: 1},
@@ -161,13 +162,13 @@ func (d *mongoDocuments) add(ctx context.Context, _ int, c call) error {
 	return d.write(ctx, models)
 }
 
-// prepared makes a document, and changes nothing in one that is there.
+// prepared creates a document, and leaves an existing one unchanged.
 func (d *mongoDocuments) prepared(m int32, day time.Time) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: d.id(m, day)}}).SetUpsert(true).
 		SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "metadata", Value: d.metadata(m, day)}}}, {Key: "$inc", Value: d.zeros}})
 }
 
-// prepare makes the documents of a day that chance has not made.
+// prepare creates the documents of a day that chance has not created.
 func (d *mongoDocuments) prepare(ctx context.Context, day time.Time) error {
 	if d.zeros == nil {
 		return nil
@@ -179,7 +180,7 @@ func (d *mongoDocuments) prepare(ctx context.Context, day time.Time) error {
 	return d.write(ctx, models)
 }
 
-// write sends a bulk in any order, since it has each document once.
+// write sends an unordered bulk, which contains each document once.
 func (d *mongoDocuments) write(ctx context.Context, models []mongo.WriteModel) error {
 	_, err := d.documents().BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 	return err
@@ -216,7 +217,7 @@ func (d *mongoDocuments) sums(ctx context.Context) ([]int64, error) {
 	return s.all, nil
 }
 
-// sumOf adds up the numbers of a document, at the depth that they have.
+// sumOf adds up the numbers of a document, at whatever depth they have.
 func sumOf(doc bson.Raw) (sum int64, err error) {
 	elements, err := doc.Elements()
 	if err != nil {

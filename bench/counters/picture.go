@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
-// The picture is the source text's: over the time of the day how many hits a second are written, a dot for each
-// minute. A column for each database; above each has an axis of its own, which is linear, below all have the same
-// one, which is logarithmic. Its colours are read on white and on black.
+// The picture is the source text's: hits written per second over the time of day, a dot per minute. There is a
+// column per database; the upper panel has its own linear axis, the lower panels share a logarithmic one. Its
+// colours are readable on white and on black.
 
 const (
 	pictureHeight           = 730
@@ -25,8 +25,8 @@ const (
 `
 )
 
-// panels are the columns of the picture, with the methods in each and their colours. The last one has no place where
-// it was not measured.
+// panels are the columns of the picture, with the methods and colours of each. The last one is left out if it was
+// not measured.
 var panels = []struct {
 	title   string
 	methods []Method
@@ -49,13 +49,13 @@ var panels = []struct {
 // plot is one panel.
 type plot struct{ rounds.Plot }
 
-// frame draws the axes, the lower one of hours, and the grid.
+// frame draws the axes, the lower one in hours, and the grid.
 func (p *plot) frame(ys []float64) {
 	p.Frame([]float64{0, 6 * 60, 12 * 60, 18 * 60, 24 * 60}, ys, func(minute float64) string { return fmt.Sprintf("%02.0f:00", minute/60) })
 }
 
-// dots draws a dot for each minute: one path of tenths of pixels, each dot relative to the one before, so
-// that a day is some kilobytes.
+// dots draws a dot per minute: one path in tenths of pixels with relative moves, so that a day takes only some
+// kilobytes.
 func (p *plot) dots(colour string, dots map[int]float64) {
 	fmt.Fprintf(p, `<path class="dots" stroke="%s" transform="scale(0.1)" d="M`, colour)
 	x, y := 0, 0
@@ -127,7 +127,7 @@ func drawPanels(b *strings.Builder, reports []Report) {
 	}
 }
 
-// nice is a round number near v: 1, 2 or 5 times a power of ten.
+// nice returns a round number near v: 1, 2 or 5 times a power of ten.
 func nice(v float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, n := range []float64{1, 2, 5} {
@@ -138,7 +138,7 @@ func nice(v float64) float64 {
 	return 10 * unit
 }
 
-// multiples of a step, from 0 to the first that is not below high.
+// multiples returns the multiples of a step, from 0 to the first that is not below high.
 func multiples(step, high float64) (all []float64) {
 	for n := range int(math.Ceil(high/step)) + 1 {
 		all = append(all, float64(n)*step)

@@ -19,19 +19,19 @@ import (
 	"github.com/locus-db/locus/bench/internal/processor"
 )
 
-// process is a server that was started here.
+// process is a server started by the test.
 type process struct {
 	cmd    *exec.Cmd
 	log    bytes.Buffer
 	exited chan struct{}
 }
 
-// start starts a server, which ends at the latest with the test, and waits until ready has no error.
+// start starts a server, which ends at the latest with the test, and waits until ready returns nil.
 func (b *bench) start(ready func() error, program string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(context.WithoutCancel(b.tb.Context()), program, args...), exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), asLocus+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal from the terminal is for the program
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals from the terminal are for the program only
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (b *bench) start(ready func() error, program string, args ...string) (*proc
 	}
 }
 
-// stop ends the server.
+// stop stops the server.
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -71,14 +71,14 @@ func (p *process) stop() {
 	}
 }
 
-// cpu is what the server, which runs, has had of the processors, 0 where the system does not tell. What its threads and those
-// of its children that have ended had is in it.
+// cpu returns the processor time of the running server, including its threads and ended children, or 0 where the
+// system does not report it.
 func (p *process) cpu() (worked time.Duration) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
-	// pid (name) state parent ...; a name may hold anything.
+	// pid (name) state parent ...; a name may contain anything.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	for _, field := range fields[11:15] {
 		n, _ := strconv.ParseInt(field, 10, 64)
@@ -87,7 +87,7 @@ func (p *process) cpu() (worked time.Duration) {
 	return worked
 }
 
-// used is what has been had of the processors so far.
+// used returns the processor time so far.
 func (b *bench) used() processor.Used {
 	servers := b.server.CPU()
 	for _, p := range b.started {

@@ -20,8 +20,7 @@ import (
 	"time"
 )
 
-// findRedis finds the program, and answers with its version too. Without it what is held against it is left
-// out; under CI=1 that fails.
+// findRedis returns the program and its version. Without it the comparison is skipped; under CI=1 that fails.
 func findRedis(tb testing.TB) (program, version string) {
 	tb.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -43,14 +42,14 @@ func findRedis(tb testing.TB) (program, version string) {
 	return program, version
 }
 
-// redis is a server with a hash for each metric and day.
+// redis is a server with a hash per metric and day.
 type redis struct {
 	names   []string
 	process *process
 	conns   []*resp
 }
 
-// openRedis starts a server with a policy of syncing. Hashes of at most so many fields are lists.
+// openRedis starts a server with a sync policy. Hashes of at most list fields are stored as lists.
 func openRedis(policy string, list int) func(context.Context, *bench, setting) (target, error) {
 	return func(_ context.Context, b *bench, s setting) (target, error) {
 		dir := b.tb.TempDir()
@@ -79,7 +78,7 @@ func openRedis(policy string, list int) func(context.Context, *bench, setting) (
 	}
 }
 
-// add is one pipeline of three increments a hit. The server syncs before it answers.
+// add is one pipeline of three increments per hit. The server syncs before it replies.
 func (r *redis) add(_ context.Context, caller int, c call) error {
 	key := c.at.Format("/2006-01-02")
 	hour, minute := c.at.Format("h15"), fmt.Sprintf("m%04d", c.at.Hour()*60+c.at.Minute())
@@ -130,7 +129,7 @@ func (r *redis) close() (err error) {
 	return err
 }
 
-// resp is a connection that speaks Redis' protocol, as much of it as is needed here.
+// resp is a connection that implements the required part of Redis' protocol.
 type resp struct {
 	net.Conn
 	r *bufio.Reader
@@ -145,7 +144,7 @@ func dial(socket string) (*resp, error) {
 	return &resp{conn, bufio.NewReaderSize(conn, 64<<10), bufio.NewWriterSize(conn, 64<<10)}, nil
 }
 
-// do sends commands and reads so many answers. each gets the elements of arrays.
+// do sends commands and reads the given number of replies. each gets the elements of arrays.
 func (c *resp) do(answers int, commands func(), each func(string)) error {
 	commands()
 	if err := c.w.Flush(); err != nil {
@@ -174,7 +173,7 @@ func (c *resp) command(args ...string) {
 	}
 }
 
-// answer reads one: a number or a text, or an array of texts.
+// answer reads one reply: a number, a text, or an array of texts.
 func (c *resp) answer(each func(string)) error {
 	line, err := c.r.ReadSlice('\n')
 	if err != nil {

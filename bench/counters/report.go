@@ -16,37 +16,37 @@ import (
 type Options struct {
 	// Of the simulated day.
 	Metrics int     `json:"metrics"`
-	Batch   int     `json:"batch"`   // hits of a transaction, of as many metrics
-	Tx      int     `json:"tx"`      // transactions that a minute is played with, at least
-	Least   float64 `json:"least"`   // milliseconds that a minute is played for, at least
-	Every   int     `json:"every"`   // which minutes are played: each, or every so manieth
-	Shuffle bool    `json:"shuffle"` // the hours come in any order in every second round
+	Batch   int     `json:"batch"`   // hits per transaction, each for another metric
+	Tx      int     `json:"tx"`      // minimum number of transactions per minute
+	Least   float64 `json:"least"`   // minimum milliseconds spent per minute
+	Every   int     `json:"every"`   // play every n-th minute
+	Shuffle bool    `json:"shuffle"` // random order of the hours in every second round
 
-	Seconds float64  `json:"seconds"`           // length of a load of callers
-	Callers int      `json:"callers"`           // at most
-	Many    int      `json:"many"`              // metrics of the load that has many; 0 leaves it out
-	Around  int      `json:"around"`            // metrics of the hours that turn; 0 leaves them out
-	Foreign float64  `json:"foreign"`           // processors that others may use before a load is repeated; 0 is any
+	Seconds float64  `json:"seconds"`           // duration of a load of callers
+	Callers int      `json:"callers"`           // maximum
+	Many    int      `json:"many"`              // metrics of the load with many; 0 leaves it out
+	Around  int      `json:"around"`            // metrics of the test of turning hours; 0 leaves it out
+	Foreign float64  `json:"foreign"`           // processors that other programs may use before a load is repeated; 0 means no limit
 	Parts   []string `json:"parts,omitempty"`   // day, callers, turn; all if empty
-	Methods []string `json:"methods,omitempty"` // those that are measured; all if empty
+	Methods []string `json:"methods,omitempty"` // the methods to measure; all if empty
 	Round   int      `json:"round"`
 }
 
-// part tells whether a part is to be measured.
+// part reports whether a part is to be measured.
 func (o *Options) part(name string) bool { return len(o.Parts) == 0 || slices.Contains(o.Parts, name) }
 
-// method tells whether a method is to be measured.
+// method reports whether a method is to be measured.
 func (o *Options) method(name string) bool {
 	return len(o.Methods) == 0 || slices.Contains(o.Methods, name)
 }
 
-// Report is what a round measured.
+// Report is the result of a round.
 type Report struct {
 	Options
 	Machine string `json:"machine"`
 	Redis   string `json:"redis"`             // its version, or why it was not measured
-	MongoDB string `json:"mongodb,omitempty"` // what was given
-	// Syncs is how often the disk makes a block durable in a second.
+	MongoDB string `json:"mongodb,omitempty"` // as given by the user
+	// Syncs is how many blocks per second the disk makes durable.
 	Syncs float64 `json:"syncs"`
 	Days  []Day   `json:"days"`
 	Runs  []Run   `json:"runs"`
@@ -57,23 +57,23 @@ type Report struct {
 type Day struct {
 	Method   string `json:"method"`
 	Shuffled bool   `json:"shuffled,omitempty"`
-	// Dots are the minutes that were played, in the order of the day.
+	// Dots are the minutes played, in the order of the day.
 	Dots []Dot `json:"dots"`
-	// WAL is how many bytes of the server's log a hit takes; 0 where that is not known. Size is how much
-	// the database has afterwards, in bytes.
+	// WAL is the number of bytes of the server's log per hit; 0 if unknown. Size is the size of the database
+	// afterwards, in bytes.
 	WAL    float64 `json:"wal,omitempty"`
 	Size   int64   `json:"size,omitempty"`
 	Others float64 `json:"others"`
 }
 
-// Dot is a minute of the day, how many hits were written in it, and how long that took.
+// Dot is a minute of the day with the number of hits written and the time it took.
 type Dot struct {
 	Minute int     `json:"m"`
 	Hits   int     `json:"n"`
 	Took   float64 `json:"ms"`
 }
 
-// rate is how many hits a second were written in the minutes in [from, to).
+// rate returns the hits per second in the minutes [from, to).
 func (d *Day) rate(from, to int) float64 {
 	hits, took := 0, 0.0
 	for _, dot := range d.Dots {
@@ -84,10 +84,10 @@ func (d *Day) rate(from, to int) float64 {
 	return 1000 * float64(hits) / took
 }
 
-// hour is the rate in an hour of the day.
+// hour returns the rate in an hour of the day.
 func (d *Day) hour(h int) float64 { return d.rate(60*h, 60*h+60) }
 
-// mean is that of the hours: all count alike, however long their hits took.
+// mean returns the mean of the hourly rates, unweighted.
 func (d *Day) mean() float64 {
 	sum, n := 0.0, 0
 	for h := range 24 {
@@ -98,21 +98,21 @@ func (d *Day) mean() float64 {
 	return sum / float64(n)
 }
 
-// level is the last hour's rate by the first one's.
+// level returns the rate of the last hour divided by that of the first.
 func (d *Day) level() float64 { return d.hour(23) / d.hour(0) }
 
 // Load is how callers hit.
 type Load struct {
 	Callers int `json:"callers"`
-	Batch   int `json:"batch"` // hits of a call
+	Batch   int `json:"batch"` // hits per call
 	Metrics int `json:"metrics"`
-	// Keyed has each call carry a key that makes it count once.
+	// Keyed gives each call a key that makes it count once.
 	Keyed bool `json:"keyed,omitempty"`
-	// Servers is how many recorders share the cell; 0 is one.
+	// Servers is the number of recorders that share the cell; 0 means one.
 	Servers int `json:"servers,omitempty"`
 }
 
-// String is the load in words.
+// String describes the load.
 func (l Load) String() string {
 	text := fmt.Sprintf("%d callers x %s", l.Callers, term.Count(int64(l.Batch)))
 	if l.Callers == 1 {
@@ -130,27 +130,27 @@ func (l Load) String() string {
 	return text
 }
 
-// few is how many metrics a load has, unless it says so.
+// few is the default number of metrics of a load.
 const few = 100
 
-// load is one of callers with calls of so many hits.
+// load returns a load with batch hits per call.
 func load(callers, batch int) Load { return Load{Callers: callers, Batch: batch, Metrics: few} }
 
 // Run is one load on one method.
 type Run struct {
 	Method string `json:"method"`
 	Load   Load   `json:"load"`
-	// PerSecond is how many hits were durable in a second.
+	// PerSecond is the number of durable hits per second.
 	PerSecond float64 `json:"per_second"`
-	// P50 and P99 are how long a call took, in milliseconds.
+	// P50 and P99 are the durations of a call, in milliseconds.
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
-	// Group is how many hits a commit took; 0 where nobody tells.
+	// Group is the number of hits per commit; 0 if unknown.
 	Group float64 `json:"group,omitempty"`
-	// Server and Program are what a hit costs of a processor there, in microseconds.
+	// Server and Program are the processor time per hit there, in microseconds.
 	Server  float64 `json:"server"`
 	Program float64 `json:"program"`
-	// Others is how many processors others used meanwhile.
+	// Others is the number of processors that other programs used.
 	Others float64 `json:"others"`
 }
 
@@ -160,7 +160,7 @@ type Turn struct {
 	Prepared bool   `json:"prepared"`
 	Metrics  int    `json:"metrics"`
 	// Hour is the p99 of calls in the first minute of an hour, Day in that of the day, Else in the others; in
-	// milliseconds. Rates are hits a second in these minutes.
+	// milliseconds. Rates are hits per second in these minutes.
 	Hour     float64 `json:"hour"`
 	Day      float64 `json:"day"`
 	Else     float64 `json:"else"`
@@ -195,11 +195,11 @@ var methods = []Method{
 	{"redis-everysec", "Redis `everysec`, a weaker promise"},
 }
 
-// givenMongoDB is the variable with the URI of the MongoDB that is measured too, which may hold a password.
+// givenMongoDB is the environment variable with the URI of the MongoDB to measure, which may contain a password.
 const givenMongoDB = "LOCUS_BENCH_MONGODB_URI"
 
-// onMongoDB tells whether a method needs the MongoDB that was given. Nobody knows what that server has of the
-// processors: on this machine it counts as the others'.
+// onMongoDB reports whether a method needs the given MongoDB. The processor time of that server is unknown: on this
+// machine it counts as other programs'.
 func onMongoDB(key string) bool { return strings.HasSuffix(key, "-mongodb") }
 
 func title(key string) string {
@@ -210,41 +210,41 @@ func title(key string) string {
 	return methods[i].Title
 }
 
-// ofDay gathers a figure of a method's day.
+// ofDay collects a figure of a method's day.
 func ofDay(reports []Report, method string, figure func(*Day) float64) rounds.Series {
 	return rounds.Over(reports, dayOf(method, figure))
 }
 
-// ofRun gathers a figure of a run.
+// ofRun collects a figure of a run.
 func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) rounds.Series {
 	return rounds.Over(reports, runOf(method, l, figure))
 }
 
-// ofTurn gathers a figure of a turn.
+// ofTurn collects a figure of a turn.
 func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) rounds.Series {
 	return rounds.Over(reports, func(r *Report) float64 {
 		return rounds.Of(rounds.Find(r.Turns, func(t *Turn) bool { return t.Method == method && t.Prepared == prepared }), figure)
 	})
 }
 
-// day answers with the day of a method, nil if there is none.
+// day returns the day of a method, or nil.
 func (r *Report) day(method string) *Day {
 	return rounds.Find(r.Days, func(d *Day) bool { return d.Method == method })
 }
 
-// dayOf is a figure of a method's day.
+// dayOf returns a figure of a method's day.
 func dayOf(method string, figure func(*Day) float64) func(*Report) float64 {
 	return func(r *Report) float64 { return rounds.Of(r.day(method), figure) }
 }
 
-// runOf is a figure of a run.
+// runOf returns a figure of a run.
 func runOf(method string, l Load, figure func(*Run) float64) func(*Report) float64 {
 	return func(r *Report) float64 {
 		return rounds.Of(rounds.Find(r.Runs, func(run *Run) bool { return run.Method == method && run.Load == l }), figure)
 	}
 }
 
-// loads are those that were measured on a method, in the order of the first round.
+// loads returns the loads measured on a method, in the order of the first round.
 func loads(reports []Report, method string) (all []Load) {
 	for i := range reports {
 		for _, run := range reports[i].Runs {

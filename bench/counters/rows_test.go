@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Hour rows as Locus has them, with a total, but no day row: less than what Locus writes.
+// Hour rows as in Locus, with a total, but no day row: less than what Locus writes.
 const (
 	sqlHours = `CREATE TABLE hour (hour bigint, metric int, n bigint NOT NULL, minutes bigint[] NOT NULL, PRIMARY KEY (hour, metric)) WITH (fillfactor = 50)`
 
@@ -23,13 +23,13 @@ const (
 	sqlAdd = `UPDATE hour SET n = n + 1, minutes[$3] = minutes[$3] + 1 WHERE hour = $1 AND metric = $2`
 )
 
-// rows are written by every caller alone.
+// rows are written by every caller separately.
 type rows struct {
 	metrics int
 	conns   []*pgx.Conn
 }
 
-// openRows makes the rows of this hour and the next ones beforehand.
+// openRows creates the rows of this hour and the next ones in advance.
 func openRows(ctx context.Context, b *bench, s setting) (target, error) {
 	r := &rows{metrics: s.metrics}
 	url := b.server.URL(b.server.Database(b.tb))

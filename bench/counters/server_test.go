@@ -23,7 +23,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// served is Locus behind its HTTP API, in a process of its own as Redis is.
+// served is Locus behind its HTTP API, in a process of its own like Redis.
 type served struct {
 	stored
 	place   string
@@ -55,10 +55,11 @@ func openServer(kind string) func(context.Context, *bench, setting) (target, err
 	}
 }
 
-// asLocus in the environment has the test binary be the program locus: nothing has to be built.
+// asLocus is the environment variable that makes the test binary run as the program locus, so that nothing must be
+// built.
 const asLocus = "LOCUS_BENCH_SERVE"
 
-// free is a port that nobody listens at.
+// free returns an unused port.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +83,7 @@ type hit struct {
 	N      int64  `json:"n"`
 }
 
-// add is one request. The hits are of now, as Redis' are of when its client says.
+// add is one request. The hits get the current time, whereas those of Redis get the client's.
 func (s *served) add(ctx context.Context, _ int, c call) error {
 	body := hits{Hits: make([]hit, len(c.metrics))}
 	for i, m := range c.metrics {
@@ -120,7 +121,7 @@ func (s *served) do(ctx context.Context, method, path string, body []byte, key s
 	return answer, err
 }
 
-// sums stops the server and opens what it has written: files belong to one process.
+// sums stops the server and opens its files, which only one process may open.
 func (s *served) sums(ctx context.Context) (all []int64, err error) {
 	if err := s.close(); err != nil {
 		return nil, err
@@ -143,15 +144,15 @@ func (s *served) close() error {
 	return nil
 }
 
-// combining are callers in one program behind the same server: they share a client, which makes batches of
-// what comes while one is under way.
+// combining is callers in one program behind the same server: they share a client, which batches the hits that
+// arrive while a request is in flight.
 type combining struct {
 	*served
 	metrics []counter.Metric
 	shared  *client.Client
 }
 
-// openClient starts locus serve and makes a client of it.
+// openClient starts locus serve and creates a client for it.
 func openClient(kind string) func(context.Context, *bench, setting) (target, error) {
 	return func(ctx context.Context, b *bench, s setting) (target, error) {
 		t, err := openServer(kind)(ctx, b, s)

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// datasync makes what was written durable, as databases do.
+// datasync makes writes durable, like databases do.
 func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

@@ -6,5 +6,5 @@ package main
 
 import "os"
 
-// datasync makes what was written durable.
+// datasync makes writes durable.
 func datasync(f *os.File) error { return f.Sync() }

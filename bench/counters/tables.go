@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// tables are the comparison as Markdown.
+// tables returns the comparison as Markdown.
 func tables(reports []Report) string {
 	var b strings.Builder
 	o := reports[0].Options
@@ -130,7 +130,7 @@ func writeTurns(b *strings.Builder, reports []Report) {
 	b.WriteByte('\n')
 }
 
-// figure prints what is certain of a number, also of one that is less than a tenth.
+// figure prints the significant digits of a number, also below a tenth.
 func figure(v float64) string {
 	if v < 0.1 {
 		return fmt.Sprintf("%.3f", v)
@@ -138,7 +138,7 @@ func figure(v float64) string {
 	return rounds.Figure(v)
 }
 
-// csv is what the picture shows: a line for each minute of the day, with the hits a second of every method, the
+// csv returns the data of the picture: a line per minute of the day with the hits per second of every method, the
 // median of the rounds.
 func csv(reports []Report) string {
 	var b strings.Builder
@@ -169,7 +169,7 @@ func csv(reports []Report) string {
 	return b.String()
 }
 
-// dotsOf are the hits a second of a method in each minute that was played, the median of the rounds.
+// dotsOf returns the hits per second of a method in each minute played, the median of the rounds.
 func dotsOf(reports []Report, method string) map[int]float64 {
 	all := map[int]rounds.Series{}
 	for i := range reports {

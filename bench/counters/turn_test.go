@@ -17,11 +17,11 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
-// turnWays are those whose rows begin with the hour and the day.
+// turnWays are the methods with a row per hour and day.
 var turnWays = []way{{"locus", openLocus("postgres")}, {"locus-sqlite", openLocus("sqlite")}}
 
-// The simulated time around midnight: an hour and a half before it, half an hour after. Each metric is hit once
-// a minute, by so many callers with so many hits a call.
+// The simulated time around midnight: an hour and a half before it, half an hour after. Each metric is hit once a
+// minute, by this many callers with this many hits per call.
 const (
 	turnBefore  = 90
 	turnAfter   = 30
@@ -73,7 +73,7 @@ func (b *bench) around(ctx context.Context, w way, prepared bool) (err error) {
 		of := &others
 		switch {
 		case m == 0:
-			of = &waiting{} // everything is new
+			of = &waiting{} // all rows are new
 		case now.Equal(midnight):
 			of = &day
 		case now.Minute() == 0:
@@ -92,7 +92,7 @@ func (b *bench) around(ctx context.Context, w way, prepared bool) (err error) {
 	return compare(ctx, t, func(int) int64 { return played })
 }
 
-// waiting is how long calls took.
+// waiting holds the durations of calls.
 type waiting struct {
 	waits []time.Duration
 	hits  int

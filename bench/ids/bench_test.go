@@ -17,11 +17,11 @@ type (
 	subject = compare.Subject
 )
 
-// std holds the subjects of the standard library's uuid by benchmark. It is empty for a Go without.
+// std holds the subjects of the standard library's uuid by benchmark. It is empty for a Go without that package.
 var std map[string][]subject
 
-// Sinks: what is stored in them cannot be left out by the compiler. Loops that several goroutines
-// run keep what they make for themselves instead, or the sink's cache line would be measured.
+// Sinks: the compiler cannot eliminate what is stored in them. Loops that run in several goroutines keep their
+// results locally instead; otherwise contention on the sink's cache line would be measured.
 var (
 	textSink string
 	byteSink byte
@@ -32,19 +32,19 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(compare.TestMain(m)) }
 
-// measure measures subjects, those of the standard library among them.
+// measure measures subjects, and those of the standard library.
 func measure(b *testing.B, subjects ...subject) {
 	suite.Run(b, append(subjects, std[strings.TrimPrefix(b.Name(), "Benchmark")]...)...)
 }
 
-// Every benchmark runs, is known to the tables, and no goal is left without its two sides.
+// Every benchmark runs and appears in the tables, and every goal has both sides.
 func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	suite.Check(t, func(g compare.Goal) bool { return std == nil && needsStd(g.Against) })
 }
 
-// needsStd tells whether only the standard library will do.
+// needsStd reports whether only the standard library fits.
 func needsStd(r compare.Rival) bool {
 	for _, p := range peers {
 		if r.Fits(p.key) && !strings.HasPrefix(p.key, "std") {

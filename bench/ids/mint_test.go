@@ -97,7 +97,7 @@ func mintIn(g *locality.Generator, s locality.Segment) loop {
 	}
 }
 
-// floors are what minting cannot go below: the loop itself, and the clocks in it.
+// floors are lower bounds of minting: the loop itself, and reading the clocks.
 func floors() []subject {
 	return []subject{
 		{Peer: "loop", Loop: func(n int) {
@@ -127,7 +127,7 @@ func monotonic() subject {
 	}}
 }
 
-// minters are the peers that mint, but for the standard library.
+// minters are the peers that mint, except for the standard library.
 func minters(b *testing.B) []subject {
 	fast, err := fastuuid.NewGenerator()
 	if err != nil {
@@ -137,7 +137,7 @@ func minters(b *testing.B) []subject {
 	if err != nil {
 		b.Fatal(err)
 	}
-	// The machine's address is not asked: it may have none.
+	// The machine's address is not used: it may have none.
 	sony, err := sonyflake.New(sonyflake.Settings{MachineID: func() (int, error) { return 1, nil }})
 	if err != nil {
 		b.Fatal(err)
@@ -234,7 +234,7 @@ func minters(b *testing.B) []subject {
 	}
 }
 
-// googlePool makes google/uuid read randomness in large pieces. All its functions then do so.
+// googlePool makes google/uuid read randomness in large pieces, which affects all its functions.
 func googlePool() (undo func()) {
 	google.EnableRandPool()
 	return google.DisableRandPool

@@ -8,13 +8,13 @@ import (
 	"github.com/locus-db/locus/bench/internal/compare"
 )
 
-// peer is who makes, prints or reads ids; its key follows peer= in a benchmark's name.
+// peer creates, prints or parses IDs; its key follows peer= in a benchmark's name.
 type peer struct {
 	key   string
 	title string
 	// kind says what its figures can be compared with.
 	kind kind
-	// chars is the length of its text.
+	// chars is the length of its text form.
 	chars int
 	note  string
 }
@@ -23,10 +23,10 @@ type kind int
 
 const (
 	own     kind = iota // Locus
-	timed               // the time is in the id, as in Locus's
-	random              // no time in the id
-	limited             // waits when a millisecond's ids are used up
-	floor               // no ids: what the work costs at least
+	timed               // the ID contains the time, as in Locus
+	random              // no time in the ID
+	limited             // waits when the IDs of a millisecond are used up
+	floor               // no IDs: the minimum cost of the work
 )
 
 // peers in the order in which ties are shown.
@@ -64,7 +64,7 @@ var peers = []peer{
 	{"clock", "wall clock, time.Now().UnixMilli()", floor, 0, ""},
 }
 
-// peerOf returns the peer of a key.
+// peerOf returns the peer with a key.
 func peerOf(key string) peer {
 	return peers[slices.IndexFunc(peers, func(p peer) bool { return p.key == key })]
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/locality/localitypgx"
 )
 
-// BenchmarkPgxEncode writes an id as pgx writes an argument of a query. That a query takes
-// arguments as interfaces is not counted: it costs everybody the same.
+// BenchmarkPgxEncode encodes an ID like pgx encodes a query argument. Passing arguments as interfaces is not
+// included: it costs the same for all.
 func BenchmarkPgxEncode(b *testing.B) {
 	registered, plain := pgtype.NewMap(), pgtype.NewMap()
 	localitypgx.Register(registered)
@@ -37,7 +37,7 @@ func encode(m *pgtype.Map, id any) loop {
 	}
 }
 
-// BenchmarkPgxScan reads an id as pgx reads a column.
+// BenchmarkPgxScan scans an ID like pgx scans a column.
 func BenchmarkPgxScan(b *testing.B) {
 	registered, plain := pgtype.NewMap(), pgtype.NewMap()
 	localitypgx.Register(registered)

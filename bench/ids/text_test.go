@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// BenchmarkString keeps the text, as whoever sends or stores it does.
+// BenchmarkString keeps the text, as code that sends or stores it does.
 func BenchmarkString(b *testing.B) {
 	id := generator(b, nil).New()
 	other := google.UUID(id)
@@ -63,7 +63,7 @@ func BenchmarkString(b *testing.B) {
 	)
 }
 
-// BenchmarkStringLocal looks at the text and drops it, as a comparison or a print to a buffer does.
+// BenchmarkStringLocal uses the text and drops it, like a comparison or a print to a buffer.
 func BenchmarkStringLocal(b *testing.B) {
 	id := generator(b, nil).New()
 	other := google.UUID(id)
@@ -90,7 +90,7 @@ func BenchmarkStringLocal(b *testing.B) {
 	)
 }
 
-// BenchmarkAppendText writes into a buffer that is there.
+// BenchmarkAppendText writes into an existing buffer.
 func BenchmarkAppendText(b *testing.B) {
 	id := generator(b, nil).New()
 	lexical, seconds, short := ulid.Make(), ksuid.New(), xid.New()
@@ -124,7 +124,7 @@ func BenchmarkAppendText(b *testing.B) {
 	)
 }
 
-// BenchmarkNewString mints an id and keeps its text, as a handler of requests does.
+// BenchmarkNewString mints an ID and keeps its text, like a request handler.
 func BenchmarkNewString(b *testing.B) {
 	g := generator(b, nil)
 	fast, err := fastuuid.NewGenerator()
@@ -192,7 +192,7 @@ func BenchmarkNewString(b *testing.B) {
 	)
 }
 
-// BenchmarkParse reads a text of everybody's own form.
+// BenchmarkParse parses the text form of each peer.
 func BenchmarkParse(b *testing.B) {
 	text := generator(b, nil).New().String()
 	lexical, seconds, short, object := ulid.Make().String(), ksuid.New().String(), xid.New().String(), bson.NewObjectID().Hex()

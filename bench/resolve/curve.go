@@ -17,18 +17,18 @@ import (
 // slice is a part of a run, a row of the curve.
 type slice struct {
 	Backend   string
-	Records   int64   // that were there at its end
-	Seconds   float64 // that it took
+	Records   int64   // number of records at its end
+	Seconds   float64 // duration
 	PerSecond float64
-	CPU       float64 // microseconds a record, of this program
-	Others    float64 // processors that others had, the servers of the cells too
-	P50, P99  float64 // of a call, milliseconds
-	Bytes     float64 // a record on disk, without logs that are not copied yet
-	RSS       float64 // megabytes of this program
-	Compared  float64 // candidates a record
-	Machine   float64 // rounds of the loop a second
+	CPU       float64 // microseconds per record, of this program
+	Others    float64 // processors that other programs used, including the servers of the cells
+	P50, P99  float64 // of a call, in milliseconds
+	Bytes     float64 // disk space per record, without logs that are not checkpointed yet
+	RSS       float64 // of this program, in megabytes
+	Compared  float64 // candidates per record
+	Machine   float64 // rounds of the loop per second
 
-	N       float64 // its records
+	N       float64 // number of its records
 	rounds  [3]float64
 	batches float64
 }
@@ -39,7 +39,7 @@ func (s *slice) figures() []*float64 {
 	return []*float64{&s.Seconds, &s.PerSecond, &s.CPU, &s.Others, &s.P50, &s.P99, &s.Bytes, &s.RSS, &s.Compared, &s.Machine}
 }
 
-// add makes the sum of slices, whose figures are means by their records.
+// add merges another slice into s. Figures are means weighted by the records.
 func (s *slice) add(t slice) {
 	mean := func(a *float64, b float64) { *a = (*a*s.N + b*t.N) / (s.N + t.N) }
 	mean(&s.CPU, t.CPU)
@@ -67,14 +67,14 @@ func backendOf(o options) string {
 	return "sqlite"
 }
 
-// curve is what runs of both backends have measured.
+// curve holds the measurements of runs of both backends.
 type curve struct {
 	backend string  // of this run
-	others  []slice // of the other backend, from before
+	others  []slice // of the other backend, from earlier runs
 	slices  []slice
 }
 
-// readCurve reads what other runs have left. A run replaces that of its own backend.
+// readCurve reads the results of earlier runs. A run replaces those of its own backend.
 func readCurve(o options) (*curve, error) {
 	c := &curve{backend: backendOf(o)}
 	if o.curve == "" {
@@ -114,7 +114,7 @@ func readCurve(o options) (*curve, error) {
 	}
 }
 
-// write writes the table and the picture, if the run is to.
+// write writes the table and the picture, if requested.
 func (c *curve) write(o options) error {
 	if o.curve == "" {
 		return nil
@@ -137,7 +137,7 @@ func (c *curve) write(o options) error {
 	return os.WriteFile(o.curve+".svg", []byte(picture(all)), 0o644)
 }
 
-// resident is the memory that this program has, in megabytes, 0 where the system does not tell.
+// resident returns the resident memory of this program in megabytes, or 0 where the system does not report it.
 func resident() float64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/bench/internal/distant"
 )
 
-// remove puts a network between the services and the server.
+// remove puts a network delay between the services and the server.
 func remove(o *options) (*distant.Proxy, error) {
 	u, err := url.Parse(o.cellmap)
 	if err != nil || u.Scheme != "postgres" || u.Port() == "" {
@@ -31,17 +31,17 @@ func remove(o *options) (*distant.Proxy, error) {
 	return proxy, nil
 }
 
-// settles is how long an installation is left alone before it is called idle.
+// settles is how long an installation is left alone before it counts as idle.
 const settles = 40 * time.Second
 
-// rest counts the transactions of the databases of the cells while nothing is written.
+// rest counts the transactions in the databases of the cells while nothing is written.
 func rest(ctx context.Context, o options) error {
 	u, err := url.Parse(o.cellmap)
 	if err != nil {
 		return err
 	}
 	name := strings.TrimPrefix(u.Path, "/")
-	u.Path = "/postgres" // what -map names is the beginning of the names of databases
+	u.Path = "/postgres" // the name in -map is a prefix of the database names
 	var counted [2]int64
 	for i, wait := range [...]time.Duration{settles, o.idle} {
 		select {
@@ -49,7 +49,7 @@ func rest(ctx context.Context, o options) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		// A server tells of what its processes did up to a second late.
+		// A server reports the statistics of its processes up to a second late.
 		out, err := exec.CommandContext(ctx, "psql", u.String(), "-Atc", "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE starts_with(datname, '"+name+"_g')").Output()
 		if err == nil {
 			counted[i], err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)

@@ -28,10 +28,10 @@ type load struct {
 
 	next    atomic.Int64
 	begin   time.Time // of the run
-	fastest float64   // of the machine
+	fastest float64   // speed of the machine
 }
 
-// reading is what a line of the table is the difference of two of.
+// reading is a set of counters; a line of the table is the difference of two.
 type reading struct {
 	used                                  processor.Used
 	at                                    time.Time
@@ -45,8 +45,8 @@ func (s *stages) read() reading {
 	}
 }
 
-// run puts all records, prints a line for each slice and adds it to the curve. It ends early when
-// it is interrupted or the files are too large.
+// run puts all records, prints a line per slice and adds it to the curve. It ends early when it is interrupted or
+// the files grow too large.
 func (l *load) run(ctx context.Context) error {
 	o := l.o
 	fmt.Printf("%s, %d processors, %s; %d records in calls of %d from %d clients through the %s, %d cells\n\n",
@@ -96,7 +96,7 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// measured is the slice that has just ended.
+// measured returns the slice that has just ended.
 func (l *load) measured(before reading, from, to int64, latencies []time.Duration, speed float64) (slice, error) {
 	now, n := l.stages.read(), float64(to-from)
 	_, cpu, others := now.used.Since(before.used, int(n))
@@ -116,7 +116,7 @@ func (l *load) measured(before reading, from, to int64, latencies []time.Duratio
 	return s, err
 }
 
-// progress tells now and then how far the run is, where people look who wait.
+// progress regularly prints how far the run is.
 func (l *load) progress(ends <-chan struct{}) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -134,7 +134,7 @@ func (l *load) progress(ends <-chan struct{}) {
 	}
 }
 
-// calls puts the records from one number to another.
+// calls puts the records with numbers from one to another.
 func (l *load) calls(ctx context.Context, from, to int64) ([]time.Duration, error) {
 	var (
 		mu        sync.Mutex
@@ -180,7 +180,7 @@ func (l *load) calls(ctx context.Context, from, to int64) ([]time.Duration, erro
 	return latencies, failed
 }
 
-// quantiles are the one in the middle and the one that 99 of 100 are below, in milliseconds.
+// quantiles returns the median and the 99th percentile in milliseconds.
 func quantiles(latencies []time.Duration) (p50, p99 float64) {
 	slices.Sort(latencies)
 	at := func(share float64) float64 {
@@ -189,7 +189,7 @@ func quantiles(latencies []time.Duration) (p50, p99 float64) {
 	return at(0.5), at(0.99)
 }
 
-// machine is how fast the processors are at the moment, in rounds of a loop that needs nothing else.
+// machine returns the current speed of the processors, in rounds of a loop that needs nothing else.
 func machine() float64 {
 	var rounds atomic.Int64
 	var wg sync.WaitGroup
@@ -201,7 +201,7 @@ func machine() float64 {
 				for range 100_000 {
 					x = x*6364136223846793005 + 1442695040888963407
 				}
-				rounds.Add(1 + int64(x&1)) // uses x, or the loop would be left out
+				rounds.Add(1 + int64(x&1)) // uses x so that the compiler keeps the loop
 			}
 		})
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command resolve measures how many records a second are written durably and resolved, on one
-// machine with SQLite or PostgreSQL cells, and what each costs: processor time, latency, bytes on disk. The
-// records are those of locus demo, whose truth is known, so a run that resolves wrongly shows.
+// Command resolve measures how many records per second are written durably and resolved, on one machine with SQLite
+// or PostgreSQL cells, and the cost of each: processor time, latency, bytes on disk. The records are those of locus
+// demo, whose truth is known, so wrong resolution shows.
 //
 //	go -C bench run ./resolve                                100,000 records through the library
 //	go -C bench run ./resolve -via http -records 1000000     a million through the HTTP API
@@ -14,12 +14,12 @@
 //	go -C bench run ./resolve -records 10000000 -slices 100 -curve ../docs/scale    the curve: docs/scale.csv and .svg
 //	go -C bench run ./resolve -records 0 -curve ../docs/scale   the picture again
 //
-// The records are a steady stream, which grows no denser as it goes on (demo.Steady); with -story they are the
-// demo's, which are scattered over so many places as the run has room for, so that they join more towards its end.
-// Each line of the table is a slice of the run, so that a cost that grows with the number of records is
-// seen. Machines that are shared run faster and slower: the last column is the speed of a fixed loop
-// on all processors just before the line, beside the fastest of the run; compare lines by it.
-// -cpuprofile writes where the time goes. A run that is interrupted prints and keeps what it has.
+// The records are a steady stream whose density stays constant (demo.Steady). With -story they are the demo's,
+// which are scattered over as many places as the run has room for, so that more of them match towards its end. Each
+// line of the table is a slice of the run, so that a cost that grows with the number of records is visible. Shared
+// machines vary in speed: the last column is the speed of a fixed loop on all processors just before the line,
+// relative to the fastest of the run; use it to compare lines. -cpuprofile writes a profile. An interrupted run
+// prints and saves what it has.
 package main
 
 import (
@@ -107,7 +107,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	debug.SetGCPercent(200) // as locus serve does
+	debug.SetGCPercent(200) // like locus serve
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {
 		return errors.New("-services: files belong to one service: give -map")
@@ -212,7 +212,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// databaseSize is what the cells say that they take.
+// databaseSize returns the sizes that the cells report.
 func databaseSize(ctx context.Context, service *locus.DB) (sum int64, err error) {
 	status, err := service.Cells().Status(context.WithoutCancel(ctx))
 	if err != nil {
@@ -251,7 +251,7 @@ func sizeOf(dir string) (size int64, err error) {
 	return size, err
 }
 
-// dataSize is sizeOf without the logs, which are copied into the files now and then and empty at the end.
+// dataSize is sizeOf without the logs, which are checkpointed now and then and empty at the end.
 func dataSize(dir string) (size int64, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.db"))
 	for _, file := range files {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// The plan is for so many records, with about 13 facts each.
+// The plan is for this many records, with about 13 facts each.
 const (
 	planned     = 60e6
-	cellRecords = 1e6 // of a cell, as many as were measured in one
+	cellRecords = 1e6 // per cell, as many as were measured in one
 )
 
-// onPaper prints what a run of 60 million records would take if it went on as it was measured: how much longer a record
-// takes each time that their number doubles is taken from the second half of the run.
+// onPaper prints what a run of 60 million records would take if it continued as measured: the increase of the time
+// per record with each doubling is taken from the second half of the run.
 func onPaper(w io.Writer, run []slice, bytes float64) {
 	half := run[len(run)/2:]
 	if len(half) < 3 {
@@ -26,8 +26,8 @@ func onPaper(w io.Writer, run []slice, bytes float64) {
 	for _, s := range run {
 		fastest = max(fastest, s.Machine)
 	}
-	// The line through the microseconds of a record over the logarithm of their number, by least squares, as if nobody
-	// else had used the machine.
+	// A least-squares line through the microseconds per record over the logarithm of the number of records,
+	// corrected for the load of other programs.
 	var n, sx, sy, sxx, sxy float64
 	for _, s := range half {
 		x, y := math.Log2(float64(s.Records)), 1e6/s.PerSecond*s.Machine/fastest

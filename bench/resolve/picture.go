@@ -10,14 +10,14 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
-// colours of the backends, read on white and on black.
+// colours of the backends, readable on white and on black.
 var colours = map[string]string{"sqlite": "#1f77d0", "postgres": "#c06a00"}
 
-// names of the backends for people.
+// names of the backends for display.
 var names = [][2]string{{"sqlite", "SQLite"}, {"postgres", "PostgreSQL"}}
 
-// picture draws how fast records are resolved, what one costs, with how many others it is compared and what it takes,
-// over how many there are.
+// picture draws, over the number of records, how fast records are resolved, what one costs, how many others it is
+// compared with, and its size.
 func picture(all []slice) string {
 	var most float64
 	for _, s := range all {
@@ -65,7 +65,7 @@ func draw(b *strings.Builder, title string, all []slice, most, left, right float
 	for _, name := range names {
 		var points strings.Builder
 		for _, s := range all {
-			if s.Backend == name[0] && figure(s) > high/50 { // the files of a young run are in their logs still
+			if s.Backend == name[0] && figure(s) > high/50 { // early in a run the data is still in the logs
 				fmt.Fprintf(&points, "%.1f,%.1f ", p.X.At(float64(s.Records)), p.Y.At(figure(s)))
 			}
 		}
@@ -78,7 +78,7 @@ func draw(b *strings.Builder, title string, all []slice, most, left, right float
 	}
 }
 
-// steps are round values from 0 to the first above the highest, four to eight of them.
+// steps returns round values from 0 to the first above high, four to eight of them.
 func steps(high float64) []float64 {
 	step := math.Pow(10, math.Floor(math.Log10(max(high, 1)/2)))
 	for _, times := range []float64{1, 2, 5, 10} {

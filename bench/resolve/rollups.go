@@ -12,27 +12,26 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// definitions are what is counted with -rollups.
+// definitions are the rollups of -rollups.
 var definitions = []rollup.Definition{
 	{Name: "places_by_category", Kind: "place", Group: []string{"category"}, Dimension: "city"},
 	{Name: "records_by_source", Kind: "place", Over: rollup.Records, Group: []string{"source"}, Dimension: "outcome"},
 }
 
-// define has the rollups follow from the beginning.
+// define defines the rollups before the first record.
 func define(ctx context.Context, s *locus.DB) error {
 	for _, d := range definitions {
 		if _, _, err := s.Rollups().Define(ctx, d); err != nil {
 			return err
 		}
-		if _, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Patience: time.Minute}}); err != nil { // once it serves
+		if _, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Patience: time.Minute}}); err != nil { // wait until it serves
 			return err
 		}
 	}
 	return nil
 }
 
-// verify says how far behind the rollups are when the last put was answered, and holds them against their
-// recomputation.
+// verify prints how far behind the rollups are after the last put, and compares them with their recomputation.
 func verify(ctx context.Context, s *locus.DB) error {
 	for _, d := range definitions {
 		begin := time.Now()

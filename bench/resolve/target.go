@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// target is where records go: the library, or the HTTP API over a connection of this machine.
+// target returns the destination of records: the library, or the HTTP API over a local connection.
 func target(o options, s *locus.DB) (put func(context.Context, []demo.Record) error, closeAPI func() error, err error) {
 	switch o.via {
 	case "library":

@@ -17,10 +17,10 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// asked is how often an answer is asked for; the median counts.
+// asked is how often an answer is requested; the median counts.
 const asked = 5
 
-// timed is the median of times in milliseconds.
+// timed returns the median time in milliseconds.
 func timed(n int, ask func() error) (float64, error) {
 	took := make([]time.Duration, n)
 	for i := range took {
@@ -34,7 +34,7 @@ func timed(n int, ask func() error) (float64, error) {
 	return float64(took[n/2]) / float64(time.Millisecond), nil
 }
 
-// all asks for all tags, and enters what that took.
+// all requests all tags and records the time.
 func (b *bench) all(a Answer, ask func() error) (_ Answer, err error) {
 	before := b.used()
 	a.All, err = timed(asked, ask)
@@ -42,7 +42,7 @@ func (b *bench) all(a Answer, ask func() error) (_ Answer, err error) {
 	return a, err
 }
 
-// ones asks Locus for single tags.
+// ones requests single tags from Locus.
 func (f *following) ones(ctx context.Context, w *world) (float64, error) {
 	n := 0
 	return timed(singles, func() error {
@@ -60,9 +60,9 @@ func found(n int, err error) error {
 }
 
 const (
-	// singles is how many single tags are asked for.
+	// singles is the number of single tags requested.
 	singles = 200
-	// sampled is how many tags are scanned for; the time of all is extrapolated.
+	// sampled is the number of tags scanned; the time of all is extrapolated.
 	sampled = 2000
 
 	sqlOne  = "SELECT tag, location, n FROM by_tag WHERE tag = $1"
@@ -70,7 +70,7 @@ const (
 	sqlScan = "SELECT $1::text, location, count(*) FROM document WHERE tags @> ARRAY[$1] GROUP BY location"
 )
 
-// answers asks a table that holds the counts.
+// answers queries a table that holds the counts.
 func (b *bench) answers(ctx context.Context, p *peer, w *world) (a Answer, err error) {
 	a, err = b.all(Answer{Method: p.key}, func() error { return found(rows(ctx, p.conns[0], sqlAll)) })
 	if err == nil {
@@ -93,7 +93,7 @@ func (b *bench) grouped(ctx context.Context, p *peer) (Answer, error) {
 	return b.all(Answer{Method: "group"}, func() error { return found(rows(ctx, p.conns[0], sqlCounts)) })
 }
 
-// scans counts tag by tag on so many connections.
+// scans counts tag by tag on several connections.
 func (p *peer) scans(ctx context.Context, w *world, method string, connections int) (a Answer, err error) {
 	n := min(sampled, len(w.tags))
 	step := len(w.tags) / n

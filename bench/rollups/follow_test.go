@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// following is a follower that runs, with a reader beside it.
+// following is a running follower with a concurrent reader.
 type following struct {
 	*locus
 	db       rollup.Database
@@ -26,7 +26,7 @@ type following struct {
 	ended    chan error
 }
 
-// define enters the rollup.
+// define defines the rollup.
 func (l *locus) define(ctx context.Context) (catalog rollup.Catalog, err error) {
 	d, err := rollup.Parse([]byte(definition))
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *locus) rollups(ctx context.Context) (catalog rollup.Catalog, err error)
 	return catalog, err
 }
 
-// follow begins to follow the cell, and returns when the rollup is built.
+// follow starts following the cell, and returns when the rollup is built.
 func (l *locus) follow(ctx context.Context, batch int) (*following, error) {
 	catalog, err := l.define(ctx)
 	if err != nil {
@@ -84,11 +84,11 @@ func (f *following) end() error {
 	return errors.Join(<-f.ended, <-f.ended)
 }
 
-// idle is how long the follower waits for a writer before it looks by itself.
+// idle is how long the follower waits for a writer before it polls.
 const idle = 250 * time.Millisecond
 
-// steps drives the follower as the service does: on after each step that did something, else when a writer
-// of the process has committed, or after a while.
+// steps drives the follower like the service does: the next step follows at once if a step did something, else when
+// a writer of the process has committed, or after idle.
 func (f *following) steps(ctx context.Context) error {
 	ready := false
 	for {
@@ -131,7 +131,7 @@ func (f *following) steps(ctx context.Context) error {
 	}
 }
 
-// reads reads one tag after each step, and notes how far the answer goes.
+// reads reads one tag after each step, and records the watermark of the answer.
 func (f *following) reads(ctx context.Context) error {
 	for n := 0; ; n++ {
 		select {
@@ -152,7 +152,7 @@ func (f *following) reads(ctx context.Context) error {
 	}
 }
 
-// answer reads groups in one snapshot, as they are handed to a client.
+// answer reads groups in one snapshot, as returned to a client.
 func (f *following) answer(ctx context.Context, q rollup.Query, upTo *changelog.Seq) (groups []rollup.Group, err error) {
 	q.Generation = f.number
 	err = f.db.View(ctx, func(tx rollup.Tx) error {
@@ -169,7 +169,7 @@ func (f *following) answer(ctx context.Context, q rollup.Query, upTo *changelog.
 	return groups, err
 }
 
-// drain waits until everything that was committed is visible, and answers when it was.
+// drain waits until everything that was committed is visible, and returns when it was.
 func (f *following) drain(ctx context.Context) (time.Time, error) {
 	var bounds changelog.Bounds
 	if err := f.db.View(ctx, func(tx rollup.Tx) (err error) { bounds, err = tx.Bounds(ctx); return err }); err != nil {
@@ -192,7 +192,7 @@ func (f *following) drain(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// reached tells whether an answer has contained everything up to a place, and when the first one came.
+// reached reports whether an answer has included everything up to a log position, and when the first one did.
 func (s *sights) reached(place int64) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *sights) reached(place int64) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// verify holds the groups against their recomputation.
+// verify compares the groups with their recomputation.
 func (f *following) verify(ctx context.Context) error {
 	var v *rollup.Verification
 	if err := f.db.View(ctx, func(tx rollup.Tx) (err error) {

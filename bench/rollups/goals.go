@@ -12,14 +12,14 @@ import (
 // verdict is a row of the table of goals.
 type verdict struct {
 	goal, what, theirs, ours, ratio, gate, aim string
-	// reached is whether the gate was; nil if this run cannot tell.
+	// reached reports whether the gate was reached; nil if this run cannot tell.
 	reached *bool
 }
 
-// The size from which on G10 is measured.
+// The minimum size for measuring G10.
 const manyDocuments, manyTags = 1_200_000, 350_000
 
-// verdicts holds the reports against the goals. One that was not measured has no row.
+// verdicts compares the reports with the goals. A goal that was not measured has no row.
 func verdicts(reports []Report) (all []verdict) {
 	add := func(v verdict, ok bool) {
 		if ok {
@@ -39,7 +39,7 @@ func verdicts(reports []Report) (all []verdict) {
 	return all
 }
 
-// speed holds the updates of a closed load against the text's load, and the time until they are visible.
+// speed compares the updates of a closed load with the text's load, and the time until they are visible.
 func speed(reports []Report, goal, what string, l Load, p99, gate, aim float64) (verdict, bool) {
 	rate := ofRun(reports, "locus", l, func(r *Run) float64 { return r.PerSecond })
 	late := ofRun(reports, "locus", l, func(r *Run) float64 { return r.VisibleP99 })
@@ -54,7 +54,7 @@ func speed(reports []Report, goal, what string, l Load, p99, gate, aim float64) 
 	}, len(rate) > 0
 }
 
-// scaled is a series in another unit.
+// scaled multiplies a series.
 func scaled(s rounds.Series, by float64) (scaled rounds.Series) {
 	for _, v := range s {
 		scaled = append(scaled, v*by)
@@ -65,7 +65,7 @@ func scaled(s rounds.Series, by float64) (scaled rounds.Series) {
 // triggers are the peers that count in the transaction.
 var triggers = []string{"trigger-row", "trigger-sum"}
 
-// faster is the trigger that writes more in a second under a load, and how much that is.
+// faster returns the trigger that writes more per second under a load.
 func faster(r *Report, l Load) (best *Run) {
 	for _, key := range triggers {
 		if run := r.run(key, l); run != nil && (best == nil || run.PerSecond > best.PerSecond) {
@@ -93,7 +93,7 @@ func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
 	}, len(ratio) > 0
 }
 
-// deadlocks counts those of writers of many documents.
+// deadlocks counts the deadlocks of writers of many documents.
 func deadlocks(reports []Report) (verdict, bool) {
 	count := func(key string) (n int, measured bool) {
 		for i := range reports {
@@ -130,7 +130,7 @@ func answerOf(reports []Report, what, peer string, gate, aim float64) (verdict, 
 	}, len(ratio) > 0
 }
 
-// undisturbed is about the foreign transaction.
+// undisturbed returns the verdict on the foreign transaction.
 func undisturbed(reports []Report) (verdict, bool) {
 	late := func(r *Run) float64 { return r.VisibleP99 }
 	theirs, ours := ofRun(reports, "xmin", disturbed, late), ofRun(reports, "locus", disturbed, late)
@@ -152,7 +152,7 @@ func undisturbed(reports []Report) (verdict, bool) {
 	}, true
 }
 
-// large is about ten times the size of the text's.
+// large returns the verdict at about ten times the text's size.
 func large(reports []Report) (verdict, bool) {
 	ours := ofAnswer(reports, "locus", func(a *Answer) float64 { return a.All })
 	v := verdict{

@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// errDeadlock is what a peer's write answers with if the server ended it for others to go on.
+// errDeadlock is the error of a peer's write that the server aborted because of a deadlock.
 var errDeadlock = errors.New("deadlock")
 
-// writer commits documents as they are now in one transaction. client is who asks, from 0.
+// writer commits the current state of documents in one transaction. client is the caller's number, from 0.
 type writer func(ctx context.Context, client int, pets []*pet) error
 
-// commit is an update whose client was told that it is durable.
+// commit is an update acknowledged as durable.
 type commit struct {
 	pet int32
 	at  time.Duration // since the beginning of the load
 }
 
-// written is what a load has done.
+// written is the result of a load.
 type written struct {
 	began     time.Time
 	spent     time.Duration
-	commits   [][]commit // by client, in order; of one document all are in one list
+	commits   [][]commit // by client, in order; all commits of a document are in one list
 	waits     []time.Duration
 	deadlocks int
 }
 
-// drive writes documents for so long, each client once at least unless there is a rate. It returns when the last
+// drive writes documents for a duration, each client at least once unless there is a rate. It returns when the last
 // one is committed.
 func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer) (*written, error) {
 	l.Clients = min(l.Clients, w.o.Documents)
@@ -53,7 +53,7 @@ func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer)
 	for i, c := range clients {
 		wg.Go(func() {
 			for first := true; errs[i] == nil; first = false {
-				if l.Rate > 0 { // the next one to come
+				if l.Rate > 0 { // the next one due
 					n := arrivals.Add(1) - 1
 					due := time.Duration(float64(n) / (l.Rate * textLoad) * float64(time.Second))
 					if due >= d || !until(ctx, done.began.Add(due)) {
@@ -90,7 +90,7 @@ func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer)
 	return done, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
-// until waits for a moment, and answers whether it came.
+// until waits for a time, and reports whether it was reached.
 func until(ctx context.Context, at time.Time) bool {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -102,7 +102,7 @@ func until(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// updates is how many documents were written.
+// updates returns the number of documents written.
 func (w *written) updates() (n int) {
 	for _, c := range w.commits {
 		n += len(c)
@@ -110,8 +110,8 @@ func (w *written) updates() (n int) {
 	return n
 }
 
-// queue lets clients share transactions as resolve.Queue does: who comes while one is under way goes into
-// the next one together with all others who wait.
+// queue lets clients share transactions like resolve.Queue: calls that arrive during a transaction go into the next
+// one together.
 type queue struct {
 	write writer
 	calls chan *call
@@ -124,7 +124,7 @@ type call struct {
 	err  chan error
 }
 
-// gathered is how many documents a transaction takes, as many as resolve.Queue takes.
+// gathered is the maximum number of documents per transaction, as in resolve.Queue.
 const gathered = 4000
 
 func newQueue(write writer) *queue {
@@ -162,7 +162,7 @@ func (q *queue) run() {
 	}
 }
 
-// close is called when nobody waits any more.
+// close may be called when no call is pending.
 func (q *queue) close() {
 	close(q.calls)
 	<-q.done

@@ -23,7 +23,7 @@ import (
 // tagMany has many values, the other attributes have one.
 const tagMany = "tags"
 
-// definition is what is counted.
+// definition is the rollup to count.
 const definition = `
 rollup: pets_by_tag
 kind: pet
@@ -32,20 +32,20 @@ dimension: location
 measures: {count: count}
 `
 
-// locus is a cell with documents as entities, and what follows it.
+// locus is a cell with documents as entities, with its follower.
 type locus struct {
 	cells  *storage.Cells
 	db     cell.Database[resolve.Tx]
 	ids    []locality.ID
 	puids  []entity.PUID
-	of     map[locality.ID]int // documents by the ids of their entities
+	of     map[locality.ID]int // documents by the IDs of their entities
 	number int64               // of the generation
 
 	sights
 	poke chan struct{} // a writer has committed
 }
 
-// openLocus makes a cell at a URL and writes all documents into it.
+// openLocus creates a cell at a URL and writes all documents into it.
 func openLocus(ctx context.Context, url string, w *world) (*locus, error) {
 	cells, err := storage.Open(ctx, url, &storage.Options{Cells: 1})
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *locus) load(ctx context.Context, tx resolve.Tx, keys []cell.Key, pets [
 	return tx.AddCounts(ctx, entity.Counts{Entities: int64(len(pets))})
 }
 
-// entity is a document as it is now. Nobody searches for words here, in no method.
+// entity returns the current state of a document. It has no search words, because no method searches.
 func (l *locus) entity(p *pet, version int64) entity.Indexed {
 	value := func(v string) entity.MergedValue { return entity.MergedValue{Value: v, Members: []int{0}} }
 	tags := make([]entity.MergedValue, len(p.tags))
@@ -156,7 +156,7 @@ func imageOf(e *entity.Entity, attributes []string) *changelog.Image {
 	return changelog.ImageOf(e, attributes, func(attribute string) bool { return attribute == tagMany })
 }
 
-// rollupTx is a transaction of the cell as package rollup wants it. What it reads of the log is noted.
+// rollupTx adapts a transaction of the cell to package rollup. It records the changes that are read.
 type rollupTx struct {
 	resolve.Tx
 	l *locus
@@ -171,10 +171,10 @@ func (tx rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	return changelog.ParseImages(head.Images)
 }
 
-// History is not asked for: no groups are kept elsewhere.
+// History is not needed: no groups are stored elsewhere.
 func (tx rollupTx) History(context.Context) (int64, error) { return 0, nil }
 
-// Want writes it.
+// Want writes that part of the head.
 func (tx rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	head, err := tx.Head(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (tx rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	return tx.SetHead(ctx, head)
 }
 
-// List answers with entities.
+// List returns entities.
 func (tx rollupTx) List(ctx context.Context, _ rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
 	entities, err := tx.ListEntities(ctx, entity.PUID(after), limit)
 	items := make([]rollup.Item, len(entities))
@@ -194,7 +194,7 @@ func (tx rollupTx) List(ctx context.Context, _ rollup.Over, attributes []string,
 	return items, err
 }
 
-// Changes notes what was read.
+// Changes records what was read.
 func (tx rollupTx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	changes, err := tx.Tx.Changes(ctx, after, limit)
 	entries := make([]entry, len(changes))

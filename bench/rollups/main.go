@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command rollups compares the rollups of Locus with other ways to know, of each of many tags, how many
-// documents carry it in each place, while the documents change. It prints Markdown tables.
+// Command rollups compares the rollups of Locus with other ways to count, for each of many tags, the documents that
+// carry it in each place, while the documents change. It prints Markdown tables.
 //
 //	go -C bench run ./rollups                                            some minutes
 //	go -C bench run ./rollups -seconds 20 -invocations 5 -save run.json  what docs/performance.md prints
@@ -11,13 +11,13 @@
 //
 // # What is compared
 //
-// The load is that of the source text: 120,000 documents with ten of 35,000 tags each, in one of three
-// places, of which 10,000 a minute move to another one; every tenth of them takes another tag too. Keys and
-// tags are strings. Documents are written whole by everybody. No two clients write the same document, so
-// whoever deadlocks does so over his aggregates.
+// The load is that of the source text: 120,000 documents with ten of 35,000 tags each, in one of three places.
+// 10,000 documents per minute move to another place; every tenth of them also replaces a tag. Keys and tags are
+// strings. All methods write whole documents. No two clients write the same document, so deadlocks can only involve
+// aggregates.
 //
-// Everybody works on one PostgreSQL server that the program starts, with the same settings and with
-// fsync on, but for the second Locus, whose cell is an SQLite file that syncs each commit too.
+// All methods use one PostgreSQL server that the program starts, with the same settings and fsync on. The exception
+// is the second Locus, whose cell is an SQLite file that also syncs each commit.
 //
 //	Locus            entities in a cell; a follower keeps the groups by the log of changes
 //	documents alone  no aggregate at all: the ceiling
@@ -28,24 +28,24 @@
 //	scan per tag     the method of the text, over a GIN index
 //	GROUP BY         all tags in one statement
 //
-// Single documents come in two ways: from 16 writers with a transaction each, and from 256 clients that
-// share transactions in a queue, as all clients of Locus do. Peers that are tried with the queue say so.
+// Single documents come in two ways: from 16 writers with a transaction each, and from 256 clients that share
+// transactions through a queue, as all clients of Locus do. Peers measured with the queue are marked.
 //
 // # How it measures
 //
-// A closed load is written as fast as it is taken. Updates a second of a follower are counted until the last
-// of them is visible, so that it does not help to write faster than it follows. An open one comes at a rate, the text's or a
-// multiple of it. An update is visible from its commit, as the client was told, to the end of the first
-// answer that contains it: a read of one tag, in a snapshot, whose watermark is not before the change, and
-// for the view the first refresh that began after the commit. Both are times of one clock. A trigger
-// counts within the transaction: nothing is ever to wait for.
+// A closed load is written at full speed. The updates per second of a follower are counted until the last of them
+// is visible, so that writing faster than it follows gains nothing. An open load comes at a rate: the text's or a
+// multiple of it. The time until an update is visible runs from its commit, as acknowledged to the client, to the
+// end of the first answer that includes it: a read of one tag, in a snapshot, whose watermark is not before the
+// change; for the view, the first refresh that began after the commit. Both times are of the same clock. A trigger
+// counts within the transaction, so its updates are visible at once.
 //
-// After each load of Locus the groups are held against their recomputation (rollup.Verify), those of the
-// peers that follow against GROUP BY. A difference fails the program, and nothing is printed.
+// After each load of Locus the groups are compared with their recomputation (rollup.Verify), those of the peers
+// that follow with GROUP BY. A difference fails the program and nothing is printed.
 //
-// An invocation makes all databases anew and takes the methods in another order than the one before. The
-// tables hold the median of the invocations, ratios those of the same invocation. What others took of
-// the processors meanwhile is printed beside each load.
+// An invocation creates all databases afresh and runs the methods in another order than the previous one. The
+// tables hold the median of the invocations, ratios those of the same invocation. What other programs used of the
+// processors is printed beside each load.
 package main
 
 import (

@@ -35,7 +35,7 @@ type bench struct {
 	from   string // the template of the peers' databases
 }
 
-// measure makes everything anew and measures each method.
+// measure creates everything afresh and measures each method.
 func measure(tb testing.TB, o Options) *Report {
 	tb.Helper()
 	b := &bench{tb: tb, Report: &Report{Options: o, Machine: rounds.Machine()}}
@@ -78,9 +78,8 @@ func (b *bench) seconds(s float64) time.Duration { return time.Duration(s * floa
 
 func (b *bench) length() time.Duration { return b.seconds(b.Options.Seconds) }
 
-// load drives a load and enters what came out. settle waits until everything is counted, and answers when
-// it was and how late each update became visible; nil is for who counts in the transaction, or not at
-// all.
+// load drives a load and records the results. settle waits until everything is counted, and returns when it was and
+// how late each update became visible; it is nil for methods that count in the transaction, or not at all.
 func (b *bench) load(ctx context.Context, w *world, method string, l Load, write writer, settle func(*written) (time.Time, []delay, error)) error {
 	d := b.length()
 	if l.Foreign {
@@ -121,10 +120,10 @@ func (b *bench) load(ctx context.Context, w *world, method string, l Load, write
 	return nil
 }
 
-// lead is how long a disturbed load runs before the foreign transaction, and after it.
+// lead is how long a disturbed load runs before and after the foreign transaction.
 func (b *bench) lead() time.Duration { return min(b.length(), 5*time.Second) }
 
-// disturb drives the load in whose middle a foreign transaction is open in the database at url.
+// disturb drives the load with a foreign transaction open in the middle, in the database at url.
 func (b *bench) disturb(ctx context.Context, url string, load func() error) error {
 	held := make(chan error, 1)
 	go func() {
@@ -204,5 +203,5 @@ func (b *bench) each(ctx context.Context, url string, server bool, loads []Load,
 	return err
 }
 
-// used is what has been had of the processors so far.
+// used returns the processor time so far.
 func (b *bench) used() processor.Used { return processor.Read(b.server.CPU()) }

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// vacuum leaves a database as the server would a while after it was filled.
+// vacuum leaves a database in the state that the server's autovacuum would reach after the fill.
 func vacuum(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -22,7 +22,7 @@ func vacuum(ctx context.Context, url string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// with opens a peer for as long as do takes.
+// with opens a peer for the duration of do.
 func (b *bench) with(ctx context.Context, key string, do func(*peer) error) error {
 	p, err := openPeer(ctx, b.tb, b.server, b.from, key)
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *bench) with(ctx context.Context, key string, do func(*peer) error) erro
 	return errors.Join(do(p), p.close(ctx))
 }
 
-// answered enters an answer.
+// answered records an answer.
 func (b *bench) answered(a Answer, err error) error {
 	b.Answers = append(b.Answers, a)
 	return err
@@ -66,7 +66,7 @@ func (b *bench) trigger(ctx context.Context, w *world, key string) error {
 	})
 }
 
-// view counts everything anew, again and again, beside the writers.
+// view recounts everything, again and again, beside the writers.
 func (b *bench) view(ctx context.Context, w *world) error {
 	return b.with(ctx, "view", func(p *peer) error {
 		if err := b.answered(b.answers(ctx, p, w)); err != nil {
@@ -130,7 +130,7 @@ func (b *bench) xmin(ctx context.Context, w *world) error {
 	})
 }
 
-// gin counts when it is asked, tag by tag.
+// gin counts on demand, tag by tag.
 func (b *bench) gin(ctx context.Context, w *world) error {
 	return b.with(ctx, "gin", func(p *peer) error {
 		err := b.answered(p.scans(ctx, w, "gin", 1))

@@ -19,26 +19,26 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// The documents of the peers: whoever changes the place of one alone touches no index.
+// The documents of the peers: changing only the place of a document touches no index.
 const (
 	sqlDocuments = `CREATE TABLE document (key text PRIMARY KEY, location text NOT NULL, tags text[] NOT NULL) WITH (fillfactor = 70)`
 
 	sqlUpdate = `UPDATE document AS d SET location = n.location, tags = string_to_array(n.tags, ' ')
 		FROM unnest($1::text[], $2::text[], $3::text[]) AS n (key, location, tags) WHERE d.key = n.key`
 
-	// sqlCounts is the answer that all are held against.
+	// sqlCounts is the reference answer.
 	sqlCounts = `SELECT tag, location, count(*) AS n FROM document, unnest(tags) AS tag GROUP BY tag, location`
 
 	sqlTable = `CREATE TABLE by_tag (tag text, location text, n bigint NOT NULL, PRIMARY KEY (tag, location)) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 		INSERT INTO by_tag ` + sqlCounts
 
-	// sqlAdd adds differences to the table, all in one order.
+	// sqlAdd adds differences to the table, always in the same order.
 	sqlAdd = ` INSERT INTO by_tag AS b (tag, location, n)
 		SELECT tag, location, sum(n) FROM (%s) AS d (tag, location, n) GROUP BY tag, location HAVING sum(n) <> 0 ORDER BY tag, location
 		ON CONFLICT (tag, location) DO UPDATE SET n = b.n + excluded.n`
 )
 
-// schemas are what each peer has beside the documents.
+// schemas are what each peer has in addition to the documents.
 var schemas = map[string]string{
 	"ceiling": "",
 	"gin":     "CREATE INDEX ON document USING gin (tags)",
@@ -60,21 +60,21 @@ var schemas = map[string]string{
 		INSERT INTO watermark VALUES ('0', 0)`,
 }
 
-// sqlUpdateLogged writes documents and what changed.
+// sqlUpdateLogged writes documents and a log of the changes.
 const sqlUpdateLogged = `WITH n AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS n (key, location, tags)),
 	was AS (SELECT d.key, d.location, d.tags FROM document AS d JOIN n ON n.key = d.key),
 	become AS (UPDATE document AS d SET location = n.location, tags = string_to_array(n.tags, ' ') FROM n WHERE d.key = n.key)
 	INSERT INTO log (key, was, was_tags, location, tags)
 	SELECT was.key, was.location, was.tags, n.location, string_to_array(n.tags, ' ') FROM was JOIN n ON n.key = was.key`
 
-// peer is a database with documents and some way to count them.
+// peer is a database with documents and a way to count them.
 type peer struct {
 	key   string
 	url   string
-	conns []*pgx.Conn // one for each client
+	conns []*pgx.Conn // one per client
 }
 
-// template makes the database with the documents, which all peers begin with.
+// template creates the database with the documents, from which all peers are cloned.
 func template(ctx context.Context, tb testing.TB, s *pgtest.Server, w *world) (string, error) {
 	name := s.Database(tb)
 	conn, err := pgx.Connect(ctx, s.URL(name))
@@ -95,7 +95,7 @@ func template(ctx context.Context, tb testing.TB, s *pgtest.Server, w *world) (s
 	return name, err
 }
 
-// openPeer makes the database of a peer, with a connection for each client.
+// openPeer creates the database of a peer, with a connection per client.
 func openPeer(ctx context.Context, tb testing.TB, s *pgtest.Server, from, key string) (*peer, error) {
 	name := strings.ReplaceAll(key, "-", "_")
 	s.Exec(tb, "postgres", fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, from))
@@ -121,7 +121,7 @@ func (p *peer) close(ctx context.Context) (err error) {
 	return err
 }
 
-// write writes documents whole, in one statement.
+// write writes whole documents, in one statement.
 func (p *peer) write(ctx context.Context, client int, pets []*pet) error {
 	keys, places, tags := make([]string, len(pets)), make([]string, len(pets)), make([]string, len(pets))
 	for i, p := range pets {
@@ -138,7 +138,7 @@ func (p *peer) write(ctx context.Context, client int, pets []*pet) error {
 	return err
 }
 
-// verify holds the table against the documents.
+// verify compares the table with the documents.
 func (p *peer) verify(ctx context.Context) error {
 	var differ int
 	err := p.conns[0].QueryRow(ctx, `SELECT count(*) FROM (SELECT tag, location, n FROM by_tag WHERE n <> 0) AS a
@@ -149,7 +149,7 @@ func (p *peer) verify(ctx context.Context) error {
 	return err
 }
 
-// refresh makes the view anew until a refresh has begun after the writers ended.
+// refresh refreshes the view until a refresh has begun after the writers ended.
 func (p *peer) refresh(ctx context.Context, ended <-chan struct{}) (all refreshes, err error) {
 	conn, err := pgx.Connect(ctx, p.url)
 	if err != nil {
@@ -173,13 +173,13 @@ func (p *peer) refresh(ctx context.Context, ended <-chan struct{}) (all refreshe
 	}
 }
 
-// petOf is the number of a document, for who reads its key in a log.
+// petOf returns the number of a document from its key in a log.
 func petOf(key string) (n int, err error) {
 	_, err = fmt.Sscanf(key, "animal-%d", &n)
 	return n, err
 }
 
-// hold opens a transaction that may write, and has a snapshot, for so long.
+// hold opens a read-write transaction with a snapshot for a duration.
 func hold(ctx context.Context, url string, d time.Duration) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -194,7 +194,7 @@ func hold(ctx context.Context, url string, d time.Duration) error {
 	return err
 }
 
-// rows reads an answer to its end, as a client does.
+// rows reads an answer to its end, like a client.
 func rows(ctx context.Context, conn *pgx.Conn, sql string, args ...any) (int, error) {
 	type count struct {
 		Tag, Location string

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
-// The picture: on the left updates a second against the time until they are visible, on the right how stale
-// answers are while a foreign transaction is open. Its colours are read on white and on black.
+// The picture: on the left updates per second against the time until they are visible, on the right how stale
+// answers are while a foreign transaction is open. Its colours are readable on white and on black.
 
 const (
 	pictureWidth, pictureHeight = 1100, 470
@@ -30,7 +30,7 @@ var colours = map[string]string{
 	"view": "#8a5cd0", "xmin": "#d0342c", "gin": "#4f9a3a", "group": "#b0589a",
 }
 
-// label names a method at a height.
+// label is the name of a method at a height.
 type label struct {
 	method string
 	y      float64
@@ -39,7 +39,7 @@ type label struct {
 // plot is one half of the picture.
 type plot struct {
 	rounds.Plot
-	// labels are the methods, with where their lines end.
+	// labels are the methods with the ends of their lines.
 	labels []label
 }
 
@@ -51,7 +51,7 @@ func (p *plot) frame(title, x, y string, xs, ys []float64) {
 	p.Frame(xs, ys, rounds.Whole)
 }
 
-// curve draws points, joined, with the name of the method at their end.
+// curve draws connected points, with the name of the method at their end.
 func (p *plot) curve(method string, points [][2]float64, dots bool) {
 	if len(points) == 0 {
 		return
@@ -75,7 +75,7 @@ func (p *plot) curve(method string, points [][2]float64, dots bool) {
 	p.labels = append(p.labels, label{method, p.Y.At(points[len(points)-1][1])})
 }
 
-// names writes the methods beside the plot, from the top, none over another.
+// names writes the methods beside the plot, from the top, without overlaps.
 func (p *plot) names() {
 	const height = 15
 	slices.SortFunc(p.labels, func(a, b label) int { return cmp.Or(cmp.Compare(a.y, b.y), cmp.Compare(a.method, b.method)) })
@@ -83,7 +83,7 @@ func (p *plot) names() {
 	for i, l := range p.labels {
 		y := max(l.y+4, least)
 		if below := p.Y.From + 4 - height*float64(len(p.labels)-1-i); l.y >= p.Y.From {
-			y = max(below, least) // of those at the lower edge the last one stands there
+			y = max(below, least) // of several labels at the lower edge the last one stays there
 		}
 		least = y + height
 		fmt.Fprintf(p, `<text x="%.0f" y="%.0f" style="fill: %s">%s</text>`+"\n",
@@ -118,7 +118,7 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 		slices.SortFunc(points, func(a, b [2]float64) int { return int(a[0] - b[0]) })
 		p.curve(m.Key, points, true)
 	}
-	// Who counts when asked is as late as an answer takes, however fast the documents change.
+	// A method that counts on demand is as late as an answer takes, however fast the documents change.
 	for _, of := range [][2]string{{"gin", "gin"}, {"group", "ceiling"}} {
 		key, writers := of[0], of[1]
 		y := ofAnswer(reports, key, func(a *Answer) float64 { return a.All }).Median()
@@ -127,7 +127,7 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 			p.curve(key, [][2]float64{{100, y}, {x, y}}, false)
 		}
 	}
-	// Zero is no place of a logarithm: it is the lower edge.
+	// Zero has no logarithm: it is drawn at the lower edge.
 	for _, key := range append(slices.Clone(triggers), "ceiling") {
 		if x := ofRun(reports, key, single, func(r *Run) float64 { return r.PerSecond }).Median(); !math.IsNaN(x) {
 			p.curve(key, [][2]float64{{x, 0}}, true)
@@ -137,7 +137,7 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 	p.names()
 }
 
-// drawFreshness draws how stale answers are, of who was measured with a foreign transaction.
+// drawFreshness draws how stale answers are, for the methods measured with a foreign transaction.
 func drawFreshness(b *strings.Builder, reports []Report) {
 	var end, from, to float64
 	for i := range reports {
@@ -162,7 +162,7 @@ func drawFreshness(b *strings.Builder, reports []Report) {
 	p.names()
 }
 
-// freshness is the median of the invocations, point by point.
+// freshness returns the median of the invocations, point by point.
 func freshness(reports []Report, method string) (points [][2]float64) {
 	values := map[float64]rounds.Series{}
 	for i := range reports {

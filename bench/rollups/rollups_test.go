@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 
-// A little of everything is measured: that each method counts rightly is part of that.
+// A short run of every measurement, which also checks that each method counts correctly.
 func TestMeasure_Little(t *testing.T) {
 	t.Parallel()
 	r := measure(t, Options{Documents: 300, Tags: 3000, PerTag: 5, Seconds: 0.05, Foreign: 0.2, Cells: []string{"postgres", "sqlite"}})
@@ -35,7 +35,7 @@ func TestMeasure_Little(t *testing.T) {
 	}
 }
 
-// Two invocations have different worlds, two methods of one the same; clients share it out.
+// Two invocations have different worlds, two methods of one invocation the same; its clients partition it.
 func TestWorld_IsSharedOut(t *testing.T) {
 	t.Parallel()
 	o := Options{Documents: 100, Tags: 30, PerTag: 10, Zipf: 1}
@@ -67,7 +67,7 @@ func TestWorld_IsSharedOut(t *testing.T) {
 	}
 }
 
-// Clients of the queue are answered once, by one transaction at a time.
+// Each call to the queue is answered once, by one transaction at a time.
 func TestDrive_SharesTransactions(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

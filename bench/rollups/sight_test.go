@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// sights are what a follower's readers saw of a log: which document each place of it is about, and up to
-// where the answers went, when.
+// sights is what a follower's readers saw of a log: the document of each position, and the position that answers
+// had reached, with the time.
 type sights struct {
 	mu   sync.Mutex
-	last int64   // place
-	log  []entry // in the order of places
-	seen []sight // in the order of both
+	last int64   // position
+	log  []entry // in log order
+	seen []sight // in the order of position and time
 }
 
 type entry struct {
@@ -26,13 +26,13 @@ type entry struct {
 	pet   int32
 }
 
-// sight is an answer that contains everything up to a place.
+// sight is an answer that includes everything up to a position.
 type sight struct {
 	upTo int64
-	at   time.Time // when it had come
+	at   time.Time // when it arrived
 }
 
-// read notes entries of the log that a follower has read, maybe not for the first time.
+// read records entries of the log that a follower has read, possibly again.
 func (s *sights) read(entries []entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *sights) read(entries []entry) {
 	}
 }
 
-// answered notes an answer.
+// answered records an answer.
 func (s *sights) answered(upTo int64, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,21 +53,21 @@ func (s *sights) answered(upTo int64, at time.Time) {
 	}
 }
 
-// begin forgets what was before a load.
+// begin discards what was recorded before a load.
 func (s *sights) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log, s.seen = nil, nil
 }
 
-// delay is an update that was committed and became visible, since the beginning of the load.
+// delay is an update with the times of its commit and visibility, since the beginning of the load.
 type delay struct{ commit, visible time.Duration }
 
-// late is how long the update was not visible. One that was seen before its client was told is not late.
+// late returns how long the update was not visible: 0 if it was visible before its client was told.
 func (d delay) late() time.Duration { return max(d.visible-d.commit, 0) }
 
-// delays finds for each commit when it became visible: the n-th change of a document in the log is its n-th
-// commit, for one client writes a document.
+// delays finds for each commit when it became visible: the n-th change of a document in the log is its n-th commit,
+// because only one client writes a document.
 func (s *sights) delays(w *written, documents int) ([]delay, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *sights) delays(w *written, documents int) ([]delay, error) {
 	return all, nil
 }
 
-// refreshes are the times that a view was made anew.
+// refreshes are the times of the refreshes of a view.
 type refreshes []struct{ began, ended time.Time }
 
 // delays finds for each commit the first refresh that began after it.
@@ -116,11 +116,11 @@ func (r refreshes) delays(w *written) ([]delay, error) {
 	return all, nil
 }
 
-// tick is how long one point of a line stands for.
+// tick is the interval between the points of a line.
 const tick = 100 * time.Millisecond
 
-// staleness is, of each tenth of a second, the greatest age that an update had before it became visible, or
-// has that is not visible at its end.
+// staleness returns, for each tenth of a second, the greatest age of an update before it became visible, or at the
+// end of the interval if it was not visible by then.
 func staleness(delays []delay, d time.Duration) (points [][2]float64) {
 	slices.SortFunc(delays, func(a, b delay) int { return cmp.Compare(a.commit, b.commit) })
 	ages := make([]time.Duration, d/tick+1)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// tables are the comparison as Markdown.
+// tables returns the comparison as Markdown.
 func tables(reports []Report) string {
 	var b strings.Builder
 	o := reports[0].Options
@@ -40,7 +40,7 @@ func writeGoals(b *strings.Builder, reports []Report) {
 	b.WriteByte('\n')
 }
 
-// atCommit are the methods whose counts are those of the transaction.
+// atCommit are the methods that count in the transaction.
 var atCommit = map[string]bool{"trigger-row": true, "trigger-sum": true}
 
 func writeRuns(b *strings.Builder, reports []Report) {
@@ -102,7 +102,7 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 	}
 }
 
-// String is the load in words.
+// String describes the load.
 func (l Load) String() string {
 	text := fmt.Sprintf("%d writers, %d a transaction", l.Clients, l.Batch)
 	if l.Queue {
@@ -117,7 +117,7 @@ func (l Load) String() string {
 	return text
 }
 
-// csv is what the picture and the tables show, a figure a line: the median of the invocations.
+// csv returns the data of the picture and the tables, a figure per line: the median of the invocations.
 func csv(reports []Report) string {
 	var b strings.Builder
 	b.WriteString("part,method,load,figure,value\n")

@@ -22,11 +22,12 @@ type pet struct {
 
 var locations = []string{"house", "backyard", "frontyard"}
 
-// world is what the clients of one method know of its documents. It is the same for all at the beginning.
+// world is the state of the documents as the clients of one method know it. It is the same for all methods at the
+// beginning.
 type world struct {
 	o    Options
 	tags []string
-	// sums are the tags' shares of all that is drawn, summed up; nil if all are alike.
+	// sums are the cumulative shares of the tags in all draws; nil if all are equal.
 	sums []float64
 	pets []pet
 }
@@ -55,7 +56,7 @@ func newWorld(o Options) *world {
 	return w
 }
 
-// draw is a tag at random.
+// draw returns a random tag.
 func (w *world) draw(r *rand.Rand) string {
 	if w.sums == nil {
 		return w.tags[r.IntN(len(w.tags))]
@@ -64,7 +65,7 @@ func (w *world) draw(r *rand.Rand) string {
 	return w.tags[min(sort.SearchFloat64s(w.sums, at), len(w.tags)-1)]
 }
 
-// retag adds a tag that the document does not carry, in order.
+// retag adds a tag that the document does not have, in order.
 func (w *world) retag(r *rand.Rand, p *pet) {
 	for {
 		tag := w.draw(r)
@@ -75,7 +76,7 @@ func (w *world) retag(r *rand.Rand, p *pet) {
 	}
 }
 
-// retagged is one of how many updates that change a tag.
+// retagged: one of this many updates changes a tag.
 const retagged = 10
 
 // client writes documents that no other client writes.
@@ -85,7 +86,7 @@ type client struct {
 	first, all int
 }
 
-// clients share the documents among n.
+// clients partitions the documents among n clients.
 func (w *world) clients(n int) []*client {
 	all := make([]*client, n)
 	for i := range all {
@@ -94,7 +95,7 @@ func (w *world) clients(n int) []*client {
 	return all
 }
 
-// next moves documents to another place, each once, and gives some another tag.
+// next moves documents to another place, each once, and changes a tag of some.
 func (c *client) next(batch int) []*pet {
 	own := (len(c.pets) - c.first + c.all - 1) / c.all
 	moved := make([]*pet, 0, batch)

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// xmin is a follower of a log in the order of transactions: it may read no further than the oldest one that
-// is open, or it would pass one by that commits later.
+// xmin is a follower of a log in transaction order: it may not read beyond the oldest open transaction, or it would
+// miss one that commits later.
 type xmin struct {
 	*peer
 	sights
@@ -30,11 +30,11 @@ const (
 	sqlMove = "UPDATE watermark SET xid = $1::text::xid8, seq = $2"
 )
 
-// sqlApply counts the entries after the watermark up to a place.
+// sqlApply counts the entries from the watermark up to a position.
 var sqlApply = fmt.Sprintf(sqlAdd, `SELECT unnest(was_tags), was, -1 FROM log WHERE (xid, seq) > ($1::text::xid8, $2) AND (xid, seq) <= ($3::text::xid8, $4)
 	UNION ALL SELECT unnest(tags), location, 1 FROM log WHERE (xid, seq) > ($1::text::xid8, $2) AND (xid, seq) <= ($3::text::xid8, $4)`)
 
-// followXmin begins to follow.
+// followXmin starts following.
 func followXmin(ctx context.Context, p *peer) *xmin {
 	ctx, stop := context.WithCancel(ctx)
 	x := &xmin{peer: p, at: [2]any{"0", int64(0)}, stop: stop, done: make(chan error, 1)}

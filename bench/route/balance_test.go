@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// BenchmarkBalance spreads a million ids of one generator, which visits the ring in even steps, over
-// cells: by their positions, and by hashing the same ids.
+// BenchmarkBalance spreads a million IDs of one generator, which visits the ring in even steps, over cells: by
+// their positions, and by hashing the same IDs.
 func BenchmarkBalance(b *testing.B) {
 	const cells = 1000
 	m, err := cell.NewMap(cell.Spec{ID: "flat", Generations: []cell.Generation{{Cells: cells}}})

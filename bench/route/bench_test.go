@@ -18,15 +18,15 @@ type (
 	subject = compare.Subject
 )
 
-// Every benchmark runs, is known to the tables, and no goal is left without its two sides.
+// Every benchmark runs and appears in the tables, and every goal has both sides.
 func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	suite.Check(t, nil)
 }
 
-// grown is the map of an installation whose cells were doubled each year from 2015 on: 16 have
-// become 16,384, 32,752 in all.
+// grown is the map of an installation whose cells were doubled each year from 2015 on: 16 have become 16,384,
+// 32,752 in all.
 var grown = func() *cell.Map {
 	spec := cell.Spec{ID: "grown", Current: 10}
 	for g := range 11 {
@@ -40,21 +40,19 @@ var grown = func() *cell.Map {
 	return m
 }()
 
-// nodes is how many nodes the rings of peers have. A test that measures nothing takes fewer: some rings
-// take long to make.
+// nodes returns the number of nodes in the rings of peers. A short test takes fewer: some rings are slow to build.
 func nodes() int { return either(1024, 32) }
 
-// pool is how many addresses each loop goes through; a power of two.
+// pool is the number of addresses each loop cycles through; a power of two.
 const pool = 1 << 16
 
-// million is how many addresses tables and caches hold, and groups are made of: 2^20. A test that
-// measures nothing takes less.
+// million returns the number of addresses in tables, caches and groups: 2^20, or fewer in a short test.
 func million() int { return either(16*pool, pool) }
 
-// little is n, or a few for a test that measures nothing.
+// little returns n, or a few in a short test.
 func little(n int) int { return either(n, n/100) }
 
-// either is how much is measured, or how much a test takes that measures nothing.
+// either returns measured, or short in a short test.
 func either(measured, short int) int {
 	if testing.Short() {
 		return short
@@ -62,7 +60,7 @@ func either(measured, short int) int {
 	return measured
 }
 
-// draw returns n different puids and ids of the map's cells, as many in each on average.
+// draw returns n different puids and IDs of the map's cells, evenly distributed on average.
 func draw(n int) (puids []int64, ids []locality.ID) {
 	r := rand.New(rand.NewPCG(1, 2))
 	cells := grown.Cells()
@@ -90,8 +88,8 @@ func draw(n int) (puids []int64, ids []locality.ID) {
 	return puids, ids
 }
 
-// kept is what the last benchmark that took long to set up uses: measuring calls a benchmark again
-// and again, and two tables of a million at a time would share their caches and collectors.
+// kept is the setup of the last benchmark with a slow setup: a benchmark is called repeatedly, and two tables of a
+// million would compete for caches and the garbage collector.
 var kept struct {
 	name  string
 	value any

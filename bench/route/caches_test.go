@@ -14,10 +14,10 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// remembered are the peers that hold the cell of each address: tables, and caches that are as large
-// as what they are asked for. name says whose addresses they are.
+// remembered are the peers that hold the cell of each address: tables, and caches as large as the set of requested
+// addresses. name describes the addresses.
 func remembered[K comparable](name string, keys []K, cellOf func(K) (cell.ID, error), index memdb.Indexer) []subject {
-	// They are not filled in the order in which they are asked: nobody is.
+	// They are filled in another order than they are read, as in practice.
 	fill := func(keys []K, put func(K, cell.ID)) {
 		for _, i := range rand.New(rand.NewPCG(3, 4)).Perm(len(keys)) {
 			k := keys[i]

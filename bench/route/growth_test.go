@@ -27,13 +27,12 @@ type put struct {
 	took  time.Duration
 }
 
-// activation is what BenchmarkActivation and BenchmarkStall tell of one growth, in milliseconds.
+// activation is the result of one growth for BenchmarkActivation and BenchmarkStall, in milliseconds.
 type activation struct{ sealed, stall float64 }
 
 var activated *activation
 
-// activate grows 16 cells to 64 while eight writers put keys, and none of them may fail or get another
-// answer afterwards.
+// activate grows 16 cells to 64 while eight writers put keys; no put may fail or change its result afterwards.
 func activate(b *testing.B) *activation {
 	b.Helper()
 	if activated != nil {
@@ -108,7 +107,7 @@ func activate(b *testing.B) *activation {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// reportOne reports what was measured already, of Locus only.
+// reportOne reports an existing measurement of Locus.
 func reportOne(b *testing.B, unit string, figure float64) {
 	b.Helper()
 	report(b, unit, map[string]func(*testing.B) float64{"locus": func(*testing.B) float64 { return figure }})
@@ -124,13 +123,12 @@ func BenchmarkStall(b *testing.B) {
 	reportOne(b, "ms", a.stall)
 }
 
-// compacted tells what filters and a compaction took per key, in microseconds.
+// compacted is the time of filters and of a compaction per key, in microseconds.
 type compacted struct{ filters, copied float64 }
 
 var compaction *compacted
 
-// compact fills four cells, grows to eight, which makes filters of the four, and copies all keys to the
-// eight.
+// compact fills four cells, grows to eight, which builds filters for the four, and copies all keys to the eight.
 func compact(b *testing.B) *compacted {
 	b.Helper()
 	if compaction != nil {

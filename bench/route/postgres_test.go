@@ -23,11 +23,11 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// These benchmarks start a PostgreSQL server; where there is none they are skipped.
+// These benchmarks start a PostgreSQL server; without one they are skipped.
 
 func TestMain(m *testing.M) { os.Exit(compare.TestMain(pgtest.Main(m))) }
 
-// onPostgres makes an installation in databases of one server.
+// onPostgres creates an installation in databases of one server.
 func onPostgres(b *testing.B, name string, cells int) *storage.Cells {
 	b.Helper()
 	opts := &storage.Options{Cells: cells, Notice: time.Second, Connections: 400}
@@ -43,7 +43,7 @@ func onPostgres(b *testing.B, name string, cells int) *storage.Cells {
 	return opened
 }
 
-// numbers tell keys apart, over all benchmarks.
+// numbers makes keys unique over all benchmarks.
 var numbers atomic.Int64
 
 func newKeys(m *cell.Map, n int) []cell.Key {
@@ -54,7 +54,7 @@ func newKeys(m *cell.Map, n int) []cell.Key {
 	return keys
 }
 
-// BenchmarkGate puts new keys one by one into one cell, eight at a time.
+// BenchmarkGate puts new keys one by one into one cell, with eight writers.
 func BenchmarkGate(b *testing.B) {
 	cells := onPostgres(b, "gate", 1)
 	directory, m := cell.NewDirectory[resolve.Tx](cells), cells.Map()
@@ -100,8 +100,8 @@ func BenchmarkGate(b *testing.B) {
 	)
 }
 
-// statements are those that storage/postgres sends for the put of one key. The gate takes a round
-// trip of its own: what is asked next depends on what it answers.
+// statements runs the statements of storage/postgres for the put of one key. The gate takes a round trip of its
+// own, because the next statement depends on its result.
 func statements(ctx context.Context, conn *pgx.Conn, k cell.Key, gate bool) error {
 	rings, digests := []int64{k.Ring}, [][]byte{k.Digest[:]}
 	var trip pgx.Batch

@@ -16,20 +16,20 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// doublings is how often the cells of the installation in memory were doubled: one has become 1,024, or 16
-// for a test that measures nothing.
+// doublings returns how often the cells of the in-memory installation were doubled: one has become 1,024, or 16 in
+// a short test.
 func doublings() int { return either(10, 4) }
 
-// installation is one in memory that has grown, every generation as full as the others.
+// installation is a grown in-memory installation in which all generations are equally full.
 type installation struct {
 	cells *cell.Cells[cell.Store]
-	// known are keys that have puids, in no order; absent have none.
+	// known are keys that have puids, unordered; absent have none.
 	known, absent []cell.Key
-	// transactions that were run.
+	// transactions counts those that were run.
 	transactions *atomic.Int64
 }
 
-// grownInMemory plays the growth with the code of production: Put, Grow, filters.
+// grownInMemory runs the growth with the production code: Put, Grow, filters.
 var grownInMemory = sync.OnceValue(func() *installation {
 	in := &installation{transactions: new(atomic.Int64)}
 	must(in.grow(context.Background()))
@@ -42,7 +42,7 @@ func must(err error) {
 	}
 }
 
-// perCell is how many keys each cell gets.
+// perCell is the number of keys per cell.
 const perCell = 64
 
 func (in *installation) grow(ctx context.Context) error {
@@ -71,7 +71,7 @@ func (in *installation) grow(ctx context.Context) error {
 		if doubling > 0 {
 			err := cell.Grow(ctx, cells, cell.Growth{Cells: uint64(count)}, func(p cell.Progress) {
 				if p.Step == cell.StepAnnounced {
-					now = p.Starts // nobody has to wait for it
+					now = p.Starts // no need to wait for it
 				}
 			})
 			if err != nil {
@@ -88,7 +88,7 @@ func (in *installation) grow(ctx context.Context) error {
 	if err := cells.Close(); err != nil {
 		return err
 	}
-	// A process that was not there: it reads the filters of all sealed cells, as it meets them.
+	// A new process: it reads the filters of all sealed cells as it encounters them.
 	options.New, options.OnEvent = nil, func(e cell.Event) {
 		if e.What == cell.EventFilter {
 			must(e.Err)
@@ -118,7 +118,7 @@ type bare struct{ *cell.Cells[cell.Store] }
 func (bare) Lacks(cell.ID, cell.Key) bool { return false }
 func (bare) Learn(cell.ID, cell.Head)     {}
 
-// probes counts the transactions of looking up keys, one after the other.
+// probes counts the transactions of looking up keys one after the other.
 func (in *installation) probes(b *testing.B, src cell.Source[cell.Store], keys []cell.Key) float64 {
 	d := cell.NewDirectory(src)
 	before := in.transactions.Load()
@@ -130,7 +130,7 @@ func (in *installation) probes(b *testing.B, src cell.Source[cell.Store], keys [
 	return float64(in.transactions.Load()-before) / float64(len(keys))
 }
 
-// BenchmarkAbsent counts the cells that are asked for a key that nobody has.
+// BenchmarkAbsent counts the cells visited for a key that does not exist.
 func BenchmarkAbsent(b *testing.B) {
 	in := grownInMemory()
 	report(b, "probes", map[string]func(b *testing.B) float64{
@@ -142,7 +142,7 @@ func BenchmarkAbsent(b *testing.B) {
 	})
 }
 
-// BenchmarkKnown counts the cells that are asked for the key of a record.
+// BenchmarkKnown counts the cells visited for the key of a record.
 func BenchmarkKnown(b *testing.B) {
 	in := grownInMemory()
 	sample := every(in.known, 7)
@@ -175,7 +175,7 @@ func every[T any](all []T, nth int) (some []T) {
 	return some
 }
 
-// report measures once for each peer what is no time.
+// report measures, once per peer, a figure that is not a time.
 func report(b *testing.B, unit string, peers map[string]func(*testing.B) float64) {
 	for peer, count := range peers {
 		b.Run("peer="+peer, func(b *testing.B) {
@@ -188,7 +188,7 @@ func report(b *testing.B, unit string, peers map[string]func(*testing.B) float64
 	}
 }
 
-// BenchmarkFilter asks the filters of the ten older cells of a key that nobody has.
+// BenchmarkFilter queries the filters of the ten older cells for a key that does not exist.
 func BenchmarkFilter(b *testing.B) {
 	in := grownInMemory()
 	m := in.cells.Map()

@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// nodeNames names the nodes of a ring.
+// nodeNames returns the names of the nodes of a ring.
 func nodeNames() []string {
 	names := make([]string, nodes())
 	for i := range names {
@@ -29,7 +29,7 @@ func nodeNames() []string {
 	return names
 }
 
-// names are addresses as rings of strings want them. Making the strings is not measured.
+// names converts addresses to strings for rings of strings, outside the measurement.
 func names[K any](addresses []K, bytes func(K) []byte) []string {
 	all := make([]string, len(addresses))
 	for i, a := range addresses {
@@ -38,7 +38,7 @@ func names[K any](addresses []K, bytes func(K) []byte) []string {
 	return all
 }
 
-// rings are the peers that place names on nodes. Their rings are made once: that takes seconds.
+// rings are the peers that place names on nodes. Their rings are built once, because that takes seconds.
 func rings(names []string) []subject {
 	return []subject{
 		{Peer: "buraksezer", Each: func() loop {
@@ -96,8 +96,8 @@ type xxh64 struct{}
 
 func (xxh64) Sum64(b []byte) uint64 { return xxhash.Sum64(b) }
 
-// Each ring with as many places for a node as the module takes by default; buraksezer's, which has
-// no default, with as many as stathat's.
+// Each ring has the module's default number of places per node; buraksezer's, which has no default, has that of
+// stathat's.
 var (
 	buraksezerRing = sync.OnceValue(func() *consistent.Consistent {
 		var members []consistent.Member
@@ -120,7 +120,7 @@ var (
 	})
 )
 
-// jumps are jump hash on so many nodes, of keys that are numbers or can be hashed at once.
+// jumps are jump hash for keys that are numbers or can be hashed directly.
 func jumps(key func(i int) uint64) []subject {
 	on := func(nodes int) loop {
 		return func(n int) {
@@ -134,8 +134,8 @@ func jumps(key func(i int) uint64) []subject {
 	return []subject{{Peer: "jump", Loop: on(nodes())}, {Peer: "jump-large", Loop: on(16 * nodes())}}
 }
 
-// vitess is what Vitess's vindex "hash" does with a number, and the range of equally large shards
-// that the result lies in: DES with a key of zeros.
+// vitess does what Vitess's vindex "hash" does with a number, and finds the result's range among equal shards: DES
+// with a key of zeros.
 func vitess(b *testing.B, numbers []int64) subject {
 	block, err := des.NewCipher(make([]byte, 8)) //nolint:gosec // it is what is compared with
 	if err != nil {

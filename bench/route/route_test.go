@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Finding a cell takes no memory.
+// Finding a cell does not allocate.
 func TestRoute_AllocatesNothing(t *testing.T) { // not parallel: it counts allocations
 	puids, ids := draw(100)
 	keys := external(100)
@@ -102,7 +102,7 @@ func BenchmarkKeys(b *testing.B) {
 	)
 }
 
-// cellsOf finds all cells that may have a key, the newest generation's first, and returns the last.
+// cellsOf finds all cells that may have a key, newest generation first, and returns the last.
 func cellsOf(key [2]string) (last cell.ID) {
 	position := cell.Position(cell.Hash(key[0], key[1]))
 	for g := grown.Current(); g >= grown.Floor(); g-- {
@@ -120,7 +120,7 @@ func external(n int) [][2]string {
 	return keys
 }
 
-// byPuid and byID are indexes of go-memdb: as short as they can be.
+// byPuid and byID are minimal indexes of go-memdb.
 type byPuid struct{}
 
 func (byPuid) FromArgs(args ...any) ([]byte, error) {

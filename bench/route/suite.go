@@ -68,7 +68,7 @@ var goals = slices.Concat(ratios("Puid", "locus"), ratios("Entity", "young"), ra
 	{Bench: "Balance", Ours: "locus", AtMost: 1.01},
 })
 
-// ratios are the goals of finding the cell of one address.
+// ratios returns the goals of finding the cell of one address.
 func ratios(bench, ours string) (all []compare.Goal) {
 	for _, peer := range []struct {
 		key   string

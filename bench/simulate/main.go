@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command simulate plays the growth of an installation from its first cells to many, with billions of records, in a
-// second: how full and even cells become, how many of them a key costs, what room is left, and what the same growth
-// would have cost without Locus. It needs no data: one seed gives one answer.
+// Command simulate simulates the growth of an installation from its first cells to many, with billions of records,
+// in a second: how full and even cells become, how many of them a lookup visits, what room is left, and what the
+// same growth would have cost without Locus. It needs no data: the same seed gives the same result.
 //
 //	go run ./simulate -to 16384
 //	go run ./simulate -from 48 -to 12288 -records 50000000000 -seed 7 -json

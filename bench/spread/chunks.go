@@ -8,36 +8,37 @@ import (
 	"sort"
 )
 
-// chunk is a range of keys, from low up to the low of the next one, and the shard that owns it. The first begins
-// before every key, whatever its low says.
+// chunk is a range of keys, from low up to the low of the next chunk, and the shard that owns it. The first begins
+// before every key, whatever its low is.
 type chunk struct {
 	low   key
 	shard int
 	keys  []key
 }
 
-// cluster is a sharded collection: its chunks, which part the keys, in order. See the package comment for the model.
+// cluster is a sharded collection: its chunks, which partition the keys, in order. See the package comment for the
+// model.
 type cluster struct {
 	// size of a chunk, in documents.
 	size int
-	// autosplit splits a chunk at its median once it has more, as before MongoDB 6.0.3.
+	// autosplit splits a chunk at its median once it exceeds size, as before MongoDB 6.0.3.
 	autosplit bool
 	chunks    []*chunk
-	documents []int // of each shard
+	documents []int // per shard
 	moves     int
 }
 
-// newCluster is an empty collection. Its one chunk is on the first shard.
+// newCluster returns an empty collection. Its one chunk is on the first shard.
 func newCluster(shards, size int, autosplit bool) *cluster {
 	return &cluster{size: size, autosplit: autosplit, chunks: []*chunk{{}}, documents: make([]int, shards)}
 }
 
-// find returns the place of the chunk that a key belongs to.
+// find returns the index of the chunk that contains a key.
 func (c *cluster) find(k key) int {
 	return max(0, sort.Search(len(c.chunks), func(i int) bool { return c.chunks[i].low.compare(k) > 0 })-1)
 }
 
-// owner is the shard that a key belongs to.
+// owner returns the shard that owns a key.
 func (c *cluster) owner(k key) int { return c.chunks[c.find(k)].shard }
 
 // insert writes a document and returns the shard that took it.
@@ -52,7 +53,8 @@ func (c *cluster) insert(k key) (shard int) {
 	return at.shard
 }
 
-// take writes documents as they arrive, each with the shard that took it, and has the balancer work after each minute.
+// take writes documents as they arrive, yields each with the shard that took it, and runs the balancer after each
+// minute.
 func (c *cluster) take(documents iter.Seq[document]) iter.Seq2[document, int] {
 	return func(yield func(document, int) bool) {
 		minute := 0
@@ -67,7 +69,7 @@ func (c *cluster) take(documents iter.Seq[document]) iter.Seq2[document, int] {
 	}
 }
 
-// split leaves the n lowest documents of a chunk in it, and makes a chunk of the others, on the same shard.
+// split keeps the n lowest documents in a chunk, and moves the others to a new chunk on the same shard.
 func (c *cluster) split(i, n int) {
 	left := c.chunks[i]
 	slices.SortFunc(left.keys, key.compare)
@@ -76,8 +78,9 @@ func (c *cluster) split(i, n int) {
 	c.chunks = slices.Insert(c.chunks, i+1, right)
 }
 
-// balance is a round of the balancer. While the fullest shard has three chunk sizes more than the emptiest, it moves the
-// first range of it there, of one chunk size at most. Each shard takes part in one migration of a round.
+// balance is a round of the balancer. While the fullest shard has at least three chunk sizes more than the
+// emptiest, it moves its first range there, of one chunk size at most. Each shard takes part in one migration per
+// round.
 func (c *cluster) balance() {
 	total := 0
 	for _, n := range c.documents {
@@ -116,7 +119,7 @@ type placed struct {
 	shard int
 }
 
-// placement are the ranges of all shards in order, adjacent ones of a shard as one.
+// placement returns the ranges of all shards in order, with adjacent ranges of a shard merged.
 func (c *cluster) placement() (all []placed) {
 	for _, at := range c.chunks {
 		if len(all) == 0 || all[len(all)-1].shard != at.shard {

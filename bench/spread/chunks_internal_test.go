@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// check reports what is wrong with the chunks: they part the keys, and no document is in two or in a wrong one.
+// check fails unless the chunks partition the keys and each document is in exactly one, the right one.
 func (c *cluster) check(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -66,7 +66,7 @@ func TestCluster_ChunksPartTheKeys(t *testing.T) {
 				c.check(t, i+1)
 			}
 		}
-		// When the balancer rests, no two shards differ by three chunk sizes.
+		// When the balancer is idle, no two shards differ by three chunk sizes.
 		for moves, rounds := -1, 0; moves != c.moves; rounds++ {
 			if rounds > total(c) {
 				t.Fatalf("the balancer does not rest: %v documents", c.documents)
@@ -97,7 +97,7 @@ func total(c *cluster) (n int) {
 	return n
 }
 
-// grow writes n growing keys.
+// grow writes n increasing keys.
 func (c *cluster) grow(n int) {
 	for range n {
 		c.insert(key{uint64(total(c)), 0})
@@ -117,7 +117,7 @@ func TestCluster_SplitsAtTheMedian(t *testing.T) {
 	}
 }
 
-// Since MongoDB 6.0.3 nothing is split before it is moved, and then one chunk size is, from the lower bound.
+// Since MongoDB 6.0.3 a chunk is split only when data is moved, at one chunk size from the lower bound.
 func TestCluster_MovesTheFirstRange(t *testing.T) {
 	t.Parallel()
 	c := newCluster(4, 10, false)
@@ -138,7 +138,7 @@ func TestCluster_MovesTheFirstRange(t *testing.T) {
 	}
 }
 
-// A shard takes part in one migration of a round.
+// A shard takes part in one migration per round.
 func TestCluster_MovesInPairs(t *testing.T) {
 	t.Parallel()
 	c := newCluster(4, 1, true)

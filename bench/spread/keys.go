@@ -12,8 +12,9 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// key is an _id as it is compared: 16 bytes, big-endian, hi before lo. MongoDB compares binary values of one length and
-// subtype, and ObjectIds, byte by byte; the 12 of an ObjectId are followed by zeros here, which changes no order.
+// key is an _id in comparable form: 16 bytes, big-endian, hi before lo. MongoDB compares binary values of one
+// length and subtype, and ObjectIds, byte by byte; the 12 bytes of an ObjectId are padded with zeros here, which
+// does not change the order.
 type key struct{ hi, lo uint64 }
 
 func keyOf(b [16]byte) key {
@@ -36,19 +37,19 @@ func (k key) compare(o key) int {
 	return 1
 }
 
-// minter mints keys in one process. A document that founds no family has the key of the one that did as its parent.
+// minter mints keys in one process. A document that does not found a family passes the founder's key as parent.
 type minter func(now time.Time, parent *key) key
 
-// kind is a way to make keys.
+// kind is a way to generate keys.
 type kind struct {
 	name, title string
-	// objectID keys are ObjectIds, the others UUIDs.
+	// objectID: keys are ObjectIds; otherwise UUIDs.
 	objectID bool
-	// minter returns that of a new process, which draws from r.
+	// minter returns the minter of a new process, which draws from r.
 	minter func(r *rand.ChaCha8) minter
 }
 
-// value is a key as it is written into BSON: an ObjectId, or binary of subtype 4.
+// value returns a key as written into BSON: an ObjectId, or binary of subtype 4.
 func (k kind) value(of key) any {
 	b := of.bytes()
 	if k.objectID {
@@ -57,7 +58,7 @@ func (k kind) value(of key) any {
 	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: b[:]}
 }
 
-// kinds from those that heat one shard to those that spread.
+// kinds in order, from those that heat one shard to those that spread.
 var kinds = []kind{
 	{"objectid", "ObjectId", true, objectIDs},
 	{"uuidv7", "UUID version 7", false, version7},
@@ -68,7 +69,7 @@ var kinds = []kind{
 	{"near", "Locality UUID, variable order, members near their family", false, localityIDs(locality.Variable, true)},
 }
 
-// localityIDs are what package locality mints, under the clock and the randomness of the simulation.
+// localityIDs mints with package locality, with the clock and the random numbers of the simulation.
 func localityIDs(order locality.Order, near bool) func(*rand.ChaCha8) minter {
 	return func(r *rand.ChaCha8) minter {
 		var clock time.Time
@@ -88,8 +89,8 @@ func localityIDs(order locality.Order, near bool) func(*rand.ChaCha8) minter {
 	}
 }
 
-// objectIDs are laid out as the specification of ObjectId says: seconds, five bytes that a process draws once, a
-// counter of three bytes that begins anywhere. That of the driver has one process and one clock for all.
+// objectIDs follow the specification of ObjectId: seconds, five random bytes per process, a counter of three bytes
+// with a random start. The driver's own generator has one process and one clock for all.
 func objectIDs(r *rand.ChaCha8) minter {
 	process, counter := r.Uint64(), uint32(r.Uint64())
 	return func(now time.Time, _ *key) key {
@@ -101,11 +102,12 @@ func objectIDs(r *rand.ChaCha8) minter {
 	}
 }
 
-// gregorian is how long after the beginning of the Gregorian calendar, 15 October 1582, 1970 began: units of 100 ns.
+// gregorian is the offset of 1970 from the beginning of the Gregorian calendar, 15 October 1582, in units of 100
+// ns.
 const gregorian = 0x01b21dd213814000
 
-// version1 is laid out as RFC 9562 says, section 5.1: the low 32 bits of the time stand first, so they come around
-// every 429.5 seconds. No library takes a clock.
+// version1 follows RFC 9562, section 5.1: the low 32 bits of the time come first, so they wrap every 429.5 seconds.
+// No library accepts a clock.
 func version1(r *rand.ChaCha8) minter {
 	sequence, node := r.Uint64(), r.Uint64()&0xffffffffffff
 	return func(now time.Time, _ *key) key {
@@ -114,14 +116,14 @@ func version1(r *rand.ChaCha8) minter {
 	}
 }
 
-// version4 is random but for its version and variant: RFC 9562, section 5.4.
+// version4 is random except for version and variant: RFC 9562, section 5.4.
 func version4(r *rand.ChaCha8) minter {
 	return func(time.Time, *key) key {
 		return key{r.Uint64()&^0xf000 | 4<<12, r.Uint64()>>2 | 2<<62}
 	}
 }
 
-// version7 begins with milliseconds, the rest is random: RFC 9562, section 5.7. No library takes a clock.
+// version7 begins with milliseconds, the rest is random: RFC 9562, section 5.7. No library accepts a clock.
 func version7(r *rand.ChaCha8) minter {
 	return func(now time.Time, _ *key) key {
 		return key{uint64(now.UnixMilli())<<16 | 7<<12 | r.Uint64()&0xfff, r.Uint64()>>2 | 2<<62}

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// The keys laid out by hand are those that libraries read.
+// Libraries can parse the keys that are laid out here.
 func TestKeys_AreWhatTheySay(t *testing.T) {
 	t.Parallel()
 	now := began.Add(12345*time.Second + 678*time.Millisecond + 900*time.Nanosecond)
@@ -66,7 +66,7 @@ func TestKeys_AreWhatTheySay(t *testing.T) {
 	}
 }
 
-// Keys are compared as their bytes are.
+// Keys compare like their bytes.
 func TestKey_ComparesAsBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -79,7 +79,7 @@ func TestKey_ComparesAsBytes(t *testing.T) {
 	}
 }
 
-// All kinds have the same stream, whose keys do not repeat.
+// All kinds have the same stream, and keys do not repeat.
 func TestStream_IsOneForAllKinds(t *testing.T) {
 	t.Parallel()
 	const n = 10_000

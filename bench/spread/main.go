@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command spread shows what the order of ids does to a sharded collection: which share of the writes each shard takes
-// over a day, for Locality UUIDs in variable and in sequential order, near their families, and for ObjectIds and UUIDs
-// of versions 1, 4 and 7. It prints a Markdown table.
+// Command spread shows the effect of the order of IDs on a sharded collection: the share of the writes that each
+// shard takes over a day, for Locality UUIDs in variable and in sequential order, near their families, and for
+// ObjectIds and UUIDs of versions 1, 4 and 7. It prints a Markdown table.
 //
 //	go -C bench run ./spread                                      the table, seconds
 //	go -C bench run ./spread -picture ../docs/mongodb                also docs/mongodb.csv and docs/mongodb.svg
@@ -11,9 +11,9 @@
 //
 // # What is computed
 //
-// The keys are made, byte by byte, by twelve processes under a simulated clock, five a second, each in the process that chance picks.
-// Everything is drawn from one seed, so every run finds the same. Each key goes to the chunk whose range it lies in,
-// and so to a shard. Ranges, splits and moves are those that MongoDB's manual describes:
+// The keys are minted, byte by byte, by twelve processes under a simulated clock, five per second, each in a random
+// process. Everything is drawn from one seed, so every run gives the same result. Each key goes to the chunk whose
+// range contains it, and so to a shard. Ranges, splits and moves are those that MongoDB's manual describes:
 //
 //   - a collection that is sharded while it is empty, by ranges and without zones, begins as one chunk on one shard
 //     ("Ranged Sharding", mongodb.com/docs/manual/core/ranged-sharding);
@@ -28,22 +28,23 @@
 //     the median. Which of a shard's chunks goes first the manual leaves open; the server takes the first that it may
 //     move, and so does the model.
 //
-// A chunk size is 2,000 documents here, as if each had 64 kB. A round of the balancer takes a minute and moves at
-// once. Left out are zones, the AutoMerger, which joins only what one shard has, and a habit of servers before MongoDB
-// 6, which moved the highest chunk away after a split: the hot place wandered from shard to shard, and stayed one.
+// The chunk size is 2,000 documents here, as if each had 64 kB. A round of the balancer takes place every minute
+// and moves data at once. The model omits zones, the AutoMerger, which only joins ranges of one shard, and a
+// behaviour of servers before MongoDB 6, which moved the highest chunk away after a split: the hot spot wandered
+// from shard to shard but remained one.
 //
-// The day before the one that is shown fills the collection. What an empty one does is the same for every key: until
-// the balancer has moved the first ranges, one shard takes everything, unless the ranges are split beforehand. For keys
-// that are spread evenly their bounds are known beforehand; for those that grow no bounds help.
+// The day before the one that is shown fills the collection. An empty collection behaves the same for every key:
+// until the balancer has moved the first ranges, one shard takes everything, unless the ranges are split
+// beforehand. The bounds for that are known for keys that are spread evenly; for increasing keys no bounds help.
 //
 // # What is measured
 //
-// With -uri the same keys of the second day are written to a cluster, through a mongos, which alone is asked. Each kind
-// has a collection, whose ranges are split and placed beforehand as the model has them after the first day, on as many
-// shards as the cluster has. The balancer is switched off for it, so that the number of documents that $collStats
-// tells of each shard grows by what was inserted and by nothing else. The share of a slot is the difference of those
-// numbers; a run whose numbers do not add up fails. What is measured is thus where the cluster routes the keys, not its
-// speed. The scratch database is dropped in the end, also when the run is interrupted.
+// With -uri the same keys of the second day are written to a cluster through a mongos; no other server is
+// contacted. Each kind has a collection whose ranges are split and placed beforehand as in the model after the
+// first day, on as many shards as the cluster has. The balancer is switched off for it, so that the number of
+// documents per shard in $collStats grows only by what was inserted. The share of a slot is the difference of those
+// numbers; a run whose numbers do not add up fails. So the measurement shows where the cluster routes the keys, not
+// its speed. The scratch database is dropped at the end, even if the run is interrupted.
 package main
 
 import (

@@ -19,14 +19,14 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// measure writes the keys of every kind to a sharded cluster, in a scratch database that it drops in the end, and
-// returns who took them, and how it was found.
+// measure writes the keys of every kind to a sharded cluster, in a scratch database that it drops at the end. It
+// returns the shares of the shards, and a description of the measurement.
 func measure(ctx context.Context, uri string, o options) (all []*spread, how string, err error) {
 	if u, err := url.Parse(uri); err == nil && strings.Trim(u.Path, "/") != "" {
 		return nil, "", errors.New("-uri names a database: leave it out, a scratch database is made; ?authSource=NAME says where the user is")
 	}
 	scratch := "locus_spread_" + strings.ToLower(rand.Text()[:8])
-	// The backend knows what a server is. It leaves its mark in the scratch database.
+	// The backend identifies the server. It writes a fact into the scratch database.
 	d, err := mongodb.Open(ctx, uri, &mongodb.Options{Name: scratch})
 	if err != nil {
 		return nil, "", fmt.Errorf("-uri must be the address of a mongos: %w", err)
@@ -49,7 +49,7 @@ func measure(ctx context.Context, uri string, o options) (all []*spread, how str
 // measure is the function of that name, within the scratch database.
 func (r router) measure(ctx context.Context, server mongodb.Server, shown string, o options) (all []*spread, how string, err error) {
 	defer func() {
-		// Also when the run was interrupted.
+		// Even if the run was interrupted.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		err = errors.Join(err, r.drop(ctx))
@@ -76,7 +76,7 @@ func (r router) measure(ctx context.Context, server mongodb.Server, shown string
 	return all, how, nil
 }
 
-// sharded refuses what is no sharded cluster.
+// sharded refuses a server that is not a sharded cluster.
 func sharded(s mongodb.Server, shown string) error {
 	if s.Topology != mongodb.Sharded || s.StandIn != "" {
 		return fmt.Errorf("-uri must be the address of a mongos: %s is %s, and has no shards to spread over", shown, s)
@@ -84,7 +84,7 @@ func sharded(s mongodb.Server, shown string) error {
 	return nil
 }
 
-// after is the collection as it is after its first day.
+// after returns the collection after its first day.
 func after(k kind, o options) *cluster {
 	c := newCluster(o.shards, o.size, o.autosplit)
 	for range c.take(stream(k, 1)) {
@@ -93,7 +93,7 @@ func after(k kind, o options) *cluster {
 	return c
 }
 
-// day are the documents of the second day; minutes are counted from its beginning.
+// day yields the documents of the second day; minutes are counted from its beginning.
 func day(k kind) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		for d := range stream(k, 2) {

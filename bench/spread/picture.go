@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// Pixels of the picture: a row for each kind of keys, the day on the left and an hour of it on the right.
+// Pixels of the picture: a row per kind of key, the day on the left and an hour of it on the right.
 const (
 	left, right   = 60, 700
 	left2, right2 = 770, 1060
@@ -19,10 +19,10 @@ const (
 	pitch         = 138
 )
 
-// colours of the shards, read on white and on black.
+// colours of the shards, readable on white and on black.
 var colours = []string{"#1f77d0", "#e0a000", "#17a2a2", "#d0342c", "#8a5cd0", "#4f9a3a", "#c06a00", "#b0589a"}
 
-// computed says what the figures are when nothing was measured.
+// computed describes the model if nothing was measured.
 func computed(o options) string {
 	split := "which the balancer splits where it moves them"
 	if o.autosplit {
@@ -32,7 +32,7 @@ func computed(o options) string {
 		o.shards, term.Count(int64(o.size)), split, rate, processes)
 }
 
-// picture draws the share of each shard over the day, one upon the other. how says where the figures are from.
+// picture draws the stacked shares of the shards over the day. how describes the origin of the figures.
 func picture(all []*spread, how string) string {
 	bottom := float64(top + pitch*len(all))
 	return rounds.SVG(right2+40, int(bottom)+16, "share of the writes that each shard takes over a day, by kinds of keys", "", func(b *strings.Builder) {
@@ -57,10 +57,10 @@ func picture(all []*spread, how string) string {
 	})
 }
 
-// colour is that of a shard. More shards than colours share them.
+// colour returns the colour of a shard. Colours repeat if there are more shards.
 func colour(shard int) string { return colours[shard%len(colours)] }
 
-// draw fills a panel: the first shard at the bottom. A slot without writes stays empty.
+// draw fills a panel, with the first shard at the bottom. A slot without writes stays empty.
 func draw(b *strings.Builder, s *spread, from, to, length int, x1, x2, y float64) {
 	p := rounds.Plot{
 		Builder: b,

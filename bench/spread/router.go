@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// router speaks to a mongos: commands are all that it needs, and a database to itself.
+// router talks to a mongos. It needs only commands and a database of its own.
 type router struct {
 	database string
-	// run sends a command to a database and decodes the answer.
+	// run sends a command to a database and decodes the reply.
 	run func(ctx context.Context, database string, command bson.D, answer any) error
 }
 
-// batch is how many documents are inserted at once.
+// batch is the number of documents per insert.
 const batch = 1000
 
-// shards are the names of the cluster's shards, in order, but for those that are being emptied.
+// shards returns the names of the cluster's shards in order, except those that are being drained.
 func (r router) shards(ctx context.Context) (names []string, err error) {
 	var answer struct {
 		Shards []struct {
@@ -43,7 +43,7 @@ func (r router) shards(ctx context.Context) (names []string, err error) {
 }
 
 // measureKind writes documents, in the order of their minutes, into a new collection whose ranges are placed
-// beforehand, and returns who took them.
+// beforehand, and returns the shares of the shards.
 func (r router) measureKind(ctx context.Context, k kind, names []string, ranges []placed, documents iter.Seq[document]) (*spread, error) {
 	if err := r.place(ctx, k, names, ranges); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r router) measureKind(ctx context.Context, k kind, names []string, ranges 
 	if err != nil {
 		return nil, err
 	}
-	// end counts what a minute has brought, after its last documents.
+	// end counts the writes of a minute, after its last documents.
 	end := func(minute int, rest []any) error {
 		for part := range slices.Chunk(rest, batch) {
 			if err := r.insert(ctx, k, part); err != nil {
@@ -89,7 +89,7 @@ func (r router) measureKind(ctx context.Context, k kind, names []string, ranges 
 	return s, end(minute, waiting)
 }
 
-// place shards a collection on _id, switches its balancer off and gives each range to its shard.
+// place shards a collection on _id, switches its balancer off and moves each range to its shard.
 func (r router) place(ctx context.Context, k kind, names []string, ranges []placed) error {
 	space := r.database + "." + k.name
 	admin := func(what string, command bson.D) error {
@@ -98,7 +98,7 @@ func (r router) place(ctx context.Context, k kind, names []string, ranges []plac
 		}
 		return nil
 	}
-	// Before MongoDB 6.0 a database had to be told; it may be told again.
+	// Required before MongoDB 6.0, harmless later.
 	if err := admin("let the database be sharded", bson.D{{Key: "enableSharding", Value: r.database}}); err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func (r router) place(ctx context.Context, k kind, names []string, ranges []plac
 	return nil
 }
 
-// still switches the balancer off for a collection. The command is that of MongoDB 8.1; before, sh.disableBalancing
-// writes what is written here.
+// still switches the balancer off for a collection. The command exists since MongoDB 8.1; before,
+// sh.disableBalancing makes the write that is made here.
 func (r router) still(ctx context.Context, space string) error {
 	command := r.run(ctx, "admin", bson.D{{Key: "configureCollectionBalancing", Value: space}, {Key: "enableBalancing", Value: false}}, &bson.Raw{})
 	if command == nil {
@@ -176,7 +176,7 @@ func (r router) insert(ctx context.Context, k kind, documents []any) error {
 	return nil
 }
 
-// counts is how many documents each shard has. One that owns no range is not in the answer.
+// counts returns the number of documents per shard. A shard without a range is missing in the reply.
 func (r router) counts(ctx context.Context, k kind, names []string) ([]int, error) {
 	var answer struct {
 		Cursor struct {
@@ -205,7 +205,7 @@ func (r router) counts(ctx context.Context, k kind, names []string) ([]int, erro
 	return all, nil
 }
 
-// drop removes the database.
+// drop drops the database.
 func (r router) drop(ctx context.Context) error {
 	if err := r.run(ctx, r.database, bson.D{{Key: "dropDatabase", Value: 1}}, &bson.Raw{}); err != nil {
 		return fmt.Errorf("drop %s, which is left behind: %w", r.database, err)

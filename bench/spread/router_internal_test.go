@@ -20,15 +20,15 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// mongos is what a router speaks to, as far as its commands go: one collection, whose ranges have owners. It stands in
-// for a cluster's answers, not for its behaviour.
+// mongos implements the commands that a router sends: one collection whose ranges have owners. It simulates the
+// replies of a cluster, not its behaviour.
 type mongos struct {
 	ranges  []placed
 	shards  []string
 	counts  map[string]int
 	old     bool // before MongoDB 8.1
 	known   int  // collections that the balancer knows
-	lose    bool // a document of each batch
+	lose    bool // loses a document of each batch
 	move    bool // the balancer moves a document after each batch
 	enabled bool
 	dropped bool
@@ -123,7 +123,7 @@ func (m *mongos) answer(database string, command bson.D) (bson.D, error) {
 	}
 }
 
-// keyIn is the _id of a document, MinKey and MaxKey as the first and the last one.
+// keyIn returns the _id of a document, with MinKey and MaxKey as the first and the last key.
 func keyIn(document any) key {
 	var b [16]byte
 	switch v := document.(bson.D)[0].Value.(type) {
@@ -145,7 +145,7 @@ func (m *mongos) find(k key) int {
 	return i
 }
 
-// few are the first documents of a stream.
+// few returns the first documents of a stream.
 func few(k kind, n int) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		i := 0
@@ -157,7 +157,7 @@ func few(k kind, n int) iter.Seq[document] {
 	}
 }
 
-// What is measured of a cluster that keeps its ranges is what those ranges say, minute by minute.
+// On a cluster that keeps its ranges, the measurement agrees with those ranges, minute by minute.
 func TestRouter_FindsWhoTookTheWrites(t *testing.T) {
 	t.Parallel()
 	for _, k := range []kind{kinds[0], kinds[3], kinds[5]} {
@@ -215,7 +215,7 @@ func TestRouter_RefusesWhatItCannotTrust(t *testing.T) {
 	}
 }
 
-// An interrupted run, one that fails and one that is refused leave nothing behind.
+// A run that is interrupted, fails or is refused leaves nothing behind.
 func TestMeasure_DropsTheScratchDatabase(t *testing.T) {
 	t.Parallel()
 	cluster := mongodb.Server{Topology: mongodb.Sharded, Version: "8.0.4"}
@@ -259,7 +259,7 @@ func TestMeasure_WantsAMongos(t *testing.T) {
 	}
 }
 
-// The server of the suites is refused, unless it is a mongos: go -C bench run ./spread -uri measures that.
+// The server of the suites is refused unless it is a mongos, which go -C bench run ./spread -uri measures.
 func TestMeasure_RefusesTheServer(t *testing.T) {
 	t.Parallel()
 	uri := os.Getenv("LOCUS_TEST_MONGODB_URI")

@@ -14,14 +14,14 @@ type options struct {
 	autosplit bool
 }
 
-// spread is who took the writes of one kind of keys.
+// spread holds which shards took the writes of one kind of key.
 type spread struct {
 	kind kind
-	// writes by the minute of the day and shard.
+	// writes by minute of the day and shard.
 	writes [][]int
-	// whole is the share of the families that one shard had in the end; -1 if nobody looked.
+	// whole is the share of the families that were on one shard in the end; -1 if it was not determined.
 	whole float64
-	// moves are those of the balancer.
+	// moves is the number of moves by the balancer.
 	moves int
 }
 
@@ -37,7 +37,7 @@ func newSpread(k kind, shards int) *spread {
 func compute(k kind, o options) *spread {
 	c := newCluster(o.shards, o.size, o.autosplit)
 	s := newSpread(k, o.shards)
-	var members [][]key // of the families that were founded on the second day, but for its last two hours
+	var members [][]key // of the families founded on the second day, except in its last two hours
 	first := minutes * 60 * rate / family
 	last := 2*first - recent
 	for d, shard := range c.take(stream(k, 2)) {
@@ -73,13 +73,13 @@ func computeAll(o options) []*spread {
 	return all
 }
 
-// slot is who took the writes of some minutes.
+// slot holds the shares of the shards in a period.
 type slot struct {
 	begin, length int // minutes of the day
 	shares        []float64
 }
 
-// slots are those of a length from one minute to another. Where nothing was written there is none.
+// slots returns the slots of a length between two minutes, without those that have no writes.
 func (s *spread) slots(from, to, length int) (all []slot) {
 	for begin := from; begin < to; begin += length {
 		sums := make([]int, len(s.writes[0]))
@@ -102,7 +102,7 @@ func (s *spread) slots(from, to, length int) (all []slot) {
 	return all
 }
 
-// hottest is the share of the shard that took the most of a slot, on average over the day's slots of a length.
+// hottest returns the share of the busiest shard in a slot, averaged over the day's slots of a length.
 func (s *spread) hottest(length int) float64 {
 	all, sum := s.slots(0, minutes, length), 0.0
 	for _, at := range all {
@@ -111,7 +111,8 @@ func (s *spread) hottest(length int) float64 {
 	return sum / float64(len(all))
 }
 
-// busy is how many shards took five percent or more of a slot, on average over the day's slots of a length.
+// busy returns the number of shards that took five percent or more of a slot, averaged over the day's slots of a
+// length.
 func (s *spread) busy(length int) float64 {
 	all, sum := s.slots(0, minutes, length), 0
 	for _, at := range all {

@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// asDocumented are the options of what the documentation shows.
+// asDocumented are the options of the figures in the documentation.
 var asDocumented = options{shards: 8, size: 2000}
 
 var all = sync.OnceValue(func() []*spread { return computeAll(asDocumented) })
 
-// of is what was computed of a kind.
+// of returns the result for a kind.
 func of(t *testing.T, name string) *spread {
 	t.Helper()
 	for _, s := range all() {
@@ -52,7 +52,7 @@ func TestShares_AddUp(t *testing.T) {
 	}
 }
 
-// What the documentation says of each kind, in words.
+// The statements of the documentation about each kind.
 func TestKinds_HeatOrSpread(t *testing.T) {
 	t.Parallel()
 	const n = 8
@@ -92,7 +92,7 @@ func TestKinds_HeatOrSpread(t *testing.T) {
 	}
 }
 
-// Before MongoDB 6.0.3 chunks were split otherwise, and the picture is the same.
+// Before MongoDB 6.0.3 chunks were split differently, and the picture is the same.
 func TestAutosplit_ChangesNothingToSee(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -10,34 +10,35 @@ import (
 )
 
 const (
-	// seed is that of everything that is drawn.
+	// seed of all random numbers.
 	seed = 1
-	// rate is how many documents arrive in a second.
+	// rate is the number of documents per second.
 	rate = 5
-	// processes mint them, each with a generator of its own.
+	// processes is the number of minting processes, each with a generator of its own.
 	processes = 12
-	// family is how many documents one has on average: one founds it, the others belong to it.
+	// family is the average size of a family in documents, including the one that founds it.
 	family = 8
-	// recent is how many families are still given members: those of two hours.
+	// recent is the number of families that still get members: those of two hours.
 	recent = 2 * 3600 * rate / family
 	// minutes of a day.
 	minutes = 24 * 60
 )
 
-// began is when the first document arrives. The collection is empty then; the day after is the one that is shown.
+// began is when the first document arrives. The collection is empty then; the following day is the one that is
+// shown.
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// document is one that arrives.
+// document is a document that arrives.
 type document struct {
 	key key
-	// minute it arrives in, counted from when the stream began.
+	// minute of arrival, counted from the beginning of the stream.
 	minute int
-	// family is the number of the one it belongs to.
+	// family is the number of its family.
 	family int
 }
 
-// stream are the documents of some days in the order in which they are minted and arrive: so many a second, from
-// whichever process, every eighth of which founds a family. It is the same for each kind, but for the keys.
+// stream yields the documents of some days in the order of minting and arrival: rate per second, from random
+// processes; one in eight founds a family. It is the same for each kind except for the keys.
 func stream(k kind, days int) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		draw := rand.New(rand.NewPCG(seed, 0))

@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// zoom is the hour that is shown minute by minute, the rest of the day is by ten minutes: [from, to) in minutes.
+// zoom is the hour shown minute by minute, [from, to) in minutes; the rest of the day is shown by ten minutes.
 var zoom = [2]int{12 * 60, 13 * 60}
 
 // Lengths of slots in minutes. Ten minutes are a window of sequential order.
@@ -18,7 +18,7 @@ const (
 	short = 1
 )
 
-// table is the comparison as Markdown.
+// table returns the comparison as Markdown.
 func table(all []*spread) string {
 	var b strings.Builder
 	b.WriteString("| key | hottest shard of a minute | of ten minutes | of the day | shards with 5 % or more of a minute | of ten minutes | families on one shard | ranges moved |\n")
@@ -36,8 +36,8 @@ func table(all []*spread) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// csv is who took the writes of the day by ten minutes, and of an hour of it by minutes. A shard that took none of a
-// slot has no line.
+// csv returns the shares of the shards by ten minutes over the day, and by minutes over an hour of it. A shard
+// without writes in a slot has no line.
 func csv(all []*spread) string {
 	var b strings.Builder
 	b.WriteString("key,slot,minutes,shard,share\n")
@@ -53,5 +53,5 @@ func csv(all []*spread) string {
 	return b.String()
 }
 
-// clock is a minute of the day as people write it.
+// clock formats a minute of the day.
 func clock(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// timed runs .ci/timed and returns what it printed and its exit code.
+// timed runs .ci/timed and returns its output and exit code.
 func timed(t *testing.T, times string, args ...string) (string, int) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/timed")
@@ -57,7 +57,8 @@ func TestBudget_FarOverFails(t *testing.T) {
 	}
 }
 
-// What runs in between keeps its exit code, and its row names the package, the kind and the seconds of its children.
+// A wrapped command keeps its exit code, and its row contains the package, the kind and the seconds of its
+// children.
 func TestBudget_NotesWhatItRuns(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "times")
@@ -74,7 +75,7 @@ func TestBudget_NotesWhatItRuns(t *testing.T) {
 	}
 }
 
-// Budgets are those of packages that exist.
+// Budgets name existing packages.
 func TestBudget_NamesPackages(t *testing.T) {
 	t.Parallel()
 	table, err := os.ReadFile("../../.ci/budgets")

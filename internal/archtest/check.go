@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Package is what the check needs to know of a package; the names are those of go list -json.
+// Package is the part of a package's go list -json output that the check needs.
 type Package struct {
 	ImportPath   string
 	Imports      []string // of the production code
@@ -16,8 +16,8 @@ type Package struct {
 	XTestImports []string
 }
 
-// Check compares packages with a picture and its laws. It answers with a sentence for everything
-// that is not allowed, sorted; nil means that all is as drawn.
+// Check compares packages with a picture and its laws. It returns a sentence for each violation, sorted, or nil if
+// there is none.
 func Check(packages []Package, picture map[string]Rule, laws []Law) []string {
 	var wrong []string
 	seen := make(map[string]bool, len(packages))
@@ -68,7 +68,7 @@ func checkImport(name, path string, rule Rule) []string {
 	return wrong
 }
 
-// checkUnused keeps the picture from promising more than there is.
+// checkUnused reports entries of the picture that the code does not use.
 func checkUnused(name string, imports, tests []string, rule Rule) []string {
 	var wrong []string
 	for _, target := range rule.Imports {
@@ -101,12 +101,12 @@ func checkLaws(name, path string, laws []Law) []string {
 	return wrong
 }
 
-// short is an import path without the module's: "" for the module itself.
+// short returns an import path relative to the module: "" for the module itself.
 func short(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, Module), "/")
 }
 
-// title names a package in messages.
+// title returns the name of a package for messages.
 func title(short string) string {
 	if short == "" {
 		return "locus"
@@ -116,7 +116,7 @@ func title(short string) string {
 
 func ours(path string) bool { return within(path, Module) }
 
-// thirdParty tells modules from the standard library: their first element is a domain.
+// thirdParty reports whether path is in another module: the first element is then a domain.
 func thirdParty(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return strings.Contains(first, ".") && !ours(path)
@@ -126,7 +126,7 @@ func allows(modules []string, path string) bool {
 	return slices.ContainsFunc(modules, func(module string) bool { return within(path, module) })
 }
 
-// within tells whether path is root or lies below it.
+// within reports whether path is root or below it.
 func within(path, root string) bool {
 	rest, ok := strings.CutPrefix(path, root)
 	return ok && (rest == "" || rest[0] == '/')

@@ -24,19 +24,19 @@ import (
 
 const licence = "// SPDX-License-Identifier: Apache-2.0\n"
 
-// machineDirectories hold what exists on one machine only; machine matches absolute paths into them.
+// machineDirectories are directories specific to one machine; machine matches absolute paths into them.
 var (
 	machineDirectories = []string{"work", "tmp", "root", "home", "Users", "private", "mnt"}
 	machine            = regexp.MustCompile(`(^|[\s"'` + "`" + `=(:])/(` + strings.Join(machineDirectories, "|") + `)/[A-Za-z0-9_.$-]`)
 )
 
-// machineDirectory reports whether a directory that machine looks for stands anywhere in a text: quicker than the expression.
+// machineDirectory reports whether a text contains such a directory anywhere: faster than the expression.
 func machineDirectory(content []byte) bool {
 	return slices.ContainsFunc(machineDirectories, func(dir string) bool { return bytes.Contains(content, []byte("/"+dir+"/")) })
 }
 
-// text calls fn for every text file of the repository whose name ends in one of the suffixes,
-// with its path from the root. Data of tests and what tools wrote are left out.
+// text calls fn for every text file of the repository whose name has one of the suffixes, with its path from the
+// root. Test data and generated files are left out.
 func text(t *testing.T, suffixes []string, fn func(path string, content []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -101,7 +101,7 @@ func TestFiles_AreFormatted(t *testing.T) {
 		t.Fatal(err)
 	}
 	gofmt := filepath.Join(strings.TrimSpace(string(goroot)), "bin", "gofmt")
-	// The program takes a second for what takes a minute in here under the race detector.
+	// The program takes a second for what would take a minute in this process under the race detector.
 	out, err := exec.CommandContext(t.Context(), gofmt, append([]string{"-l"}, files...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", gofmt, err, out)
@@ -145,8 +145,7 @@ func TestMachinePaths_AreSeen(t *testing.T) {
 	}
 }
 
-// A library explains its design in doc.go, with a figure, and shows itself in an example whose
-// output is checked.
+// A library explains its design in doc.go, with a figure, and has an example whose output is checked.
 func TestLibraries_ExplainThemselves(t *testing.T) {
 	t.Parallel()
 	for _, library := range archtest.Libraries {

@@ -14,10 +14,10 @@ import (
 	"github.com/locus-db/locus/internal/archtest"
 )
 
-// root is the module's directory, seen from this one, where go test runs.
+// root is the module's directory, relative to this one, where go test runs.
 var root = filepath.Join("..", "..")
 
-// list asks the go command for all packages of the module, and of that of the benchmarks.
+// list returns all packages of the module and of the benchmark module, from the go command.
 func list(t *testing.T) (all []archtest.Package) {
 	t.Helper()
 	for _, module := range []string{".", "bench"} {

@@ -17,7 +17,7 @@ import (
 // noticed matches a line of NOTICE that names a module.
 var noticed = regexp.MustCompile(`(?m)^    ([a-z0-9.]+\.[a-z]+/\S+)( \(.*\))?$`)
 
-// NOTICE names the modules that the binary holds, on whichever system, and no others.
+// NOTICE names exactly the modules in the binary, over all systems.
 func TestNotice_NamesTheModulesOfTheBinary(t *testing.T) {
 	t.Parallel()
 	var linked []string

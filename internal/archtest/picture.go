@@ -2,10 +2,10 @@
 
 package archtest
 
-// Module is the path of the module whose picture this is.
+// Module is the path of the module.
 const Module = "github.com/locus-db/locus"
 
-// Rule says what the production code of one package may import besides the standard library.
+// Rule lists what the production code of a package may import besides the standard library.
 type Rule struct {
 	// Imports are packages of this module, without the module's path; "" is package locus.
 	Imports []string
@@ -15,7 +15,7 @@ type Rule struct {
 	Tests []string
 }
 
-// Modules by the name that the code knows them by.
+// Modules by the names used below.
 const (
 	chromedp   = "github.com/chromedp/chromedp"
 	cdproto    = "github.com/chromedp/cdproto"
@@ -50,22 +50,22 @@ const (
 	yaml       = "go.yaml.in/yaml/v3"
 )
 
-// Libraries are the packages that are useful alone. They take Pure modules and each other.
+// Libraries are the packages that are useful on their own. They import Pure modules and each other.
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
-// Shared are the internal packages that libraries may take: what is wrong with an input, which texts may name a thing, and how
-// definitions are read.
+// Shared are the internal packages that libraries may import: problems of inputs, checks of identifiers, and the reader of
+// definitions.
 var Shared = []string{"internal/problem", "internal/identifier", "internal/definition"}
 
-// conformance is what the suites of the Stores have in common; a suite of a library may name it.
+// conformance is the common part of the suites of the Stores; a suite of a library may import it.
 const conformance = "internal/conformance"
 
-// Pure are the third-party modules that a library may take: no I/O, no global state. The one of YAML is
-// there because people write definitions of rollups and kinds in it and want to know the line of a mistake.
+// Pure are the third-party modules that a library may import: no I/O, no global state. YAML is included because
+// definitions of rollups and kinds are written in it and errors must give the line.
 var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter, yaml, compress}
 
-// TestModules may be imported by the tests of any package, as Pure ones may, and by the production
-// code of none but the conformance suites, which name them below.
+// TestModules may be imported by the tests of any package, like Pure ones, but by production code only in the
+// conformance suites, which list them below.
 var TestModules = []string{
 	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, smetrics, porcupine,
 }
@@ -77,7 +77,7 @@ var Picture = map[string]Rule{
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
 	"match":     {Imports: []string{"internal/definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
-	// No library by the rule, since it takes a driver: the one exception.
+	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
 		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "rollup"},
@@ -130,12 +130,12 @@ var Picture = map[string]Rule{
 	// The documents that every backend stores.
 	"storage/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"storage/breaker":  {Imports: []string{"cell"}},
-	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
+	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
-	// storage knows backends by what they register.
+	// storage knows backends only by their registration.
 	"storage": {Imports: []string{"cell", "resolve"}},
 
-	// What reads across cells, and above it a package for each noun.
+	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},
 	"internal/engine": {
 		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup"},
@@ -176,7 +176,7 @@ var Picture = map[string]Rule{
 			"internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"storage",
 		},
-		Tests: []string{pgx}, // bytes flipped behind its back
+		Tests: []string{pgx}, // flips bytes directly
 	},
 
 	"client": {Imports: []string{"counter"}},
@@ -212,10 +212,10 @@ var Picture = map[string]Rule{
 
 	"internal/archtest":  {},
 	"internal/pgtest":    {Imports: []string{"internal/longtest"}, Modules: []string{pgx, xSys}},                      // for tests: servers to kill
-	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
-	"internal/porttest":  {},                                                                                          // for tests: ports to come back to
+	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB or a stand-in
+	"internal/porttest":  {},                                                                                          // for tests: reusable ports
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
-	// The scheme that package cell's is held against, in the same databases.
+	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},
 	"e2e":                     {},
@@ -225,7 +225,7 @@ var Picture = map[string]Rule{
 			"entity", "internal/demo", "internal/httpapi", "records", "resolve", "rollup", "rollups", "storage",
 		},
 	},
-	"bench/internal/distant":           {}, // a network of some delay, for what is measured over one
+	"bench/internal/distant":           {}, // a network with latency, for measurements
 	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
@@ -233,15 +233,15 @@ var Picture = map[string]Rule{
 	"bench/simulate":                   {Imports: []string{"bench/internal/simulate", "internal/term"}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
-	// The backend says what a server is; keys of other kinds are held against their libraries.
+	// The backend describes the server; keys of other kinds are compared with their libraries.
 	"bench/spread":   {Imports: []string{"bench/internal/rounds", "storage/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
 	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
 	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},                // the other ways to count
 	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite, mongo}}, // documents
 }
 
-// idPeers are the other makers of ids that bench/ids compares package locality with, and the
-// driver that both hand their ids to.
+// idPeers are the other ID generators that bench/ids compares package locality with, and the driver that both pass
+// their IDs to.
 var idPeers = []string{
 	"github.com/bwmarrin/snowflake",
 	"github.com/gofrs/uuid/v5",
@@ -256,8 +256,8 @@ var idPeers = []string{
 	pgx,
 }
 
-// routePeers are the rings, tables and caches that bench/route compares package cell with, and the
-// driver that sends statements without the gate.
+// routePeers are the rings, tables and caches that bench/route compares package cell with, and the driver that
+// sends statements without the gate.
 var routePeers = []string{
 	"github.com/buraksezer/consistent",
 	"github.com/dgryski/go-jump",
@@ -272,15 +272,15 @@ var routePeers = []string{
 
 // Law reserves an import for some packages, whatever Picture says.
 type Law struct {
-	// Path is the import, with everything below it but Except.
+	// Path is the import, with everything below it except Except.
 	Path   string
 	Except string
-	// Only are the packages that may import it, with everything below them; none if empty.
+	// Only lists the packages that may import it, with everything below them; none if empty.
 	Only []string
 	Why  string
 }
 
-// Laws are the sentences of ARCHITECTURE.md that speak of an import.
+// Laws are the sentences of ARCHITECTURE.md about imports.
 var Laws = []Law{
 	{sqlite, "", []string{"storage/sqlite"}, "a driver lives in its backend"},
 	{pgx, "", []string{"storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conformance is what the conformance suites of the Stores have in common: a list of cases
-// that a backend's test runs, and that the suite's own test watches failing on planted bugs.
+// Package conformance is the common part of the conformance suites of the Stores: a list of cases that a backend's
+// test runs, and that the suite's own test runs against planted bugs.
 //
 //	backend's test ── Suite.Run ──► case ──► testing.T
 //	suite's test ── FindsEveryBug ─► case ──► watcher, which remembers instead of failing
@@ -21,19 +21,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TB is what a case needs of testing.T, so that a suite's own test can watch a case fail.
+// TB is the part of testing.T that a case uses, so that a suite's own test can observe a case fail.
 type TB = rapid.TB
 
-// Case checks one thing of a fresh, empty cell.
+// Case checks one property of a fresh, empty cell.
 type Case[C any] struct {
 	Name string
 	Run  func(t TB, cell C)
 }
 
-// Suite is the cases that a backend has to pass.
+// Suite is the list of cases that a backend must pass.
 type Suite[C any] []Case[C]
 
-// Run runs the cases in parallel. open is called once for each, and cleans up by t.Cleanup.
+// Run runs the cases in parallel. It calls open once for each; open cleans up with t.Cleanup.
 func (s Suite[C]) Run(t *testing.T, open func(t *testing.T) C) {
 	t.Helper()
 	for _, c := range s {
@@ -44,8 +44,8 @@ func (s Suite[C]) Run(t *testing.T, open func(t *testing.T) C) {
 	}
 }
 
-// But is the suite without some cases: for a backend that cannot, or does not promise, what they ask for. Each is
-// named, with the reason, which skips it. A name that no case has is a failure.
+// But returns the suite with some cases skipped, for a backend that cannot satisfy or does not promise them.
+// reasons maps the name of each case to the reason. A name without a case fails.
 func (s Suite[C]) But(reasons map[string]string) Suite[C] {
 	less, left := slices.Clone(s), maps.Clone(reasons)
 	for i, c := range s {
@@ -60,16 +60,15 @@ func (s Suite[C]) But(reasons map[string]string) Suite[C] {
 	return less
 }
 
-// Share readies generators that stand in variables for cases that run in parallel. rapid makes the name of a
-// generator when another one is first made of it, and reads it without a lock.
+// Share prepares package-level generators for cases that run in parallel. rapid computes the name of a generator
+// lazily, when another one is derived from it, and without a lock.
 func Share(generators ...fmt.Stringer) {
 	for _, g := range generators {
 		_ = g.String()
 	}
 }
 
-// Check is rapid.Check for a case whose backend may be slow: it makes no more than so many runs, unless that is 0
-// or LOCUS_LONG=1 asks for all that rapid makes.
+// Check is rapid.Check for a slow backend: it limits the number of runs, unless runs is 0 or LOCUS_LONG=1 is set.
 func Check(t TB, runs int, run func(*rapid.T)) {
 	done, failed := 0, false
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,13 +76,13 @@ func Check(t TB, runs int, run func(*rapid.T)) {
 			return
 		}
 		good := false
-		defer func() { failed = failed || !good }() // then rapid looks for the shortest run that fails
+		defer func() { failed = failed || !good }() // after a failure rapid looks for the shortest failing run
 		run(t)
 		good = !t.Failed()
 	})
 }
 
-// ErrRollback ends a transaction that is to leave nothing behind.
+// ErrRollback ends a transaction that must leave nothing behind.
 var ErrRollback = errors.New("roll back")
 
 // Update runs fn in a transaction that must commit.
@@ -95,7 +94,7 @@ func Update[S any](t TB, update func(context.Context, func(S) error) error, fn f
 	}
 }
 
-// Ask answers with what fn reads in a transaction that must commit.
+// Ask returns what fn reads in a transaction that must commit.
 func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn func(context.Context, S) (T, error)) (got T) {
 	t.Helper()
 	Update(t, update, func(ctx context.Context, s S) (err error) {
@@ -105,8 +104,8 @@ func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn f
 	return got
 }
 
-// Ends runs fn in a transaction that ends as it should, by rollback or by commit. A backend may run
-// fn again. An error of fn fails the test.
+// Ends runs fn in a transaction that must end by rollback or by commit. A backend may run fn again. An error of fn
+// fails the test.
 func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollback bool, fn func(context.Context, S) error) {
 	t.Helper()
 	ctx := context.Background()
@@ -125,8 +124,8 @@ func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollba
 	}
 }
 
-// Cancelled runs a transaction whose context is cancelled between two calls, which must fail for that. The
-// caller holds that nothing is left of what the first one wrote.
+// Cancelled runs a transaction whose context is cancelled between two calls, and which must fail because of that.
+// The caller checks that nothing of the first call remains.
 func Cancelled[S any](t TB, update func(context.Context, func(S) error) error, before, after func(context.Context, S) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -143,7 +142,7 @@ func Cancelled[S any](t TB, update func(context.Context, func(S) error) error, b
 	}
 }
 
-// Reopen begins the cell anew by its function. The case ends here, skipped, if the backend has none.
+// Reopen reopens the cell. If the backend has no reopen function, the case ends here, skipped.
 func Reopen(t TB, reopen func() error) {
 	t.Helper()
 	if reopen == nil {
@@ -154,11 +153,11 @@ func Reopen(t TB, reopen func() error) {
 	}
 }
 
-// Writers is how many write at one time in Together.
+// Writers is the number of concurrent writers in Together.
 const Writers = 8
 
-// Together has Writers, each by its number, run so many updates one after the other, and fails if one of
-// these does.
+// Together runs Writers goroutines with each updates one after the other, and fails if any update does. do gets the
+// number of its writer.
 func Together[S any](t TB, update func(context.Context, func(S) error) error, each int, do func(ctx context.Context, s S, who, i int) error) {
 	t.Helper()
 	ctx, errs := context.Background(), make([]error, Writers)

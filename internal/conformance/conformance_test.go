@@ -97,7 +97,7 @@ func TestBut_LeavesOutByName(t *testing.T) {
 	}
 }
 
-// The race detector finds it if one is missing.
+// The race detector fails the test if a generator is missing.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	number := rapid.IntRange(1, 9)

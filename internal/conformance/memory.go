@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Memory keeps a suite's model as a cell keeps its data, with at most one mistake that the
-// transactions of any backend could have:
+// Memory stores a suite's model like a cell stores its data, with at most one bug that the transactions of any
+// backend could have:
 //
 //	rollback keeps rows    what a transaction wrote stays, whatever its function returns
 //	error is swallowed     Update hides the error of its function
@@ -20,7 +20,7 @@ type Memory[M any] struct {
 	bug   string
 }
 
-// NewMemory keeps what fresh returns; clone makes the copy that a transaction writes to.
+// NewMemory returns a Memory that holds the result of fresh; clone makes the copy that a transaction writes to.
 func NewMemory[M any](fresh func() M, clone func(M) M, bug string) *Memory[M] {
 	return &Memory[M]{model: fresh(), fresh: fresh, clone: clone, bug: bug}
 }
@@ -40,7 +40,7 @@ func (m *Memory[M]) Update(fn func(M) error) error {
 	return err
 }
 
-// View runs fn on a snapshot, whatever is written meanwhile, and forgets what fn changes in it.
+// View runs fn on a snapshot and discards the changes that fn makes in it.
 func (m *Memory[M]) View(fn func(M) error) error {
 	m.mu.Lock()
 	snapshot := m.clone(m.model)
@@ -48,7 +48,7 @@ func (m *Memory[M]) View(fn func(M) error) error {
 	return fn(snapshot)
 }
 
-// Reopen ends the use of the cell and begins it anew.
+// Reopen closes the cell and opens it again.
 func (m *Memory[M]) Reopen() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// ExpectFailures is for the TestMain of a package in which histories fail because they should: they
-// are not kept, nor made short.
+// ExpectFailures is for the TestMain of a package whose histories are expected to fail: they are not saved or
+// shrunk.
 func ExpectFailures() {
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms"} {
 		if err := flag.Set(name, value); err != nil {
@@ -21,12 +21,12 @@ func ExpectFailures() {
 	}
 }
 
-// Bugs are mistakes that a backend could make, each by the name under which a test plants it.
+// Bugs lists mistakes that a backend could make, by the names under which a test plants them.
 type Bugs struct {
-	// ByCase names, for each bug, the case that is there for it.
+	// ByCase maps each bug to the case that finds it.
 	ByCase map[string]string
-	// ByModel are those that show in a sequence of calls, and that the comparison with a model
-	// finds without a case of its own, in one of Tries runs of random histories.
+	// ByModel lists bugs that only show in a sequence of calls. The comparison with a model must find each in one
+	// of Tries runs of random histories.
 	ByModel []string
 	Tries   int
 }
@@ -34,7 +34,7 @@ type Bugs struct {
 // ModelCase is the name of the case that compares random histories with a model.
 const ModelCase = "AgreesWithModel"
 
-// FindsEveryBug plants one bug after the other; each must be found.
+// FindsEveryBug plants one bug at a time; each must be found.
 func (s Suite[C]) FindsEveryBug(t *testing.T, open func(t *testing.T, bug string) C, bugs Bugs) {
 	t.Helper()
 	for bug, by := range bugs.ByCase {
@@ -58,14 +58,13 @@ func (s Suite[C]) FindsEveryBug(t *testing.T, open func(t *testing.T, bug string
 	}
 }
 
-// Verdict is how a case ended.
+// Verdict is the outcome of a case.
 type Verdict struct {
 	Failed bool
 	Log    string
 }
 
-// VerdictOf runs a case on a cell and tells how it ended instead of failing. It panics if there is
-// no such case.
+// VerdictOf runs a case on a cell and returns its outcome instead of failing. It panics if there is no such case.
 func (s Suite[C]) VerdictOf(name string, cell C) Verdict {
 	for _, c := range s {
 		if c.Name == name {
@@ -82,8 +81,7 @@ func (s Suite[C]) VerdictOf(name string, cell C) Verdict {
 	panic("conformance: no case " + name)
 }
 
-// watcher is a TB that remembers. Like testing.T, it ends the goroutine of a case that fails or
-// skips.
+// watcher is a TB that records failures. Like testing.T, it ends the goroutine of a case that fails or skips.
 type watcher struct {
 	name   string
 	mu     sync.Mutex

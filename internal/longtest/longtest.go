@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package longtest says how much of a test runs. There are three lengths: go test -short, for the loop of editing,
-// starts no database, process or browser and takes the smallest samples; the gate takes a sample of the cases, always
-// the same one; make test/long takes them all.
+// Package longtest sets how much of a test runs. There are three lengths: go test -short, for the edit loop, starts
+// no database, process or browser and takes the smallest samples; the gate runs a fixed sample of the cases; make
+// test/long runs them all.
 //
 //	for n := 0; n < cases; n += longtest.Stride(5) { ... }
 //	for seed := range longtest.Sample(20, 200, 300, 1000) { ... }
@@ -15,17 +15,17 @@ import (
 	"testing"
 )
 
-// On reports whether LOCUS_LONG is set, as make test/long sets it.
+// On reports whether LOCUS_LONG is set, as make test/long does.
 func On() bool { return os.Getenv("LOCUS_LONG") != "" }
 
-// Stride is how far it is from one case to the next: sample in the gate, 1 in a long run.
+// Stride returns the step from one case to the next: sample in the gate, 1 in a long run.
 func Stride(sample int) int { return Times(sample, 1) }
 
-// Times is how often a case is repeated: gate in the gate, long in a long run.
+// Times returns how often a case is repeated: gate in the gate, long in a long run.
 func Times(gate, long int) int { return Sample(gate, gate, gate, long) }
 
-// Sample is Times with a number for -short too. The race detector makes simulations slow and, where one goroutine runs
-// at a time, has nothing to see in them: raced is their number in the gate with the detector.
+// Sample is Times with a separate number for -short. The race detector slows simulations down and finds nothing in
+// those that run one goroutine at a time, so raced is their number in the gate with the detector.
 func Sample(short, raced, gate, long int) int {
 	switch {
 	case testing.Short():
@@ -38,8 +38,8 @@ func Sample(short, raced, gate, long int) int {
 	return gate
 }
 
-// Needs skips a test under -short, because it starts what: a database, a process, a browser. What starts those for
-// tests calls it, so that a test that needs nothing else need not.
+// Needs skips a test under -short because it starts what: a database, a process, a browser. Helpers that start
+// those call it, so most tests need not.
 func Needs(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
@@ -47,7 +47,7 @@ func Needs(t testing.TB, what string) {
 	}
 }
 
-// Slow skips a test under -short that takes about a second of a processor, or more.
+// Slow skips under -short a test that takes about a second of processor time or more.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -55,7 +55,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Only skips a test but in a long run, and says which part of it the gate shows, and where.
+// Only skips a test except in a long run; gate says which part of it the gate covers, and where.
 func Only(t testing.TB, gate string) {
 	t.Helper()
 	if !On() {
@@ -63,8 +63,8 @@ func Only(t testing.TB, gate string) {
 	}
 }
 
-// Together has at least n tests of the binary run at a time, whatever the machine: tests that start processes and wait
-// for them leave processors idle. A TestMain calls it; -parallel on the command line wins.
+// Together sets -parallel to at least n, because tests that start processes and wait for them leave processors
+// idle. A TestMain calls it; -parallel on the command line takes precedence.
 func Together(n int) {
 	flag.Parse()
 	given := false

@@ -4,5 +4,5 @@
 
 package longtest
 
-// Raced reports whether the race detector is built in.
+// Raced reports whether the race detector is enabled.
 const Raced = false

@@ -8,9 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// piece is how many operations of a command the stand-in is given at once. It hangs on bulks of more than
-// 100; and of several updates one that fails ends all, whatever was asked for, and what the others did is
-// not told.
+// piece is the number of operations per command to the stand-in. It hangs on bulks of more than 100, and if one of
+// several updates fails, it stops and does not report the results of the others.
 func piece(name string) int {
 	if name == "update" {
 		return 1
@@ -18,7 +17,7 @@ func piece(name string) int {
 	return 50
 }
 
-// inPieces does a command by several smaller ones and makes one answer of theirs.
+// inPieces splits a command into smaller ones and merges their replies.
 func inPieces(c command, do func(message) (message, error)) (message, error) {
 	ops, rest, err := c.operations()
 	if err != nil {
@@ -46,13 +45,13 @@ func inPieces(c command, do func(message) (message, error)) (message, error) {
 	return c.answer(sum.body(c.name))
 }
 
-// succeeded tells whether a command was done, in part at least.
+// succeeded reports whether a command was executed, at least in part.
 func succeeded(reply bson.Raw) bool {
 	ok, isNumber := reply.Lookup("ok").AsFloat64OK()
 	return isNumber && ok == 1
 }
 
-// result is what a server says of a writing command.
+// result is a server's reply to a write command.
 type result struct {
 	N        int64    `bson:"n"`
 	Modified int64    `bson:"nModified"`
@@ -61,7 +60,7 @@ type result struct {
 	Concern  bson.Raw `bson:"writeConcernError"`
 }
 
-// add adds what a server says of the operations that begin at a place of the whole.
+// add merges a reply about the operations from index at.
 func (r *result) add(reply bson.Raw, at int) error {
 	var one result
 	if err := bson.Unmarshal(reply, &one); err != nil {
@@ -79,7 +78,7 @@ func (r *result) add(reply bson.Raw, at int) error {
 	return nil
 }
 
-// move gives each document the index of its operation in the whole.
+// move adds at to the indexes in the documents.
 func move(docs []bson.D, at int) {
 	for _, doc := range docs {
 		for i := range doc {
@@ -90,7 +89,7 @@ func move(docs []bson.D, at int) {
 	}
 }
 
-// body is the result as a server says it.
+// body returns the result as a reply.
 func (r *result) body(name string) bson.D {
 	doc := bson.D{{Key: "n", Value: int32(r.N)}}
 	if name == "update" {

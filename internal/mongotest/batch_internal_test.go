@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// server is one that inserts numbers, refuses those that it has, and "upserts" those that it updates and
-// has not: the model that a command in pieces is held against.
+// server inserts numbers, refuses existing ones, and "upserts" missing ones on update: the model that a split
+// command is compared with.
 type server struct {
 	has    map[int32]bool
-	most   int // operations that it was given at once
-	fails  int // the command at which it fails altogether, 0 for none
+	most   int // maximum number of operations in a command
+	fails  int // the command that fails as a whole, 0 for none
 	called int
 }
 
@@ -53,7 +53,7 @@ func (s *server) do(m message) (message, error) {
 	return m.answer(r.body(c.name))
 }
 
-// A command in pieces answers as it would have whole, wherever its operations stand.
+// A split command returns the reply of the whole one, whether its operations are in the body or beside it.
 func TestInPieces_AnswersAsTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"insert", "update"} {
@@ -96,7 +96,7 @@ func TestInPieces_AnswersAsTheWhole(t *testing.T) {
 	}
 }
 
-// A command that fails altogether in the middle is not said to have been done.
+// A command that fails as a whole in the middle is not reported as executed.
 func TestInPieces_TellsAFailure(t *testing.T) {
 	t.Parallel()
 	var docs []bson.Raw

@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// errOffline means that the modules of the stand-in are not on this machine, and cannot be fetched.
+// errOffline means that the modules of the stand-in are not cached and cannot be downloaded.
 var errOffline = errors.New("its modules cannot be downloaded")
 
-// build makes the program of the stand-in, unless this machine has it, and answers with its path. Of many
-// processes that want it at once, one makes it.
+// build builds the program of the stand-in unless it is cached, and returns its path. Of several concurrent
+// processes only one builds it.
 func build() (string, error) {
 	source, err := sourceDir()
 	if err != nil {
@@ -47,8 +47,8 @@ func build() (string, error) {
 	return path, compile(source, path)
 }
 
-// sourceDir is the directory of the stand-in's module, which lies within this one: tests run in the
-// directory of their package.
+// sourceDir returns the directory of the stand-in's module, which is nested in this one: tests run in the directory
+// of their package.
 func sourceDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -67,7 +67,7 @@ func sourceDir() (string, error) {
 	}
 }
 
-// programPath is where the program is kept: another source, another system or another Go makes another one.
+// programPath returns the path in the cache, which depends on the source, the system and the Go version.
 func programPath(source string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -90,7 +90,7 @@ func programPath(source string) (string, error) {
 	return filepath.Join(cache, "locus", name), nil
 }
 
-// compile builds the program beside its place and moves it there, so that nobody meets half of it.
+// compile builds the program under a temporary name and renames it, so that no process sees a partial file.
 func compile(source, path string) error {
 	half := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer os.Remove(half)
@@ -107,12 +107,12 @@ func compile(source, path string) error {
 	return os.Rename(half, path)
 }
 
-// environment is the caller's, with what is meant for the build of the tests alone taken back.
+// environment returns the caller's environment without settings meant only for the test build.
 func environment() []string {
 	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
 }
 
-// offline tells whether the go command failed for want of a network.
+// offline reports whether the go command failed because there is no network.
 func offline(output string) bool {
 	return slices.ContainsFunc([]string{
 		"dial tcp", "no such host", "GOPROXY=off", "GOPROXY list is", "i/o timeout", "connection refused", "network is unreachable", "proxyconnect",

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Another source makes another program, and the same one is found again.
+// Another source gives another program, and the same source the same one.
 func TestProgramPath_IsOfTheSource(t *testing.T) {
 	t.Parallel()
 	source, err := sourceDir()
@@ -55,7 +55,7 @@ func TestProgramPath_IsOfTheSource(t *testing.T) {
 	}
 }
 
-// What the go command says of a network is told from what it says of a program.
+// Network errors of the go command are distinguished from compile errors.
 func TestCompile_TellsWhyItFails(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -66,7 +66,7 @@ func TestCompile_TellsWhyItFails(t *testing.T) {
 	const sum = "example.com/none v1.0.0 h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n" +
 		"example.com/none v1.0.0/go.mod h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
 	t.Setenv("GOPROXY", "off")
-	t.Setenv("GOFLAGS", "-race") // is not meant for the stand-in
+	t.Setenv("GOFLAGS", "-race") // not meant for the stand-in
 	for name, tc := range map[string]struct {
 		mod, sum, source string
 		offline, fails   bool
@@ -93,7 +93,7 @@ func TestCompile_TellsWhyItFails(t *testing.T) {
 	}
 }
 
-// One process at a time has the lock.
+// Only one process at a time has the lock.
 func TestLock_ExcludesOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -116,7 +116,7 @@ func TestLock_ExcludesOthers(t *testing.T) {
 			for range 100 {
 				f := take()
 				n := <-inside + 1
-				most = max(most, n) // the lock is what makes this safe
+				most = max(most, n) // safe because of the lock
 				inside <- n
 				inside <- <-inside - 1
 				_ = f.Close()
@@ -131,7 +131,7 @@ func TestLock_ExcludesOthers(t *testing.T) {
 	}
 }
 
-// child, if it is set, makes this program start a stand-in, say where it is, and end without a word.
+// child is the environment variable that makes this program start a stand-in, print its address, and exit abruptly.
 const child = "LOCUS_MONGOTEST_CHILD"
 
 func TestStandIn_EndsWithWhoStartedIt(t *testing.T) {
@@ -150,7 +150,7 @@ func TestStandIn_EndsWithWhoStartedIt(t *testing.T) {
 		select {}
 	}
 	t.Parallel()
-	On(t) // it is built
+	On(t) // builds it
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestStandIn_EndsWithWhoStartedIt$")
 	cmd.Env = append(os.Environ(), child+"=1", "LOCUS_TEST_MONGODB_URI=", "LOCUS_TEST=")
 	stderr, err := cmd.StderrPipe()

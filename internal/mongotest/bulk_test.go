@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// Of a bulk of 500 with an error in the middle an ordered one does what is before, an unordered one all
-// else; errors and what was made have the indexes of the whole.
+// Of a bulk of 500 with an error in the middle, an ordered one executes what comes before, an unordered one
+// everything else; errors and upserts have the indexes of the whole bulk.
 func TestURI_DoesBulks(t *testing.T) {
 	t.Parallel()
 	const size, bad = 500, 256
@@ -59,7 +59,7 @@ func TestURI_DoesBulks(t *testing.T) {
 			}
 			count(t, c, d("n", int64(1)), len(made))
 			if ordered {
-				return // the driver says nothing of what was done before an error
+				return // the driver does not report what was executed before an error
 			}
 			if diff := cmp.Diff(made, r.UpsertedIDs); diff != "" {
 				t.Errorf("upserted (-want +got):\n%s", diff)
@@ -85,7 +85,7 @@ func TestURI_DoesBulks(t *testing.T) {
 	}
 }
 
-// wrong wants one error of a bulk, at an index.
+// wrong requires exactly one error of a bulk, at an index.
 func wrong(t *testing.T, err error, index int, duplicate bool) {
 	t.Helper()
 	e, ok := errors.AsType[mongo.BulkWriteException](err)
@@ -101,7 +101,7 @@ func count(t *testing.T, c *mongo.Collection, filter bson.D, want int) {
 	}
 }
 
-// A bulk that all goes well is counted as a whole.
+// A successful bulk is counted as a whole.
 func TestURI_CountsWhatABulkDid(t *testing.T) {
 	t.Parallel()
 	c := connect(t, mongotest.URI(t)).Collection("bulk")
@@ -125,7 +125,7 @@ func TestURI_CountsWhatABulkDid(t *testing.T) {
 	}
 }
 
-// Who wants no answer gets none, and the next answer is that of the next command.
+// A client that wants no reply gets none, and the next reply is that of the next command.
 func TestURI_DoesWritesWithoutAnswers(t *testing.T) {
 	t.Parallel()
 	db := connect(t, mongotest.URI(t), options.Client().SetMaxPoolSize(1))
@@ -140,7 +140,7 @@ func TestURI_DoesWritesWithoutAnswers(t *testing.T) {
 	}
 }
 
-// Commands of one document do what MongoDB's documentation says of them.
+// Single-document commands behave as MongoDB documents them.
 func TestURI_DoesWhatLocusAsksFor(t *testing.T) {
 	t.Parallel()
 	c := connect(t, mongotest.URI(t)).Collection("docs")

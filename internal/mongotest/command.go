@@ -9,11 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// command is what a message asks for.
+// command is the request in a message.
 type command struct {
 	name       string
 	database   string
-	collection string // "" for one that has none
+	collection string // "" if it has none
 	message
 }
 
@@ -32,13 +32,12 @@ func commandOf(m message) (command, error) {
 	return c, nil
 }
 
-// greets tells whether a driver asks who is there.
+// greets reports whether the command is a handshake.
 func (c command) greets() bool {
 	return slices.Contains([]string{"hello", "isMaster", "ismaster"}, c.name)
 }
 
-// honest takes out of a message what the proxy could not see through: compression, and answers that come
-// without being asked for.
+// honest removes from a message what would blind the proxy: compression and streamed replies.
 func (c *command) honest() error {
 	c.flags &^= exhaustAllowed
 	if !c.greets() {
@@ -49,7 +48,7 @@ func (c *command) honest() error {
 	return err
 }
 
-// without is a document without one of its fields.
+// without returns a document without one of its fields.
 func without(doc bson.Raw, name string) (bson.Raw, error) {
 	elements, err := doc.Elements()
 	if err != nil {
@@ -67,7 +66,7 @@ func without(doc bson.Raw, name string) (bson.Raw, error) {
 	return bson.Marshal(kept)
 }
 
-// listOf is the name of the list of operations that a command has, "" if it has none.
+// listOf returns the name of a command's list of operations, "" if it has none.
 func listOf(name string) string {
 	switch name {
 	case "insert":
@@ -80,7 +79,7 @@ func listOf(name string) string {
 	return ""
 }
 
-// operations are what a writing command does one after the other, and the command without them.
+// operations returns the operations of a write command, and the command without them.
 func (c command) operations() ([]bson.Raw, message, error) {
 	name, rest := listOf(c.name), c.message
 	rest.lists = nil
@@ -111,7 +110,7 @@ func (c command) operations() ([]bson.Raw, message, error) {
 	return docs, rest, err
 }
 
-// ordered tells whether the first error ends the command, as it does unless the command says otherwise.
+// ordered reports whether the first error ends the command, which is the default.
 func (c command) ordered() bool {
 	ordered, ok := c.body.Lookup("ordered").BooleanOK()
 	return ordered || !ok

@@ -35,7 +35,7 @@ func TestCommand_IsReadFromAMessage(t *testing.T) {
 	}
 }
 
-// Nothing is agreed on that the proxy could not see through.
+// Nothing is negotiated that would blind the proxy.
 func TestCommand_IsMadeHonest(t *testing.T) {
 	t.Parallel()
 	compression := bson.A{"zstd"}
@@ -63,7 +63,7 @@ func TestCommand_IsMadeHonest(t *testing.T) {
 	}
 }
 
-// Operations stand beside the body or in it, and other lists stay.
+// Operations are beside the body or in it, and other lists are kept.
 func TestCommand_HasOperations(t *testing.T) {
 	t.Parallel()
 	a, b := raw(t, "_id", "a"), raw(t, "_id", "b")

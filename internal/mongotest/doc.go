@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mongotest gives tests a MongoDB, or what comes near it, and lets things go wrong between the two.
+// Package mongotest provides tests with a MongoDB server or a stand-in, and injects faults between the test and the
+// server.
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 //
@@ -11,23 +12,24 @@
 //	proxy.Fault(mongotest.Fault{Command: "update", Collection: "leases", Kind: mongotest.LostReply})
 //	arrived, release := proxy.Hold("update", "leases")
 //
-// LOCUS_TEST_MONGODB_URI names the server to test on. Without it there is a stand-in, and LOCUS_TEST=mongodb
-// makes that a failure:
+// LOCUS_TEST_MONGODB_URI names the server. Without it a stand-in is started; with LOCUS_TEST=mongodb that is a
+// failure instead:
 //
 //	test ─► proxy of the test ─► proxy ─────────────────► standin: FerretDB 1.24 over SQLite
 //	        what goes wrong      one write at a time,     another process, built once for this machine,
 //	                             bulks in pieces          ends with its standard input
 //
-// The stand-in is a module of its own, so that the sixty modules it is made of are none of Locus's (FerretDB's
-// licence is Locus's own, and none of it is in the binary). It is kept in the user's cache directory, under a
-// hash of its source. Where it cannot be built for want of a network tests are skipped; under CI=1 they fail.
+// The stand-in is a module of its own, so that its sixty modules are not dependencies of Locus (FerretDB has the
+// same licence as Locus, and none of it is in the binary). The program is cached in the user's cache directory
+// under a hash of its source. If it cannot be built because there is no network, tests are skipped; under CI=1 they
+// fail.
 //
 // # What the stand-in is worth
 //
-// It says that it is MongoDB 7.0.42, and is one server without a replica set: nothing is retried by the
-// driver, no transaction runs, nothing fails over. Nothing is synced to a disk. Tests on it show what single
-// commands do, one after the other. They prove nothing about MongoDB's concurrency, and nothing of it is
-// ever timed. What was found, on one connection and without the proxy:
+// It reports that it is MongoDB 7.0.42, as a single server without a replica set: the driver retries nothing, there
+// are no transactions and no failovers. Nothing is synced to a disk. Tests on it show what single commands do in
+// sequence. They prove nothing about MongoDB's concurrency, and it is never used for timings. The findings, on one
+// connection and without the proxy:
 //
 //   - Right, byte for byte: strings ("", dots, dollars, U+0000), int64 beyond 2^53, Binary of subtypes 0 and 4,
 //     ObjectIDs, times and documents, as values, nested and as _id; filters, ranges and $in by them; their order.

@@ -12,42 +12,42 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Fault is something that goes wrong with commands of one name on one collection.
+// Fault is a fault to inject into commands of one name on one collection.
 type Fault struct {
-	// Command is its name in the protocol: insert, update, delete, findAndModify, find, getMore. A bulk is
-	// as many of the first three as it takes.
+	// Command is the name in the protocol: insert, update, delete, findAndModify, find, getMore. A bulk consists of
+	// as many of the first three as needed.
 	Command string
-	// Collection that it is for.
+	// Collection that the command is for.
 	Collection string
-	// Kind of what goes wrong.
+	// Kind of fault.
 	Kind Kind
-	// Skip is how many such commands are left alone first. Defaults to 0.
+	// Skip is the number of such commands that pass first. Defaults to 0.
 	Skip int
-	// Times is how many go wrong after that; -1 is all, be it none. Defaults to 1.
+	// Times is the number of commands that fail after that; -1 means all, even if there is none. Defaults to 1.
 	Times int
 }
 
-// Kind is a way to go wrong.
+// Kind is a kind of fault.
 type Kind int
 
 // Kinds.
 const (
-	// DuplicateKey answers 11000 in place of the first operation, and of each one if the command is
-	// unordered. Nothing is done.
+	// DuplicateKey replies with error 11000 for the first operation, or for each one if the command is unordered.
+	// Nothing is executed.
 	DuplicateKey Kind = iota + 1
-	// LostReply does the command and closes the connection instead of answering.
+	// LostReply executes the command and closes the connection instead of replying.
 	LostReply
-	// LostCommand closes the connection. Nothing is done.
+	// LostCommand closes the connection. Nothing is executed.
 	LostCommand
-	// WriteConcern does the command and adds to the answer that the majority did not confirm it in time.
+	// WriteConcern executes the command and adds to the reply that the majority did not confirm it in time.
 	WriteConcern
-	// NotPrimary answers as a server that writes are not for. Nothing is done.
+	// NotPrimary replies like a server that is not the primary. Nothing is executed.
 	NotPrimary
 )
 
 var errFault = errors.New("mongotest: the connection is lost, as was asked for")
 
-// Fault lets something go wrong from now on. Of several for one command, one a time does, the oldest first.
+// Fault adds a fault. A command triggers at most one, the oldest that matches.
 func (p *Proxy) Fault(f Fault) {
 	f.Times = cmp.Or(f.Times, 1)
 	p.faults.mu.Lock()
@@ -55,9 +55,9 @@ func (p *Proxy) Fault(f Fault) {
 	p.faults.planned = append(p.faults.planned, &f)
 }
 
-// Hold keeps the next such command from the server: arrived is closed when it has come, and release lets it
-// go on, or lets it pass if it has not come. Its client may have given up by then, and it is done all the
-// same, as a network may have it. It is released with the test at the latest.
+// Hold delays the next such command before it reaches the server: arrived is closed when it arrives. release lets
+// it continue, or cancels the hold if it has not arrived. It is executed even if its client has given up by then,
+// as can happen on a network. The end of the test releases it.
 func (p *Proxy) Hold(command, collection string) (arrived <-chan struct{}, release func()) {
 	h := &hold{command: command, collection: collection, arrived: make(chan struct{}), released: make(chan struct{})}
 	p.faults.mu.Lock()
@@ -66,14 +66,14 @@ func (p *Proxy) Hold(command, collection string) (arrived <-chan struct{}, relea
 	return h.arrived, h.release
 }
 
-// Seen is how many such commands have come so far, those too that went wrong.
+// Seen returns how many such commands have arrived so far, including those that failed.
 func (p *Proxy) Seen(command, collection string) int {
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
 	return p.faults.seen[[2]string{command, collection}]
 }
 
-// faults are what is to go wrong.
+// faults holds the pending faults.
 type faults struct {
 	mu      sync.Mutex
 	planned []*Fault
@@ -81,7 +81,7 @@ type faults struct {
 	seen    map[[2]string]int
 }
 
-// hold is a command that is waited for, or waits.
+// hold is a command that is expected or delayed.
 type hold struct {
 	command, collection string
 	taken               bool
@@ -91,7 +91,7 @@ type hold struct {
 
 func (h *hold) release() { h.once.Do(func() { close(h.released) }) }
 
-// meet finds what is to become of a command, after it has waited if it is to be held.
+// meet returns the fault for a command, after delaying the command if it is held.
 func (f *faults) meet(c command) (Fault, error) {
 	fault, held := f.find(c)
 	if held != nil {
@@ -133,7 +133,7 @@ func (f *faults) find(c command) (fault Fault, held *hold) {
 	return Fault{}, held
 }
 
-// release lets all go on that are held.
+// release releases all holds.
 func (f *faults) release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *faults) release() {
 	}
 }
 
-// left are sentences about what should have happened and did not.
+// left returns a sentence for each fault that did not occur.
 func (f *faults) left() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +160,7 @@ func (f *faults) left() []string {
 	return wrong
 }
 
-// instead is the answer to a command that is not done, nil if it is to be.
+// instead returns the reply to a command that is not executed, or nil if it is to be executed.
 func (f Fault) instead(c command) (*message, error) {
 	var body bson.D
 	switch f.Kind {
@@ -181,7 +181,7 @@ func (f Fault) instead(c command) (*message, error) {
 	return &reply, err
 }
 
-// after is the answer to a command that is done.
+// after returns the reply to a command that was executed.
 func (f Fault) after(c command, reply message) (message, error) {
 	switch f.Kind {
 	case LostReply:
@@ -201,7 +201,7 @@ func (f Fault) after(c command, reply message) (message, error) {
 	return reply, nil
 }
 
-// duplicate is what a server says that has the keys already.
+// duplicate returns a duplicate-key reply.
 func duplicate(c command) (bson.D, error) {
 	text := "E11000 duplicate key error collection: " + strings.Join([]string{c.database, c.collection}, ".") + " index: _id_"
 	if listOf(c.name) == "" {
@@ -225,7 +225,7 @@ func duplicate(c command) (bson.D, error) {
 	return bson.D{{Key: "n", Value: int32(0)}, {Key: "writeErrors", Value: wrong}, {Key: "ok", Value: 1.0}}, nil
 }
 
-// failed is what a server says of a command that it did not do.
+// failed returns the reply to a command that failed.
 func failed(code int32, name, text string) bson.D {
 	return bson.D{
 		{Key: "ok", Value: 0.0},

@@ -10,5 +10,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock waits for the lock of an open file, which the system takes back when the file is closed.
+// lock waits for the lock of an open file; closing the file releases it.
 func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX) }

@@ -16,20 +16,20 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// Server is what the tests of this process run on.
+// Server is the server that the tests of this process run on.
 type Server struct {
-	// Real tells that it is MongoDB itself, by its own word.
+	// Real reports whether it is MongoDB itself, by its own account.
 	Real bool
-	// Durable tells that it is MongoDB itself, and a replica set or a sharded cluster: that it keeps what it
-	// has acknowledged.
+	// Durable reports whether it is MongoDB itself in a replica set or sharded cluster, so that acknowledged writes
+	// survive.
 	Durable bool
-	// Text says in a few words what it is.
+	// Text is a short description.
 	Text string
 
 	uri string
 }
 
-// URI names a database that no other test has, and that is dropped after this one. Each call makes another.
+// URI returns the URI of a new database that is dropped after the test. Each call returns a different one.
 func URI(t testing.TB) string {
 	t.Helper()
 	server := On(t)
@@ -46,8 +46,8 @@ func URI(t testing.TB) string {
 	return uri
 }
 
-// On is what the tests run on: the server of LOCUS_TEST_MONGODB_URI, else a stand-in, which is started for
-// the first who asks. The test is skipped under -short, and where there is neither; then it fails under CI=1.
+// On returns the server: that of LOCUS_TEST_MONGODB_URI, else a stand-in, which the first call starts. The test is
+// skipped under -short. Without a server it is skipped, or fails under CI=1.
 func On(t testing.TB) Server {
 	t.Helper()
 	longtest.Needs(t, "MongoDB")
@@ -72,7 +72,7 @@ func refuse(t testing.TB, err error) {
 	t.Fatalf("no MongoDB: %v", err)
 }
 
-// RealOnly leaves a test out on a stand-in, and says why it needs MongoDB itself.
+// RealOnly skips a test on a stand-in; reason says why it needs MongoDB itself.
 func RealOnly(t testing.TB, reason string) {
 	t.Helper()
 	if server := On(t); !server.Real {
@@ -109,7 +109,7 @@ func find() (Server, error) {
 	return server, nil
 }
 
-// look asks a server what it is, as Locus does.
+// look asks a server for its kind, as Locus does.
 func look(uri string) (Server, error) {
 	ctx := context.Background()
 	d, err := mongodb.Open(ctx, uri, &mongodb.Options{UnsafeDurability: true})
@@ -134,10 +134,10 @@ func dropDatabase(uri string) error {
 	})
 }
 
-// Tests are what TestMain runs: testing.M, and what goleak takes.
+// Tests is what TestMain runs: testing.M, and the argument of goleak.
 type Tests interface{ Run() int }
 
-// Main is tests with the stand-in stopped at their end:
+// Main wraps tests so that the stand-in is stopped after them:
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 //

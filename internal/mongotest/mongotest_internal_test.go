@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// watched is a test that is watched as it ends.
+// watched records how a test ends.
 type watched struct {
 	testing.TB
 	end      string
@@ -28,7 +28,7 @@ func (w *watched) stop(format string, args []any) {
 	panic(w)
 }
 
-// ended does something in a test that is watched, and says how that ended.
+// ended runs do in a watched test, and returns how it ended.
 func ended(t *testing.T, do func(testing.TB)) string {
 	t.Helper()
 	w := &watched{TB: t}
@@ -43,7 +43,7 @@ func ended(t *testing.T, do func(testing.TB)) string {
 	return w.end
 }
 
-// A skip does not hide: only who has no network is skipped, and not under CI=1.
+// Only a missing network skips a test, and not under CI=1.
 func TestRefuse_SkipsOfflineOnly(t *testing.T) {
 	offline := fmt.Errorf("build: %w", errOffline)
 	for _, tc := range []struct {
@@ -63,7 +63,7 @@ func TestRefuse_SkipsOfflineOnly(t *testing.T) {
 	}
 }
 
-// Who asks for MongoDB and names none gets no stand-in, and who names one that is not there no other one.
+// LOCUS_TEST=mongodb without a server starts no stand-in, and a named server that does not exist is not replaced.
 func TestFind_FailsWithoutTheServerThatIsAskedFor(t *testing.T) {
 	t.Setenv("LOCUS_TEST", "mongodb")
 	t.Setenv("LOCUS_TEST_MONGODB_URI", "")
@@ -127,7 +127,7 @@ func TestThrough_LeadsToOneServer(t *testing.T) {
 	}
 }
 
-// What was planned and did not come makes a test fail, but for what may be none.
+// A planned fault that did not occur makes a test fail, unless none is required.
 func TestFaults_TellWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	p := &Proxy{}

@@ -36,7 +36,7 @@ func connect(t *testing.T, uri string, more ...*options.ClientOptions) *mongo.Da
 	return client.Database("locus_test_" + name)
 }
 
-// d makes a document of names and values.
+// d returns a document of names and values.
 func d(pairs ...any) bson.D {
 	doc := bson.D{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -45,8 +45,8 @@ func d(pairs ...any) bson.D {
 	return doc
 }
 
-// Clients that add to one document at once lose nothing: on MongoDB by its own word, on the stand-in since
-// one writes at a time.
+// Concurrent increments of one document lose nothing: guaranteed by MongoDB, and on the stand-in because writes are
+// serialised.
 func TestURI_AddsUpExactly(t *testing.T) {
 	t.Parallel()
 	c := connect(t, mongotest.URI(t)).Collection("sums")

@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TrustedURI is URI for a test that does what a user does, without UnsafeDurability. A stand-in says to Locus by way of
-// this URI that it is a member of a replica set.
+// TrustedURI is URI for a test that acts like a user, without UnsafeDurability. Through this URI a stand-in reports
+// to Locus that it is a member of a replica set.
 func TrustedURI(t testing.TB) string {
 	t.Helper()
 	uri := URI(t)
@@ -22,8 +22,8 @@ func TrustedURI(t testing.TB) string {
 	return patient(p.URI())
 }
 
-// posed is what a member of a replica set says of itself in place of a stand-in. A driver, which asks with helloOk, is
-// told the truth: it would use what the stand-in does not have.
+// posed replaces a stand-in's handshake reply by that of a replica set member. A driver, which sends helloOk, gets
+// the original reply: otherwise it would use features that the stand-in lacks.
 func posed(c command, reply message) (message, error) {
 	_, err := c.body.LookupErr("helloOk")
 	if driver := err == nil; driver || !c.greets() && c.name != "buildInfo" {

@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Proxy stands between a driver and a server, and does what a network and a cluster do rarely. It speaks
-// for one server: drivers are told not to look for others.
+// Proxy is between a driver and a server and causes rare events of a network and a cluster. It represents a single
+// server: drivers are told not to look for others.
 type Proxy struct {
 	uri      string
 	target   target
@@ -38,8 +38,8 @@ type target struct {
 	tls     *tls.Config
 }
 
-// NewProxy puts a proxy before the server of a URI, for a test that tells it what is to go wrong; else it
-// hands on everything. It ends with the test, which fails if something that was to go wrong did not.
+// NewProxy starts a proxy in front of the server of a URI. It forwards everything except for the faults that the
+// test adds. It ends with the test, which fails if an added fault did not occur.
 func NewProxy(t testing.TB, uri string) *Proxy {
 	t.Helper()
 	server, err := targetOf(t.Context(), uri)
@@ -74,10 +74,10 @@ func startProxy(server target, uri string, turns *turns) (*Proxy, error) {
 	return p, nil
 }
 
-// URI is the one that the proxy was started with, by way of the proxy.
+// URI returns the URI given to NewProxy, routed through the proxy.
 func (p *Proxy) URI() string { return p.uri }
 
-// targetOf is the server of a URI that takes writes.
+// targetOf returns the server of a URI that takes writes.
 func targetOf(ctx context.Context, uri string) (target, error) {
 	o := options.Client().ApplyURI(uri)
 	if err := o.Validate(); err != nil {
@@ -103,7 +103,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve speaks with one client until either side has enough.
+// serve serves one client until either side closes.
 func (p *Proxy) serve(client net.Conn) {
 	if !p.keep(client) {
 		return
@@ -124,7 +124,7 @@ func (p *Proxy) serve(client net.Conn) {
 			return
 		}
 		if m.flags&moreToCome != 0 {
-			continue // the client wants no answer
+			continue // the client wants no reply
 		}
 		if _, err := client.Write(reply.bytes()); err != nil {
 			return
@@ -141,7 +141,7 @@ func (t target) dial() (net.Conn, error) {
 	return tls.DialWithDialer(&dialer, "tcp", t.address, t.tls) //nolint:noctx // it has a timeout
 }
 
-// do has a command done, or something go wrong. The error ends the connection.
+// do executes a command or a fault. An error ends the connection.
 func (p *Proxy) do(server net.Conn, m message) (message, error) {
 	c, err := commandOf(m)
 	if err == nil {
@@ -150,7 +150,7 @@ func (p *Proxy) do(server net.Conn, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	// What is made to go wrong does so outside of the turn: a command that is held does not hold others.
+	// Faults occur outside the turn: a held command does not block others.
 	fault, err := p.faults.meet(c)
 	if err != nil {
 		return message{}, err
@@ -177,7 +177,7 @@ func (p *Proxy) do(server net.Conn, m message) (message, error) {
 	return fault.after(c, reply)
 }
 
-// inTurn has a command done: by the stand-in when it can be, and in pieces; by others as it is.
+// inTurn executes a command: on the stand-in in its turn and in pieces, on other servers unchanged.
 func (p *Proxy) inTurn(server net.Conn, c command) (message, error) {
 	ask := func(m message) (message, error) { return exchange(server, m) }
 	if p.turns == nil {
@@ -190,7 +190,7 @@ func (p *Proxy) inTurn(server net.Conn, c command) (message, error) {
 	return inPieces(c, ask)
 }
 
-// exchange sends a message and reads the answer, also for a client who wants none.
+// exchange sends a message and reads the reply, even if the client wants none.
 func exchange(server net.Conn, m message) (message, error) {
 	m.flags &^= moreToCome
 	if _, err := server.Write(m.bytes()); err != nil {
@@ -204,7 +204,7 @@ func exchange(server net.Conn, m message) (message, error) {
 	return reply, nil
 }
 
-// keep notes a connection, to end it with the proxy; it is ended at once if the proxy has.
+// keep registers a connection, so that it ends with the proxy. If the proxy is closed, it reports false.
 func (p *Proxy) keep(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,7 +223,7 @@ func (p *Proxy) drop(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// close ends all connections and waits until nobody works any more.
+// close closes all connections and waits for all goroutines.
 func (p *Proxy) close() {
 	_ = p.listener.Close()
 	p.mu.Lock()

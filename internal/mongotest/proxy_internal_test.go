@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// stranger is a server that takes note of what it is sent, and answers as no good server does: to another
-// message, and with a promise of more.
+// stranger is a server that records what it receives and replies incorrectly: to another message, and announcing
+// more replies.
 func stranger(t *testing.T) (uri string, sent <-chan message) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,8 +45,8 @@ func stranger(t *testing.T) (uri string, sent <-chan message) {
 	return "mongodb://" + listener.Addr().String() + "/db", seen
 }
 
-// The proxy asks for one answer to each command and hands it on as the answer to that one, or keeps it from
-// a client who wants none.
+// The proxy requests one reply per command and forwards it as the reply to that command, or drops it if the client
+// wants none.
 func TestProxy_AnswersOnceAndToTheCommand(t *testing.T) {
 	t.Parallel()
 	uri, sent := stranger(t)
@@ -77,7 +77,7 @@ func TestProxy_AnswersOnceAndToTheCommand(t *testing.T) {
 	}
 }
 
-// A proxy whose faults did not come makes its test fail.
+// A proxy whose faults did not occur makes its test fail.
 func TestNewProxy_FailsForWhatDidNotComeToPass(t *testing.T) {
 	t.Parallel()
 	w := &watched{TB: t}

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// faulty is a collection behind a proxy, and the same without one. The driver does nothing twice.
+// faulty returns a collection behind a proxy, and the same without one. The driver does not retry.
 func faulty(t *testing.T) (*mongotest.Proxy, *mongo.Collection, *mongo.Collection) {
 	t.Helper()
 	uri := mongotest.URI(t)
@@ -26,7 +26,7 @@ func faulty(t *testing.T) (*mongotest.Proxy, *mongo.Collection, *mongo.Collectio
 	return proxy, connect(t, proxy.URI(), options.Client().SetRetryWrites(false)).Collection("x"), direct
 }
 
-// sum is what was added up.
+// sum returns the current sum.
 func sum(t *testing.T, c *mongo.Collection) int64 {
 	t.Helper()
 	var doc struct {
@@ -43,8 +43,7 @@ func code(err error, number int) bool {
 	return ok && e.HasErrorCode(number)
 }
 
-// What is to go wrong does, once, and to the command that was named; what was done by then is what its kind
-// says.
+// A fault occurs once, for the named command; whether the command was executed depends on its kind.
 func TestProxy_DoesWrong(t *testing.T) {
 	t.Parallel()
 	add := d("$inc", d("n", int64(1)))
@@ -99,7 +98,7 @@ func TestProxy_DoesWrong(t *testing.T) {
 	}
 }
 
-// A bulk of duplicate keys has one error if it is ordered, else one of each operation.
+// A bulk of duplicate keys has one error if it is ordered, else one per operation.
 func TestProxy_DuplicatesBulks(t *testing.T) {
 	t.Parallel()
 	proxy, c, direct := faulty(t)
@@ -114,7 +113,7 @@ func TestProxy_DuplicatesBulks(t *testing.T) {
 	count(t, direct, d(), 1)
 }
 
-// What is held stays away from the server, and from no one else, until it is released.
+// A held command does not reach the server until it is released, and blocks no other command.
 func TestProxy_Holds(t *testing.T) {
 	t.Parallel()
 	proxy, c, direct := faulty(t)
@@ -134,14 +133,14 @@ func TestProxy_Holds(t *testing.T) {
 		t.Errorf("another one: %v", err)
 	}
 	release()
-	release() // once is enough
+	release() // releasing twice is harmless
 	all.Wait()
 	if got := sum(t, direct); got != 1 {
 		t.Errorf("got %d, want 1", got)
 	}
 }
 
-// The proxy hands on what is not told otherwise, in the driver's own words for it.
+// The proxy forwards everything else; the driver sees the original reply.
 func TestProxy_HandsOn(t *testing.T) {
 	t.Parallel()
 	proxy, c, _ := faulty(t)

@@ -9,28 +9,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// shards make a proxy a mongos, one of whose shards may be down.
+// shards makes a proxy act as a mongos, one of whose shards may be down.
 type shards struct {
 	mu     sync.Mutex
 	mongos bool
 	down   func(collection, id string) bool // nil if all are up
 	again  chan struct{}                    // closed when they are
-	silent int                              // how many commands get no answer until then
+	silent int                              // number of commands without a reply until then
 	kept   map[string]int
-	asked  int // questions about several documents
+	asked  int // queries for several documents
 }
 
-// Mongos has the proxy answer as a mongos does when it is asked what it is. It must be called before it is asked.
+// Mongos makes the proxy identify itself as a mongos. It must be called before a client connects.
 func (p *Proxy) Mongos() {
 	p.shards.mu.Lock()
 	defer p.shards.mu.Unlock()
 	p.shards.mongos = true
 }
 
-// Down takes the shard down that has the documents of which on says so, by their collection and _id, a text. A command
-// that names one of them, be it among others, is not done, nor is one that names no _id, since it asks every shard. The
-// first ones, so many as silent says, get no answer: a mongos looks for the shard for longer than clients wait. Later
-// ones are told that the shard is not reached. up ends that; it ends with the test at the latest.
+// Down takes down the shard of the documents for which on returns true, given their collection and _id, a string. A
+// command that names such a document is not executed; neither is one that names no _id, because it needs every
+// shard. The first silent commands get no reply: a mongos looks for the shard for longer than clients wait. Later
+// ones get the error that the shard cannot be reached. up, or the end of the test, brings the shard up again.
 func (p *Proxy) Down(on func(collection, id string) bool, silent int) (up func()) {
 	p.shards.mu.Lock()
 	defer p.shards.mu.Unlock()
@@ -38,14 +38,14 @@ func (p *Proxy) Down(on func(collection, id string) bool, silent int) (up func()
 	return p.shards.up
 }
 
-// Kept is how many commands of a name have needed the shard since it went down.
+// Kept returns how many commands of a name have needed the shard since it went down.
 func (p *Proxy) Kept(command string) int {
 	p.shards.mu.Lock()
 	defer p.shards.mu.Unlock()
 	return p.shards.kept[command]
 }
 
-// Asked is how many questions about several documents have needed the shard since it went down.
+// Asked returns how many queries for several documents have needed the shard since it went down.
 func (p *Proxy) Asked() int {
 	p.shards.mu.Lock()
 	defer p.shards.mu.Unlock()
@@ -61,8 +61,8 @@ func (s *shards) up() {
 	}
 }
 
-// meet returns the answer to a command that needs a shard which is down, and nil for any other. Its error ends the
-// connection: the client of a command that got no answer has gone.
+// meet returns the reply to a command that needs a shard which is down, or nil for any other command. An error ends
+// the connection: the client of a command without a reply is gone.
 func (s *shards) meet(c command) (*message, error) {
 	s.mu.Lock()
 	again, needed := s.again, s.down != nil && s.needed(c)
@@ -115,7 +115,7 @@ func rawValue(doc bson.Raw) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 }
 
-// anyID reports whether one of the _ids that a filter or a document names is one of some, or whether it names none.
+// anyID reports whether is returns true for an _id that a filter or a document names, or whether it names none.
 func anyID(filter bson.RawValue, is func(string) bool) bool {
 	doc, ok := filter.DocumentOK()
 	if !ok {
@@ -140,7 +140,7 @@ func anyID(filter bson.RawValue, is func(string) bool) bool {
 	})
 }
 
-// greet makes a greeting that of a mongos, if the proxy is to be one.
+// greet turns a handshake reply into that of a mongos, if the proxy acts as one.
 func (s *shards) greet(c command, reply message) (message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// standIn is the program that speaks MongoDB's protocol, with the proxy that makes up for what it cannot do.
+// standIn is the program that emulates MongoDB, with the proxy that compensates for its defects.
 type standIn struct {
 	cmd   *exec.Cmd
 	stdin io.Closer // closing it ends the program; so does the end of this process
@@ -22,7 +22,7 @@ type standIn struct {
 	proxy *Proxy
 }
 
-// startStandIn starts the program and waits until it says where it is.
+// startStandIn starts the program and waits until it reports its address.
 func startStandIn() (*standIn, error) {
 	program, err := build()
 	if err != nil {
@@ -55,7 +55,7 @@ func startStandIn() (*standIn, error) {
 	return s, nil
 }
 
-// close ends the program and waits until it has ended.
+// close ends the program and waits for it.
 func (s *standIn) close() error {
 	if s.proxy != nil {
 		s.proxy.close()
@@ -87,7 +87,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what was kept.
+// String returns the text kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

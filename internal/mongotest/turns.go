@@ -4,21 +4,21 @@ package mongotest
 
 import "sync"
 
-// turns lets one writing command at a time into each database of the stand-in, and what makes or drops
-// something alone into all of them.
+// turns lets one write command at a time into each database of the stand-in. Commands that create or drop something
+// run alone.
 type turns struct {
 	all sync.RWMutex
 
 	mu        sync.Mutex
 	databases map[string]*sync.Mutex
-	known     map[string]bool // collections that are there: the first write to another makes it
+	known     map[string]bool // existing collections: the first write to any other creates it
 }
 
 func newTurns() *turns {
 	return &turns{databases: map[string]*sync.Mutex{}, known: map[string]bool{}}
 }
 
-// take waits for a command's turn and answers with what ends it.
+// take waits for a command's turn and returns a function that ends it.
 func (t *turns) take(c command) (end func()) {
 	switch c.name {
 	case "insert", "update", "delete", "findAndModify", "findandmodify", "bulkWrite":
@@ -43,7 +43,7 @@ func (t *turns) take(c command) (end func()) {
 	return func() {}
 }
 
-// look is the turn of a command's database, and whether its collection is there.
+// look returns the lock of a command's database, and whether its collection exists.
 func (t *turns) look(c command) (*sync.Mutex, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *turns) look(c command) (*sync.Mutex, bool) {
 	return t.databases[c.database], t.known[c.database+"."+c.collection]
 }
 
-// alone waits until nobody else is in, and notes what will have changed.
+// alone waits until no other command is running, and calls note when this one ends.
 func (t *turns) alone(note func()) (end func()) {
 	t.all.Lock()
 	return func() {

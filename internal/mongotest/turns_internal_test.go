@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// One writes at a time in a database, the first to write to a collection alone in all of them, as does who
-// makes or drops; readers keep away from the latter only.
+// Only one command at a time writes in a database. The first write to a collection runs alone over all databases,
+// and so do creation and dropping; readers only wait for the latter.
 func TestTurns_AreTaken(t *testing.T) {
 	t.Parallel()
 	cmd := func(name, database, collection string) command {
@@ -54,7 +54,7 @@ func TestTurns_AreTaken(t *testing.T) {
 			}()
 			if tc.waits {
 				for range 1000 {
-					runtime.Gosched() // time enough for one who does not wait
+					runtime.Gosched() // gives a command that does not wait time to run
 				}
 				ended.Store(true)
 				end()

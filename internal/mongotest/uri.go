@@ -17,13 +17,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// scratch is how the names of the databases begin that are dropped after a test.
+// scratch is the name prefix of the databases that are dropped after a test.
 const scratch = "locus_test_"
 
-// newName is a name that no other database has. The stand-in wants lower case.
+// newName returns a unique name. The stand-in requires lower case.
 func newName() string { return scratch + strings.ToLower(rand.Text()[:16]) }
 
-// split takes a URI apart: url.Parse knows no lists of IPv6 addresses.
+// split splits a URI: url.Parse does not accept lists of IPv6 addresses.
 func split(uri string) (scheme, hosts, database, query string, err error) {
 	scheme, rest, found := strings.Cut(uri, "://")
 	if !found || scheme != "mongodb" && scheme != "mongodb+srv" {
@@ -34,7 +34,7 @@ func split(uri string) (scheme, hosts, database, query string, err error) {
 	return scheme, hosts, database, query, nil
 }
 
-// named is a URI with another database. Who logs in is still looked up where he was.
+// named returns a URI with another database. The authentication database remains the same.
 func named(uri, database string) (string, error) {
 	scheme, hosts, before, query, err := split(uri)
 	if err != nil {
@@ -53,8 +53,8 @@ func named(uri, database string) (string, error) {
 
 const selection = "serverSelectionTimeoutMS"
 
-// patient is a URI whose server may take its time, as on a machine with much else to do. One that is to be away is
-// behind a proxy, see through.
+// patient returns a URI with a long timeout for finding the server, as on a busy machine. A server that must be
+// unreachable is behind a proxy, see through.
 func patient(uri string) string {
 	switch {
 	case strings.Contains(uri, selection+"="):
@@ -65,7 +65,7 @@ func patient(uri string) string {
 	return uri + "?" + selection + "=120000"
 }
 
-// through is a URI by way of an address of this machine, where one server answers, without TLS.
+// through returns a URI that goes through a local address, with a single server and without TLS.
 func through(uri, address string) (string, error) {
 	_, hosts, database, query, err := split(uri)
 	if err != nil {
@@ -97,7 +97,7 @@ func join(scheme, hosts, database string, values url.Values) string {
 	return uri
 }
 
-// within does something with a client of its own.
+// within calls do with a temporary client.
 func within(ctx context.Context, uri string, do func(context.Context, *mongo.Client) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -113,7 +113,7 @@ func within(ctx context.Context, uri string, do func(context.Context, *mongo.Cli
 	return do(ctx, client)
 }
 
-// primary is the address of the server that takes writes.
+// primary returns the address of the server that takes writes.
 func primary(ctx context.Context, uri string) (string, error) {
 	var hello struct {
 		Primary string `bson:"primary"`

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// values are those that Locus stores, at their edges.
+// values are edge cases of what Locus stores.
 var values = map[string]any{
 	"empty string":   "",
 	"dots":           "a.b..c",
@@ -44,7 +44,7 @@ var values = map[string]any{
 	"document":       d("07", d("42", int64(1)), "", "empty name"),
 }
 
-// What is stored comes back byte for byte, and is found by its value, as a field, nested, and as the key.
+// Values are returned byte for byte, and found by value, as a field, nested, and as the key.
 func TestURI_KeepsValues(t *testing.T) {
 	t.Parallel()
 	db := connect(t, mongotest.URI(t))
@@ -84,8 +84,8 @@ func TestURI_KeepsValues(t *testing.T) {
 	}
 }
 
-// Keys come back in the order of BSON, whole and in part: strings by their bytes, numbers by what they are
-// to the last bit, binaries by length, then subtype, then bytes.
+// Keys come back in BSON order, completely and in part: strings by their bytes, numbers by their exact value,
+// binaries by length, then subtype, then bytes.
 func TestURI_SortsKeys(t *testing.T) {
 	t.Parallel()
 	db := connect(t, mongotest.URI(t))
@@ -131,7 +131,7 @@ func TestURI_SortsKeys(t *testing.T) {
 	}
 }
 
-// keys are those of the documents that a query finds, read by several answers of the server.
+// keys returns those of the documents that a query finds, read in several batches.
 func keys(t *testing.T, c *mongo.Collection, filter, sort bson.D) []any {
 	t.Helper()
 	cursor, err := c.Find(t.Context(), filter, options.Find().SetSort(sort).SetBatchSize(2))
@@ -159,7 +159,7 @@ func keys(t *testing.T, c *mongo.Collection, filter, sort bson.D) []any {
 	return found
 }
 
-// Numbers beyond what a double holds are added to the last bit, and what does not fit is refused.
+// Numbers beyond the precision of a double are added exactly, and an overflow is refused.
 func TestURI_AddsExactly(t *testing.T) {
 	t.Parallel()
 	c := connect(t, mongotest.URI(t)).Collection("sums")

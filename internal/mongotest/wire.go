@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Operation codes of MongoDB's protocol. A driver greets with opQuery and says all else with opMsg.
+// Operation codes of MongoDB's protocol. A driver's handshake uses opQuery, everything else opMsg.
 const (
 	opReply = 1
 	opQuery = 2004
@@ -29,20 +29,20 @@ const (
 const (
 	headerSize   = 16
 	checksumSize = 4
-	// most is what a server takes in one message, and some more for its frame.
+	// most is the maximum message size of a server, plus some for the framing.
 	most = 48_000_000 + 16<<10
 )
 
-// message is one of MongoDB's protocol: a command, or the answer to one.
+// message is a message of MongoDB's protocol: a command or a reply.
 type message struct {
-	id     int32 // of the one who sends it
-	to     int32 // the id of what it answers
+	id     int32 // of the sender
+	to     int32 // the id of the message it replies to
 	opcode int32
 	flags  uint32
 	body   bson.Raw
-	// lists are the document sequences beside the body, which stand for arrays in it.
+	// lists are the document sequences after the body; they represent arrays in it.
 	lists []list
-	// prefix is what an opQuery or an opReply has before its document.
+	// prefix is what precedes the document in an opQuery or opReply.
 	prefix []byte
 }
 
@@ -52,10 +52,10 @@ type list struct {
 	docs []bson.Raw
 }
 
-// errWire means that bytes are no message.
+// errWire means that the bytes are not a message.
 var errWire = errors.New("mongotest: no message of MongoDB's protocol")
 
-// readMessage reads the next message. The error is io.EOF where none begins.
+// readMessage reads the next message. The error is io.EOF at the end of the stream.
 func readMessage(r io.Reader) (message, error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -65,7 +65,7 @@ func readMessage(r io.Reader) (message, error) {
 	if size < headerSize || size > most {
 		return message{}, fmt.Errorf("%w: its length is %d", errWire, size)
 	}
-	// The length is a stranger's word: memory is taken as the bytes come.
+	// The length is not trusted: memory is allocated as the bytes arrive.
 	var rest bytes.Buffer
 	if _, err := io.CopyN(&rest, r, int64(size-headerSize)); err != nil {
 		return message{}, fmt.Errorf("%w: it ends early: %w", errWire, err)
@@ -89,8 +89,7 @@ func readMessage(r io.Reader) (message, error) {
 	return m, err
 }
 
-// parseMsg reads flags, then sections: one body and any number of lists. A checksum is left out, and its
-// flag with it.
+// parseMsg parses flags, then sections: one body and any number of lists. A checksum is dropped, with its flag.
 func (m *message) parseMsg(b []byte) error {
 	if len(b) < 4 {
 		return fmt.Errorf("%w: no flags", errWire)
@@ -127,7 +126,7 @@ func (m *message) parseMsg(b []byte) error {
 	return nil
 }
 
-// parseQuery reads flags, the name of a collection, two numbers and the command.
+// parseQuery parses flags, the name of a collection, two numbers and the command.
 func (m *message) parseQuery(b []byte) error {
 	if len(b) < 4 {
 		return fmt.Errorf("%w: no flags", errWire)
@@ -139,7 +138,7 @@ func (m *message) parseQuery(b []byte) error {
 	return m.parseAfter(b, 4+end+1+8)
 }
 
-// parseReply reads flags, a cursor and two numbers, and the document.
+// parseReply parses flags, a cursor, two numbers and the document.
 func (m *message) parseReply(b []byte) error {
 	const before = 4 + 8 + 4 + 4
 	if len(b) < before {
@@ -197,7 +196,7 @@ func readList(b []byte) (list, []byte, error) {
 	return l, rest, nil
 }
 
-// bytes is the message as it is sent.
+// bytes returns the encoded message.
 func (m message) bytes() []byte {
 	b := make([]byte, headerSize, headerSize+len(m.prefix)+len(m.body)+64)
 	if m.opcode != opMsg {
@@ -226,7 +225,7 @@ func (l list) append(b []byte) []byte {
 	return b
 }
 
-// answer is an answer to the message.
+// answer returns a reply to the message.
 func (m message) answer(body bson.D) (message, error) {
 	doc, err := bson.Marshal(body)
 	return message{opcode: opMsg, to: m.id, body: doc}, err

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// raw is a document of names and values.
+// raw returns a document of names and values.
 func raw(t testing.TB, pairs ...any) bson.Raw {
 	t.Helper()
 	doc := bson.D{}
@@ -29,7 +29,7 @@ func raw(t testing.TB, pairs ...any) bson.Raw {
 	return b
 }
 
-// frame puts a header before what comes after one.
+// frame prepends a header.
 func frame(opcode int32, rest ...[]byte) []byte {
 	b := slices.Concat(append([][]byte{make([]byte, headerSize)}, rest...)...)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
@@ -124,8 +124,8 @@ func TestReadMessage_RefusesTheRest(t *testing.T) {
 	}
 }
 
-// Whatever comes, what was understood is sent on as something that is understood the same way; and no length
-// is believed before the bytes are there.
+// For any input, a message that was parsed is encoded to something that parses to the same message; and no length
+// is trusted before the bytes have arrived.
 func FuzzReadMessage(f *testing.F) {
 	body := raw(f, "insert", "x", "$db", "db", "ordered", false, "documents", bson.A{raw(f, "_id", 1)})
 	docs := list{"documents", []bson.Raw{raw(f, "_id", "a"), raw(f)}}
@@ -152,6 +152,6 @@ func FuzzReadMessage(f *testing.F) {
 		if err == nil {
 			_, _, err = c.operations()
 		}
-		_ = err // it must come back, no more
+		_ = err // it only has to return
 	})
 }

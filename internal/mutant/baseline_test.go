@@ -21,23 +21,23 @@ import (
 )
 
 const (
-	// mutantMemory is what a process with a mutation may take, in KiB of addresses: some go on for ever.
+	// mutantMemory limits the address space of a process with a mutation, in KiB: some never stop allocating.
 	mutantMemory = 8 << 20
-	// mutantSlack is how many times longer tests may take with a mutation; mutantLeast and mutantWork, of the clock and of
-	// the processor, they may take in any case.
+	// mutantSlack is how many times longer tests may take with a mutation; mutantLeast (elapsed) and mutantWork
+	// (processor time) are always allowed.
 	mutantSlack, mutantLeast, mutantWork = 5, time.Minute, 10 * time.Second
 )
 
-// A baseline is what the tests of a package do without a mutation.
+// A baseline is the run of a package's tests without a mutation.
 type baseline struct {
 	pkg   string
-	quick string // a pattern of the quickest tests, which take a tenth of the time and find most
-	// took and worked are the time and the processor time of all tests.
+	quick string // a pattern of the fastest tests, which take a tenth of the time and find most mutations
+	// took and worked are the elapsed time and the processor time of all tests.
 	took, worked time.Duration
 	blocks       map[string][]block // by file
 }
 
-// A block is a part of a file, and whether tests of the package run it.
+// A block is a part of a file, with whether tests of the package run it.
 type block struct {
 	from, to [2]int // line and column
 	ran      bool
@@ -45,9 +45,9 @@ type block struct {
 
 var (
 	ended = regexp.MustCompile(`(?m)^\x16--- PASS: (\w+) \(([0-9.]+)s\)`)
-	// failed matches the verdict of a test or of a subtest: what a test logs has no \x16 in front.
+	// failed matches the verdict of a test or of a subtest: output that a test logs lacks the leading \x16.
 	failed = regexp.MustCompile(`(?m)^\x16 *--- FAIL: `)
-	// profiled matches a line of a profile of coverage.
+	// profiled matches a line of a coverage profile.
 	profiled = regexp.MustCompile(`(?m)^\S+/([^/:]+\.go):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
 )
 
@@ -83,7 +83,7 @@ func newBaseline(t *testing.T, pkg string) *baseline {
 	return b
 }
 
-// quickest returns the pattern of the tests that together take a tenth of the time.
+// quickest returns the pattern of the fastest tests that together take a tenth of the time.
 func quickest(out string) string {
 	type test struct {
 		name string
@@ -107,8 +107,8 @@ func quickest(out string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// reached reports whether a test comes to the place of a mutation, as far as is known: what a process does that a test
-// starts is not, and conditions of cases are in no block.
+// reached reports whether a test reaches the place of a mutation, as far as is known: code in processes that a test
+// starts is not covered, and case conditions are in no block.
 func (b *baseline) reached(m mutation) bool {
 	at, ran := [2]int{m.line, m.begin - bytes.LastIndexByte(m.source[:m.begin], '\n')}, true
 	for _, of := range b.blocks[m.file] {
@@ -121,7 +121,7 @@ func (b *baseline) reached(m mutation) bool {
 	return ran
 }
 
-// try runs the tests with a mutation and returns what became of it, "" if it does not compile.
+// try runs the tests with a mutation and returns the outcome, "" if it does not compile.
 func (b *baseline) try(t *testing.T, m mutation) string {
 	t.Helper()
 	if !b.reached(m) {
@@ -154,7 +154,7 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 		switch {
 		case err == nil:
 		case !failed.MatchString(out) && (state.ExitCode() == -1 || strings.Contains(out, "panic: test timed out")):
-			return "endless" // by the clock, by that of the processor, or by memory
+			return "endless" // by elapsed time, processor time, or memory
 		default:
 			return "found"
 		}
@@ -162,7 +162,7 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 	return "survived"
 }
 
-// compile builds the tests of a package, without what only a debugger reads.
+// compile builds the tests of a package without debug information.
 func compile(t *testing.T, env []string, pkg, binary string, flags ...string) ([]byte, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append(append([]string{"test", "-c", "-ldflags=-s -w", "-o", binary}, flags...), "./"+pkg)...)
@@ -170,8 +170,8 @@ func compile(t *testing.T, env []string, pkg, binary string, flags ...string) ([
 	return cmd.CombinedOutput()
 }
 
-// run runs tests of the package as CI does, up to the first that fails. With a mutation they may wait for ever, which the
-// clock ends, work for ever, which the limit of the processor ends however slow the machine is, or take all memory.
+// run runs tests of the package like CI does, up to the first failure. With a mutation they may wait for ever,
+// which the timeout ends, run for ever, which the limit of processor time ends on any machine, or take all memory.
 func (b *baseline) run(t *testing.T, binary string, env []string, limit, work time.Duration, flags ...string) (string, *os.ProcessState, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit+30*time.Second)
@@ -180,7 +180,7 @@ func (b *baseline) run(t *testing.T, binary string, env []string, limit, work ti
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", binary, "-test.v=test2json", "-test.failfast", "-test.count=1", "-test.timeout=" + limit.String()}, flags...)...)
 	cmd.Dir = filepath.Join(root, b.pkg)
 	cmd.Env = append(env, "LOCUS_LONG=", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
-	cmd.WaitDelay = 10 * time.Second // processes that a test started and left
+	cmd.WaitDelay = 10 * time.Second // for processes that a test started and left behind
 	var out bytes.Buffer
 	cmd.Stdout = &untilFailed{&out, cancel}
 	cmd.Stderr = cmd.Stdout
@@ -188,7 +188,7 @@ func (b *baseline) run(t *testing.T, binary string, env []string, limit, work ti
 	return out.String(), cmd.ProcessState, err
 }
 
-// untilFailed stops the tests at the first that fails: -failfast lets the parallel ones that wait go on.
+// untilFailed stops the tests at the first failure: -failfast lets waiting parallel ones continue.
 type untilFailed struct {
 	*bytes.Buffer
 	stop func()

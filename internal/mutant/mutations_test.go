@@ -15,20 +15,20 @@ import (
 	"testing"
 )
 
-// A mutation changes one place of a file as a person may by mistake.
+// A mutation changes one place of a file like a programming mistake.
 type mutation struct {
 	file string // from the root of the repository
 	line int
-	fn   string // the function that it is in
-	// begin and end are the bytes of the file that become text. was is what stood there, or more of it, for people
-	// to read.
+	fn   string // the enclosing function
+	// begin and end are the bytes of the file that text replaces. was is the original, possibly with context, for
+	// display.
 	begin, end int
 	text       string
 	was, is    string
-	source     []byte // all of the file
+	source     []byte // the whole file
 }
 
-// String names a mutation, wherever in its function the lines move to.
+// String identifies a mutation independently of line numbers.
 func (m mutation) String() string {
 	return fmt.Sprintf("%s %s: %s becomes %s", m.file, m.fn, m.was, m.is)
 }
@@ -38,14 +38,14 @@ func (m mutation) apply() []byte {
 	return slices.Concat(m.source[:m.begin], []byte(m.text), m.source[m.end:])
 }
 
-// swapped are the operators that stand for each other.
+// swapped are the operators that replace each other.
 var swapped = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
 }
 
-// mutations are all that a file can have, in its order. Some do not compile: types are not looked at.
+// mutations returns all mutations of a file, in its order. Some do not compile, because types are not checked.
 func mutations(file string, source []byte) ([]mutation, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
@@ -84,10 +84,10 @@ func fails(fn *ast.FuncType) bool {
 
 func (m *mutating) at(p token.Pos) int { return m.fset.Position(p).Offset }
 
-// add adds what changes a part of a node, or all of it.
+// add adds a mutation of a part of a node, or all of it.
 func (m *mutating) add(node ast.Node, begin, end token.Pos, text string) {
 	from, to, b, e := m.at(node.Pos()), m.at(node.End()), m.at(begin), m.at(end)
-	if _, short := node.(*ast.BasicLit); short { // of which a function may have several: the line tells them apart
+	if _, short := node.(*ast.BasicLit); short { // a function may have several equal literals: the line distinguishes them
 		from = bytes.LastIndexByte(m.source[:b], '\n') + 1
 		to = e + bytes.IndexByte(m.source[e:], '\n')
 	}

@@ -23,23 +23,23 @@ import (
 
 const root = "../.."
 
-// A patch is a planted bug that stands in bugs/*.patch.
+// A patch is a planted bug in bugs/*.patch.
 type patch struct {
 	name, path string
 	bug        string // what it does wrong
-	pkg, test  string // which test has to find it: a directory, and a pattern with its subtests behind slashes
+	pkg, test  string // the test that must find it: a directory, and a pattern with its subtests after slashes
 	files      []string
 }
 
-// Every patch says what it breaks and which test finds it, applies to the code as it is, and leaves Go
-// behind. With LOCUS_LONG=1 its test has to pass without it and to fail with it.
+// Every patch says what it breaks and which test finds it, applies to the current code, and results in valid Go.
+// With LOCUS_LONG=1 its test must pass without it and fail with it.
 func TestPatches(t *testing.T) {
 	longtest.Slow(t)
 	paths, err := filepath.Glob("bugs/*.patch")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no patches in bugs: %v", err)
 	}
-	dir, sound := t.TempDir(), map[string]string{} // the tests of each package without a bug
+	dir, sound := t.TempDir(), map[string]string{} // the test binary of each package without a bug
 	passed := map[string]bool{}                    // tests that pass without a bug
 	for _, file := range paths {
 		name := strings.TrimSuffix(filepath.Base(file), ".patch")
@@ -126,8 +126,8 @@ func readPatch(name, file string) (patch, error) {
 	return patch{}, errors.Join(err, fmt.Errorf("package ./%s has no test %s", p.pkg, top))
 }
 
-// apply applies the patch to copies in dir and returns the path of an overlay in which they take the
-// place of the files. Lines may have moved; those around a change may not differ.
+// apply applies the patch to copies in dir and returns the path of an overlay that substitutes them. Lines may have
+// moved; the context of a change may not differ.
 func (p patch) apply(dir string) (overlay string, err error) {
 	replace := map[string]string{}
 	for _, file := range p.files {
@@ -138,7 +138,7 @@ func (p patch) apply(dir string) (overlay string, err error) {
 		replace[original] = filepath.Join(dir, file)
 		content, err := os.ReadFile(original)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // git complains unless the patch makes the file
+			continue // git complains unless the patch creates the file
 		}
 		if err := errors.Join(err, os.MkdirAll(filepath.Dir(replace[original]), 0o755), os.WriteFile(replace[original], content, 0o644)); err != nil {
 			return "", err
@@ -146,7 +146,7 @@ func (p patch) apply(dir string) (overlay string, err error) {
 	}
 	git := exec.Command("git", "apply", p.path)
 	git.Dir = dir
-	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // a repository around dir is none of its business
+	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // so that git ignores a repository around dir
 	if out, err := git.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the patch does not apply any more; plant the bug again and write the patch with git diff: %w\n%s", err, out)
 	}
@@ -161,7 +161,7 @@ func (p patch) apply(dir string) (overlay string, err error) {
 	return writeOverlay(dir, replace)
 }
 
-// writeOverlay writes what go build -overlay reads: which file takes the place of which.
+// writeOverlay writes the input of go build -overlay: which file replaces which.
 func writeOverlay(dir string, replace map[string]string) (string, error) {
 	content, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -171,13 +171,13 @@ func writeOverlay(dir string, replace map[string]string) (string, error) {
 	return overlay, os.WriteFile(overlay, content, 0o644)
 }
 
-// withOverlay is the environment in which the go command sees the overlay, also when a test runs it to
-// build the program that it tests.
+// withOverlay returns an environment in which the go command uses the overlay, even when a test runs it to build a
+// program.
 func withOverlay(overlay string) []string {
 	return append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
 }
 
-// run runs the patch's test and returns what it printed, which says more than its exit code.
+// run runs the patch's test and returns its output, which says more than its exit code.
 func (p patch) run(t *testing.T, binary string, env []string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.count=1", "-test.timeout=10m", "-test.run="+exactly(p.test))
@@ -186,7 +186,7 @@ func (p patch) run(t *testing.T, binary string, env []string) string {
 	return string(out)
 }
 
-// said reports whether the output has the outcome of the test.
+// said reports whether the output contains the outcome of the test.
 func said(out, outcome, test string) bool {
 	return regexp.MustCompile(`(?m)^\s*--- ` + outcome + `: (` + test + `) `).MatchString(out)
 }

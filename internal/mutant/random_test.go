@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// nightly is how many mutations are tried.
+	// nightly is the number of mutations to try.
 	nightly = 100
-	// leastFound is the share that tests of the package have to find, in percent.
+	// leastFound is the share that tests of the package must find, in percent.
 	leastFound = 70
 )
 
-// kits are directories of code that runs in no product.
+// kits matches directories of code that no product contains.
 var kits = regexp.MustCompile(`^(bench|conformance|docs|e2e|eval|internal/(archtest|mongotest|mutant|pgtest|porttest)|tools|.*test)(/|$)`)
 
-// Random mutations of production lines are made one at a time, and the tests of their package have to find most of
-// them. The day is the seed: LOCUS_SEED repeats a night, LOCUS_MUTATIONS says how many there are, and LOCUS_MUTATE is
-// a regular expression of file names. What survives is printed. One that changes nothing that anything could notice is
-// listed in equivalent.txt with the reason.
+// Random mutations of production lines are made one at a time, and the tests of their package must find most of
+// them. The date is the seed: LOCUS_SEED repeats a night, LOCUS_MUTATIONS sets the number, and LOCUS_MUTATE is a
+// regular expression of file names. Survivors are printed. A mutation without an observable effect is listed in
+// equivalent.txt with the reason.
 func TestRandomMutations(t *testing.T) {
 	if os.Getenv("LOCUS_LONG") == "" {
 		t.Skip("set LOCUS_LONG=1: it builds and runs the tests of a hundred packages")
@@ -77,7 +77,7 @@ func TestRandomMutations(t *testing.T) {
 	}
 }
 
-// number is the value of a variable of the environment.
+// number returns the value of an environment variable.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)
@@ -91,7 +91,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// everyMutation are those of all production files of packages that have tests, in order.
+// everyMutation returns the mutations of all production files of packages that have tests, in order.
 func everyMutation(t *testing.T, only *regexp.Regexp) (all []mutation) {
 	t.Helper()
 	tested := map[string]bool{}
@@ -116,7 +116,7 @@ func everyMutation(t *testing.T, only *regexp.Regexp) (all []mutation) {
 		}
 		source, err := os.ReadFile(path)
 		if err != nil || !tested[dir] || strings.Contains(string(source), "\n//go:build ") {
-			return err // what is built on some systems only is not always there to be found
+			return err // files built on some systems only may be missing
 		}
 		of, err := mutations(filepath.ToSlash(file), source)
 		all = append(all, of...)
@@ -134,7 +134,7 @@ func nested(dir string) bool {
 	return err == nil && filepath.Clean(dir) != root
 }
 
-// equivalent reads the list of mutations that nothing can find.
+// equivalent reads the list of mutations that no test can find.
 func equivalent(t *testing.T) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile("equivalent.txt")
@@ -155,7 +155,7 @@ func equivalent(t *testing.T) map[string]string {
 	return listed
 }
 
-// Each mutation of the list is one that can still be made.
+// Each listed mutation can still be made.
 func TestEquivalent_CanBeMade(t *testing.T) {
 	t.Parallel()
 	for name := range equivalent(t) {

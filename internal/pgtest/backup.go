@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Snapshot copies the files of a server that was stopped, and returns what puts them back, while it is stopped
-// again: it is then the same server, at an earlier moment.
+// Snapshot copies the files of a stopped server. The function it returns restores them, which requires the server
+// to be stopped again: it is then the same server at an earlier moment.
 func (s *Server) Snapshot(t testing.TB) (putBack func()) {
 	t.Helper()
 	kept := s.data() + ".snapshot"
@@ -28,8 +28,7 @@ func (s *Server) Snapshot(t testing.TB) (putBack func()) {
 	}
 }
 
-// Copy makes a database out of a backup of another one, which may be worked with meanwhile, and answers with
-// the name of the new one.
+// Copy creates a database from a backup of another one, which may be in use, and returns its name.
 func (s *Server) Copy(t testing.TB, db string) string {
 	t.Helper()
 	dump, restore := need(t, "pg_dump"), need(t, "pg_restore")

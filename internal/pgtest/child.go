@@ -19,15 +19,15 @@ import (
 	"time"
 )
 
-// child is a running program that was started here.
+// child is a program started by this package.
 type child struct {
 	cmd  *exec.Cmd
 	log  string
 	done chan struct{} // closed when it has ended
-	err  error         // how
+	err  error         // its exit error
 }
 
-// spawn starts a program that writes to a log, and waits for it beside the caller.
+// spawn starts a program that writes to a log, and waits for it in the background.
 func spawn(cmd *exec.Cmd, log string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -38,7 +38,7 @@ func spawn(cmd *exec.Cmd, log string) (*child, error) {
 	c := &child{cmd: cmd, log: log, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for ever: see diesWithParent
+		runtime.LockOSThread() // permanently: see diesWithParent
 		err := cmd.Start()
 		started <- err
 		if err == nil {
@@ -64,7 +64,7 @@ func (c *child) end(s syscall.Signal) error {
 	return nil
 }
 
-// ended tells how the program ended, nil while it runs.
+// ended returns how the program ended, or nil while it runs.
 func (c *child) ended() error {
 	select {
 	case <-c.done:
@@ -74,7 +74,7 @@ func (c *child) ended() error {
 	}
 }
 
-// tail is the end of the log.
+// tail returns the end of the log.
 func (c *child) tail() string {
 	text, err := os.ReadFile(c.log)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *child) tail() string {
 	return string(text)
 }
 
-// family is the program and its children.
+// family returns the PIDs of the program and its children.
 func (c *child) family() ([]int, error) {
 	parent := c.cmd.Process.Pid
 	pids := []int{parent}
@@ -110,7 +110,7 @@ func (c *child) family() ([]int, error) {
 	return pids, nil
 }
 
-// psFamily is family where there is no /proc.
+// psFamily is family for systems without /proc.
 func psFamily(parent int) ([]int, error) {
 	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output() //nolint:noctx // it takes no time
 	if err != nil {
@@ -126,7 +126,7 @@ func psFamily(parent int) ([]int, error) {
 	return pids, nil
 }
 
-// all sends a signal to the program and to each of its children, and answers with who they are.
+// all sends a signal to the program and each of its children, and returns their PIDs.
 func (c *child) all(s syscall.Signal) ([]int, error) {
 	pids, err := c.family()
 	for _, pid := range pids {
@@ -143,7 +143,7 @@ func kill(pid int, s syscall.Signal) error {
 	return nil
 }
 
-// freeze stops the program where it is, and waits until it begets no more children.
+// freeze stops the program and waits until it can start no more children.
 func (c *child) freeze() error {
 	err := c.signal(syscall.SIGSTOP)
 	if err == nil {
@@ -152,7 +152,7 @@ func (c *child) freeze() error {
 	return err
 }
 
-// pause stops the program and its children, those too that have just begun, and waits until they stand.
+// pause stops the program and its children, including new ones, and waits until they are stopped.
 func (c *child) pause() error {
 	if err := c.freeze(); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (c *child) pause() error {
 	return err
 }
 
-// goesOn tells whether a process is neither stopped nor ended.
+// goesOn reports whether a process is neither stopped nor ended.
 func goesOn(pid int) bool { return !strings.Contains("TtZ?", stateOf(pid)) }
 
 // slay kills the program and all its children, and waits until none is left.
@@ -183,14 +183,14 @@ func (c *child) slay() error {
 	return err
 }
 
-// stateOf is the letter that the system has for what a process does: T is stopped, Z ended and not asked
-// after by its parent, ? gone.
+// stateOf returns the system's letter for the state of a process: T is stopped, Z ended but not reaped by its
+// parent, ? gone.
 func stateOf(pid int) string {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		if syscall.Kill(pid, 0) != nil {
 			return "?"
 		}
-		return "T" // so it is, as far as one can tell
+		return "T" // as far as can be told
 	}
 	fields := statOf(pid)
 	if len(fields) == 0 {
@@ -199,17 +199,17 @@ func stateOf(pid int) string {
 	return fields[0]
 }
 
-// statOf is what the system says of a process - its state, its parent and more - none of one that is gone.
+// statOf returns the fields of /proc/PID/stat from the state on, or none for a process that is gone.
 func statOf(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return nil
 	}
-	// pid (name) state parent ...; a name may hold anything.
+	// pid (name) state parent ...; a name may contain anything.
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
-// await waits until something is so, and reports whether it came to be in time for a machine that has much else to do.
+// await waits until is returns true, and reports whether it did within a time that suits a busy machine.
 func await(is func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -221,8 +221,8 @@ func await(is func() bool) bool {
 	return false
 }
 
-// cpu is the time that the program and its children have worked so far, those too that have ended, 0 where the
-// system does not tell.
+// cpu returns the processor time of the program and its children so far, including those that have ended, or 0
+// where the system does not report it.
 func (c *child) cpu() (worked time.Duration) {
 	const tick = 10 * time.Millisecond // of /proc, on every Linux
 	pids, err := c.family()
@@ -234,9 +234,9 @@ func (c *child) cpu() (worked time.Duration) {
 		if len(fields) < 15 {
 			continue
 		}
-		times := fields[11:13] // as a user and in the system
+		times := fields[11:13] // user and system
 		if i == 0 {
-			times = fields[11:15] // and the same of children that have ended
+			times = fields[11:15] // the same of children that have ended
 		}
 		for _, field := range times {
 			n, _ := strconv.ParseInt(field, 10, 64)

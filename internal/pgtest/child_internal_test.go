@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A backend that begins while its server is being paused is paused too.
+// A backend that starts while its server is being paused is paused too.
 func TestServer_PausesWhoJustComes(t *testing.T) {
 	t.Parallel()
 	s := Start(t, nil)

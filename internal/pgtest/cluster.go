@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newCluster makes a data directory at path: a copy of the one that initdb made once for this
-// version and user on this machine.
+// newCluster creates a data directory at path, as a copy of the one that initdb created once for this version and
+// user on this machine.
 func newCluster(path string) error {
 	initdb, err := find("initdb")
 	if err != nil {
@@ -32,7 +32,7 @@ func newCluster(path string) error {
 
 var mastering sync.Mutex
 
-// masterCluster makes the data directory that all others are copied from, unless it is there.
+// masterCluster creates the data directory that all others are copied from, unless it exists.
 func masterCluster(initdb string) (string, error) {
 	mastering.Lock()
 	defer mastering.Unlock()

@@ -11,16 +11,15 @@
 //	own.Kill()                              // SIGKILL to every process of it
 //	own.Restart()
 //
-// Servers listen on a Unix socket in a directory of their own, so tests on one machine never meet, and
-// a program that a test starts reaches them by the same URLs. They sync as servers in production
-// do. The programs are looked for in $LOCUS_PG_BIN, then in the newest /usr/lib/postgresql/*/bin, then
-// in PATH; where there are none a test is skipped, and fails under CI=1.
+// Servers listen on a Unix socket in a directory of their own, so tests on one machine do not interfere, and
+// programs that a test starts reach them by the same URLs. They sync like production servers. The programs are
+// searched in $LOCUS_PG_BIN, then in the newest /usr/lib/postgresql/*/bin, then in PATH; if there are none, a test
+// is skipped, or fails under CI=1.
 //
-// What is easily done wrong, and is done here: PostgreSQL refuses to run as root, so that root runs it
-// as another user, who must be able to reach its files; the server is a child of the test, not of
-// pg_ctl, and is waited for, or the next start after a kill meets its lock file; each backend leads a
-// process group of its own, and must have ended too; shared memory is mapped from files, and the rest
-// of it removed, or each kill leaves a segment behind; the path of a socket has 107 bytes at most;
-// initdb takes longer than all the rest, so its result is kept for the next time. Times on two cores: a
-// server 0.15 s, a database 0.03 s, restarting after a kill 0.1 s.
+// The package takes care of several pitfalls. PostgreSQL refuses to run as root, so root runs it as another user,
+// who must be able to reach its files. The server is a child of the test, not of pg_ctl, and must be waited for;
+// otherwise the next start after a kill finds its lock file. Each backend leads a process group of its own and must
+// have ended too. Shared memory is mapped from files, and the rest of it removed; otherwise each kill leaves a
+// segment behind. The path of a socket is limited to 107 bytes. initdb takes longer than everything else, so its
+// result is cached. Times on two cores: a server 0.15 s, a database 0.03 s, a restart after a kill 0.1 s.
 package pgtest

@@ -4,6 +4,6 @@ package pgtest
 
 import "syscall"
 
-// diesWithParent ends the program when the thread that started it ends, which is when the test does,
-// however it ends: see child, which keeps the thread.
+// diesWithParent makes the program end when the thread that started it ends, that is, with the test, however it
+// ends; child keeps that thread.
 func diesWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }

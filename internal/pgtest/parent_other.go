@@ -6,5 +6,5 @@ package pgtest
 
 import "syscall"
 
-// diesWithParent is offered by Linux only; elsewhere a test that crashes leaves its servers running.
+// diesWithParent does nothing: only Linux offers this. Elsewhere a test that crashes leaves its servers running.
 func diesWithParent(*syscall.SysProcAttr) {}

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 
-// What was committed is there after every way to end a server, and the server can be started again.
+// Committed data survives every way to end a server, and the server can be started again.
 func TestServer_EndsAndComesBack(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 50, Settings: map[string]string{"work_mem": "5MB"}})
@@ -56,7 +56,7 @@ func TestServer_PauseAndContinue(t *testing.T) {
 	<-answered
 }
 
-// A server that a test leaves paused is ended all the same.
+// A server that a test leaves paused is stopped anyway.
 func TestServer_LeftPaused(t *testing.T) {
 	t.Parallel()
 	pgtest.Start(t, nil).Pause(t)
@@ -103,7 +103,7 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// A replica has what the primary wrote, and writes once it is promoted.
+// A replica has what the primary wrote, and accepts writes once it is promoted.
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	primary := pgtest.Start(t, nil)

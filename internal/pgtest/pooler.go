@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Pooler is a PgBouncer that pools by transaction: two transactions of a client may run on two
-// connections to the server, and one connection serves many clients in turn.
+// Pooler is a PgBouncer in transaction mode: two transactions of a client may run on two connections to the server,
+// and one connection serves many clients in turn.
 type Pooler struct {
 	dir   string
 	child *child
@@ -21,8 +21,8 @@ type Pooler struct {
 
 const poolerPort = "6432"
 
-// Pooler starts a PgBouncer before the server that has so many connections to each database, and ends
-// with the test; or skips the test where there is none.
+// Pooler starts a PgBouncer in front of the server, with that many connections to each database. It ends with the
+// test. Without PgBouncer the test is skipped.
 func (s *Server) Pooler(t testing.TB, connections int) *Pooler {
 	t.Helper()
 	program := need(t, "pgbouncer")
@@ -77,5 +77,5 @@ func (p *Pooler) start(program, file string) error {
 	return p.child.until(func() error { return ping(p.URL("postgres")) })
 }
 
-// URL names a database of the server by way of the pooler.
+// URL returns the URL of a database through the pooler.
 func (p *Pooler) URL(db string) string { return locate(p.dir, db) + "&port=" + poolerPort }

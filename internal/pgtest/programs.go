@@ -22,7 +22,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// find returns the path of a program of PostgreSQL.
+// find returns the path of a PostgreSQL program.
 func find(program string) (string, error) {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(dirs, func(a, b string) int { return cmp.Compare(major(b), major(a)) })
@@ -44,7 +44,7 @@ func find(program string) (string, error) {
 	return path, nil
 }
 
-// major is the version in the path of a directory of programs.
+// major returns the version in the path of a directory of programs.
 func major(dir string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir)))
 	return n
@@ -55,7 +55,8 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// need is find for a test, which is skipped under -short and without the program; without it, it fails under CI=1.
+// need is find for a test. Under -short the test is skipped; without the program it is skipped, or fails under
+// CI=1.
 func need(t testing.TB, program string) string {
 	t.Helper()
 	longtest.Needs(t, "PostgreSQL")
@@ -70,14 +71,14 @@ func need(t testing.TB, program string) string {
 	return ""
 }
 
-// account is who runs the servers: the caller, or another user where the caller is root.
+// account returns the user that runs the servers: nil for the caller, or another user if the caller is root.
 func account() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		u = &user.User{Uid: "65534", Gid: "65534"} // nobody
+		u = &user.User{Uid: "65534", Gid: "65534"} // the user nobody
 	}
 	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
@@ -87,8 +88,8 @@ func account() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// directory makes a directory that belongs to who runs the servers, with a path short enough for a
-// socket in it and no parent that they may not pass; in memory if that is asked for and has room.
+// directory creates a directory owned by the user that runs the servers, with a path short enough for a socket in
+// it and no parent that this user cannot traverse. It is in memory if inMemory is set and there is room.
 func directory(inMemory bool, room uint64) (string, error) {
 	parent := os.TempDir()
 	if len(parent) > 60 || os.Getuid() == 0 {
@@ -104,10 +105,10 @@ func directory(inMemory bool, room uint64) (string, error) {
 	return dir, own(dir)
 }
 
-// memory is a file system in memory, on Linux.
+// memory is an in-memory file system on Linux.
 const memory = "/dev/shm"
 
-// hasRoom tells whether a file system has so much room, or that for the files of some servers with dozens of
+// hasRoom reports whether a file system has room bytes, and at least enough for some servers with dozens of
 // databases.
 func hasRoom(path string, room uint64) bool {
 	const dozens = 4 << 30
@@ -115,7 +116,7 @@ func hasRoom(path string, room uint64) bool {
 	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= max(room, dozens) //nolint:unconvert // the types differ elsewhere
 }
 
-// own gives a file to who runs the servers.
+// own gives a file to the user that runs the servers.
 func own(path string) error {
 	who, err := account()
 	if who == nil || err != nil {
@@ -124,8 +125,8 @@ func own(path string) error {
 	return os.Chown(path, int(who.Uid), int(who.Gid))
 }
 
-// command is a program that runs as who runs the servers, in a group of its own, so that a signal from
-// the terminal does not reach it.
+// command returns a command that runs as that user, in a process group of its own, so that signals from the
+// terminal do not reach it.
 func command(path string, args ...string) (*exec.Cmd, error) {
 	who, err := account()
 	cmd := exec.Command(path, args...) //nolint:noctx // it ends when its server is stopped
@@ -136,14 +137,14 @@ func command(path string, args ...string) (*exec.Cmd, error) {
 	return cmd, err
 }
 
-// environment is the caller's without what would lead a server or a client elsewhere.
+// environment returns the caller's environment without what would redirect a server or a client.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
 	})
 }
 
-// run runs a program to its end.
+// run runs a program to completion.
 func run(path string, args ...string) error {
 	cmd, err := command(path, args...)
 	if err != nil {

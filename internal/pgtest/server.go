@@ -24,22 +24,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options of a server.
+// Options configures a server.
 type Options struct {
-	// MaxConnections that the server takes. Defaults to 200.
+	// MaxConnections of the server. Defaults to 200.
 	MaxConnections int
-	// Settings of the server beside those that every test has.
+	// Settings are additional settings of the server.
 	Settings map[string]string
-	// InMemory keeps the files in memory where that has room for them: a server there is made in a third of
-	// the time, and does not wait for the disk that all tests share. A kill takes no more of them than of those on
-	// a disk: neither loses what was written.
+	// InMemory stores the files in memory if there is room: such a server starts in a third of the time and does
+	// not wait for the disk that all tests share. A kill loses as little there as on a disk: neither loses what was
+	// written.
 	InMemory bool
 
-	room uint64 // bytes that there have to be in memory; 0 is for dozens of databases
+	room uint64 // bytes required in memory; 0 means enough for dozens of databases
 }
 
-// Server is a PostgreSQL server of its own data directory and socket. Its methods must not run side
-// by side, but for URL, Database and Exec.
+// Server is a PostgreSQL server with its own data directory and socket. Only URL, Database and Exec may be called
+// concurrently.
 type Server struct {
 	dir      string
 	program  string
@@ -48,8 +48,8 @@ type Server struct {
 	last     atomic.Int64 // the number of the newest database
 }
 
-// Start starts a server that ends with the test, or skips it where there is no PostgreSQL. nil stands for a server
-// in memory with the settings that every test has.
+// Start starts a server that ends with the test. Without PostgreSQL the test is skipped. nil means a server in
+// memory with the default settings.
 func Start(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := newServer(need(t, "postgres"), opts)
@@ -60,7 +60,7 @@ func Start(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// begin starts a server whose data directory is made, for a test.
+// begin starts a server for a test; its data directory must exist.
 func (s *Server) begin(t testing.TB, err error) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -124,7 +124,7 @@ func (s *Server) start() error {
 	return s.child.until(func() error { return ping(s.URL("postgres")) })
 }
 
-// until tries something every 5 ms until it works, the program has ended, or a minute has passed.
+// until calls try every 5 ms until it succeeds, the program has ended, or a minute has passed.
 func (c *child) until(try func() error) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -155,22 +155,23 @@ func ping(url string) error {
 	return conn.Close(ctx)
 }
 
-// URL names a database of the server, one that need not exist.
+// URL returns the URL of a database, which need not exist.
 func (s *Server) URL(db string) string { return locate(s.dir, db) }
 
-// locate names a database behind the socket in dir. The name may hold {g} and {i} of a template.
+// locate returns the URL of a database behind the socket in dir. The name may contain the {g} and {i} of a
+// template.
 func locate(dir, db string) string {
 	return "postgres:///" + db + "?" + url.Values{"host": {dir}, "user": {"postgres"}}.Encode()
 }
 
-// Database makes an empty database with a name that none had before, and answers with the name. It goes
-// with the server: dropping one takes longer than making it.
+// Database creates an empty database with a new name, and returns the name. It is never dropped, because that takes
+// longer than creating it.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	return s.Clone(t, "template0")
 }
 
-// Clone is Database with what another one has, to which nothing may be connected.
+// Clone is Database with the contents of another one, which must have no connections.
 func (s *Server) Clone(t testing.TB, of string) string {
 	t.Helper()
 	name := "test_" + strconv.FormatInt(s.last.Add(1), 10)
@@ -178,7 +179,7 @@ func (s *Server) Clone(t testing.TB, of string) string {
 	return name
 }
 
-// Exec runs statements in a database and answers with the rows of the last one, as text.
+// Exec runs statements in a database and returns the rows of the last one as text.
 func (s *Server) Exec(t testing.TB, db, sql string) [][]string {
 	t.Helper()
 	rows, err := s.exec(db, sql)
@@ -213,12 +214,12 @@ func (s *Server) exec(db, sql string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// RequirePassword has the server ask a role for its password.
+// RequirePassword makes the server ask a role for its password.
 func (s *Server) RequirePassword(t testing.TB, role string) {
 	t.Helper()
 	file := filepath.Join(s.data(), "pg_hba.conf")
 	text, err := os.ReadFile(file)
-	if err == nil { // in place: the file belongs to the account of the server
+	if err == nil { // in place: the file belongs to the server's user
 		err = os.WriteFile(file, append([]byte("local all "+role+" scram-sha-256\n"), text...), 0o600)
 	}
 	if err != nil {
@@ -227,8 +228,7 @@ func (s *Server) RequirePassword(t testing.TB, role string) {
 	s.Exec(t, "postgres", "SELECT pg_reload_conf()")
 }
 
-// Kill sends SIGKILL to every process of the server, as a crash of the machine would end them, and
-// waits until it is gone. What the system has in its page cache survives.
+// Kill sends SIGKILL to every process of the server and waits until it is gone. What is in the page cache survives.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	if err := errors.Join(s.child.slay(), s.removeSegment(), os.Remove(s.lockFile())); err != nil {
@@ -236,12 +236,12 @@ func (s *Server) Kill(t testing.TB) {
 	}
 }
 
-// lockFile names the process of the server. A server that is killed leaves it behind, and the next one
-// refuses to start if another process has the same number by then, as happens in tests that start many.
+// lockFile names the process of the server. A killed server leaves it behind, and the next one refuses to start if
+// another process has that number by then, as happens in tests that start many.
 func (s *Server) lockFile() string { return filepath.Join(s.data(), "postmaster.pid") }
 
-// removeSegment removes the piece of System V shared memory by which a server notices others in its
-// directory, and which it cannot remove when it is killed. Its number stands in the lock file.
+// removeSegment removes the segment of System V shared memory through which a server notices others in its
+// directory, and which a killed server leaves behind. Its number is in the lock file.
 func (s *Server) removeSegment() error {
 	text, err := os.ReadFile(s.lockFile())
 	if err != nil {
@@ -259,7 +259,7 @@ func (s *Server) removeSegment() error {
 	return err
 }
 
-// Stop ends the server as an administrator does who does not wait for clients.
+// Stop ends the server like an administrator who does not wait for clients.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.child.end(syscall.SIGINT); err != nil {
@@ -267,7 +267,7 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart starts the server again, which must have been killed or stopped, and waits until it answers.
+// Restart starts a killed or stopped server again and waits until it answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	if err := s.start(); err != nil {
@@ -275,7 +275,7 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Pause stops every process of the server where it is: connections stay, and are not answered.
+// Pause stops every process of the server: connections stay open but get no answers.
 func (s *Server) Pause(t testing.TB) {
 	t.Helper()
 	if err := s.child.pause(); err != nil {
@@ -283,7 +283,7 @@ func (s *Server) Pause(t testing.TB) {
 	}
 }
 
-// Continue lets a paused server go on.
+// Continue resumes a paused server.
 func (s *Server) Continue(t testing.TB) {
 	t.Helper()
 	if _, err := s.child.all(syscall.SIGCONT); err != nil {
@@ -291,13 +291,13 @@ func (s *Server) Continue(t testing.TB) {
 	}
 }
 
-// Log is the end of what the server has written to its log.
+// Log returns the end of the server's log.
 func (s *Server) Log() string { return s.child.tail() }
 
-// CPU is the time that the server's processes have worked; 0 where the system does not tell.
+// CPU returns the processor time of the server's processes, or 0 where the system does not report it.
 func (s *Server) CPU() time.Duration { return s.child.cpu() }
 
-// close stops the server for good, also a paused one, and removes its files. It has nothing to save.
+// close stops the server for good, even a paused one, and removes its files. It has nothing to save.
 func (s *Server) close() error {
 	var err error
 	if s.child != nil && s.child.ended() == nil {

@@ -15,13 +15,13 @@ import (
 
 var shared struct {
 	sync.Mutex
-	main   bool // runs, and will stop the server
+	main   bool // Main is running and will stop the server
 	server *Server
 	err    error
 }
 
-// Shared is a server for all tests of the binary, started when the first one asks. Tests take a
-// database of it each, and do not hurt it. The package's TestMain must run Main, which stops it.
+// Shared returns a server for all tests of the binary, started by the first call. Each test uses a database of its
+// own and must not stop the server. The package's TestMain must run Main, which stops it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	program := need(t, "postgres")
@@ -46,11 +46,11 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-// Tests are what TestMain runs: testing.M, and what goleak takes.
+// Tests is what TestMain runs: testing.M, and the argument of goleak.
 type Tests interface{ Run() int }
 
-// Main is tests with the shared server stopped at their end, four of them at a time: they wait for servers, and leave
-// processors idle.
+// Main wraps tests so that the shared server is stopped after them, and runs four at a time: they wait for servers
+// and leave processors idle.
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 func Main(m Tests) Tests { return withShared{m} }

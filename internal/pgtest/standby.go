@@ -19,7 +19,7 @@ func (s *Server) Standby(t testing.TB) *Server {
 	return r
 }
 
-// CatchUp waits until a replica has all that its primary has committed so far.
+// CatchUp waits until a replica has everything that its primary has committed so far.
 func (s *Server) CatchUp(t testing.TB, primary *Server) {
 	t.Helper()
 	lsn := primary.Exec(t, "postgres", "SELECT pg_current_wal_flush_lsn()")[0][0]
@@ -28,7 +28,7 @@ func (s *Server) CatchUp(t testing.TB, primary *Server) {
 	}
 }
 
-// Promote makes a replica a primary and waits until it is one.
+// Promote promotes a replica and waits until it is a primary.
 func (s *Server) Promote(t testing.TB) {
 	t.Helper()
 	if s.Exec(t, "postgres", "SELECT pg_promote()")[0][0] != "t" {

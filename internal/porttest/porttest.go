@@ -4,7 +4,7 @@
 //
 //	Port ──► 2xxxx, free now, and below what a system gives to whoever asks for any port
 //
-// So no other program has it by chance before the server does, or while it is down.
+// So no other program gets the port by chance before the server starts or while it is down.
 package porttest
 
 import (
@@ -16,10 +16,10 @@ import (
 
 const (
 	lowest = 20_000
-	ports  = 10_000 // up to 30,000: systems give ports from 32,768 or higher
+	ports  = 10_000 // up to 30,000: systems assign ephemeral ports from 32,768 or higher
 )
 
-// Port answers with a port of 127.0.0.1 at which nobody listens.
+// Port returns an unused port of 127.0.0.1.
 func Port(t testing.TB) string {
 	t.Helper()
 	var err error

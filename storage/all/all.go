@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package all registers every kind of database that cells live in; import it for that. It is the only package that imports
-// every driver.
+// Package all registers every kind of database that cells can live in. Import it for that side effect. It is the
+// only package that imports every driver.
 package all
 
 import (

@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Beside each other, as two processes have them open.
+// Concurrently, as if two processes had them open.
 func TestOpen_PostgreSQL(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t, nil).URL("locus")
@@ -36,7 +36,7 @@ func TestOpen_PostgreSQL(t *testing.T) {
 	opens(t, url)()
 }
 
-// opens opens an installation of two cells, uses one, and answers with how to close it.
+// opens opens an installation of two cells, uses one, and returns a function that closes it.
 func opens(t *testing.T, url string) (closed func()) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), url, &storage.Options{Cells: 2})
@@ -123,7 +123,7 @@ func ExampleOpen() {
 	// g0-3 4611686018427387905 false
 }
 
-// A parameter that the server refuses is wrong in the URL: the server is not away, and there is no use in trying again.
+// A parameter that the server refuses is an error of the URL: the server is available, and a retry is useless.
 func TestOpen_RefusesParametersOfTheServer(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t, nil).URL("locus")

@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// Rows are the same in every kind of database: those of one arrive in the other.
+// Rows are the same in every kind of database: those copied from one arrive in the other.
 func TestCopier(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, nil)

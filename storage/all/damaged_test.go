@@ -24,7 +24,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// installation is one on disk, and how rows are damaged behind its back while it is closed.
+// installation is one on disk, with a function that damages rows directly while it is closed.
 type installation struct {
 	url    string
 	damage func(t *testing.T, id cell.ID, statement string)
@@ -61,8 +61,8 @@ func installations(t *testing.T) map[string]installation {
 	}
 }
 
-// A row that holds what was never written is an error that names it, of those who ask for that row, again and again; all
-// others are served, written and resolved.
+// A row with invalid contents yields an error that names it, each time it is read; all other rows can still be
+// read, written and resolved.
 func TestP09_ADamagedRowIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, at := range installations(t) {
@@ -113,7 +113,7 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 			if e, err := svc.Entities().Get(t.Context(), written["whole"].Entity); err != nil || len(e.Members) != 1 {
 				t.Errorf("a whole entity: %+v, %v", e, err)
 			}
-			// What meets the damaged record waits, and what does not is resolved beside it.
+			// A record that must be compared with the damaged one waits; any other is resolved at once.
 			if r := put(t, svc, "b", "meets", "record house", "415-555-2300"); !r.Pending {
 				t.Errorf("a record that has to be compared with a damaged one: %+v", r)
 			}
@@ -124,7 +124,7 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 	}
 }
 
-// listsTheOthers reads all records in pages: each row but the damaged one is there once, and that one is named.
+// listsTheOthers reads all records in pages: each row except the damaged one occurs once, and that one is named.
 func listsTheOthers(t *testing.T, svc *locus.DB, home cell.ID, damaged entity.PUID) {
 	t.Helper()
 	if _, _, err := svc.Records().List(t.Context(), records.Query{}); !errors.Is(err, cell.ErrDamaged) {

@@ -22,7 +22,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// written opens an installation of two cells with so many records.
+// written opens an installation of two cells with that many records.
 func written(t *testing.T, url string, records int) (*storage.Cells, *resolve.Resolver) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), url, &storage.Options{Cells: 2})
@@ -53,8 +53,8 @@ func putPlaces(t *testing.T, r *resolve.Resolver, from, to int) {
 	}
 }
 
-// A cell that is moved to the database where it is already, whatever that is called, stays there with all that it
-// has, and goes on taking records.
+// A cell that is moved to the database where it already is, under any name, stays there with all its data and
+// continues to take records.
 func TestP06_MoveToItself(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -105,8 +105,8 @@ func TestP06_MoveToItself(t *testing.T) {
 	}
 }
 
-// relay hands connections to a port of 127.0.0.1 on to the server, which listens on a socket alone. It returns what URLs
-// of databases begin with.
+// relay forwards connections to a port of 127.0.0.1 to the server, which listens on a socket only. It returns the
+// prefix of database URLs.
 func relay(t *testing.T, server *pgtest.Server) string {
 	t.Helper()
 	where, err := url.Parse(server.URL("x"))
@@ -140,7 +140,7 @@ func relay(t *testing.T, server *pgtest.Server) string {
 	return "postgres://postgres@" + l.Addr().String() + "/"
 }
 
-// with is a URL with a parameter more.
+// with adds a parameter to a URL.
 func with(url, parameter string) string {
 	if strings.Contains(url, "?") {
 		return url + "&" + parameter
@@ -163,8 +163,8 @@ func movedToItself(t *testing.T, cells *storage.Cells, r *resolve.Resolver, id c
 	putPlaces(t, r, 100, 150)
 }
 
-// A cell that left a database comes back to it only if the caller says that what it left there may go, and then it is
-// what it was, in both directions.
+// A cell returns to a database that it left only if the caller allows the old data there to be deleted; then it is
+// unchanged, in both directions.
 func TestP06_MoveBack(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -219,7 +219,7 @@ func TestP06_MoveBack(t *testing.T) {
 	}
 }
 
-// What serves is not emptied, and what another move or program has written neither.
+// A database that serves is not emptied, nor is one that another move or program has written to.
 func TestP06_MoveOntoOtherRows(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

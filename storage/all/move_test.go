@@ -25,8 +25,8 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// A cell moves to another database while records are written: no write
-// fails, and everything that was acknowledged is found, with the puid that it was given.
+// A cell moves to another database while records are written: no write fails, and every acknowledged record is
+// found with its puid.
 func TestMove_WhileRecordsAreWritten(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -60,7 +60,7 @@ func TestMove_WhileRecordsAreWritten(t *testing.T) {
 
 var matcher = match.New(match.Place(), match.DefaultPack())
 
-// place is the n-th record; two in a row are one place.
+// place returns the n-th record; two in a row are one place.
 func place(n int) resolve.Op {
 	phone := fmt.Sprintf("415-555-%04d", n/2)
 	return resolve.Op{
@@ -173,7 +173,7 @@ func moves(t *testing.T, from, to string, id cell.ID) {
 	}
 }
 
-// contents are what all cells hold together.
+// contents are the totals of all cells.
 type contents struct{ Records, Entities, Found, Changes int }
 
 func inspect(t *testing.T, cells *storage.Cells) (c contents) {
@@ -199,7 +199,7 @@ func inspect(t *testing.T, cells *storage.Cells) (c contents) {
 				t.Errorf("cell %v counts %+v, and has %d records and %d entities", id, counts, len(records), len(entities))
 			}
 			for i, change := range changes {
-				// A cell that moves passes over places.
+				// A cell that moves skips log positions.
 				if place := int(change.Seq); place%(1<<20) != (i+1)%(1<<20) || i > 0 && change.Seq <= changes[i-1].Seq {
 					t.Errorf("cell %v: change %d has place %d in the log", id, i+1, change.Seq)
 					break

@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// stepped is a driver whose databases write nothing any more once the process is stopped.
+// stepped is a driver whose databases stop writing once the process is stopped.
 type stepped struct {
 	cell.Driver[resolve.Tx]
 	process *process
@@ -50,21 +50,21 @@ func (c *steppedCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) 
 	return c.Opened.Exclusive(ctx, fn)
 }
 
-// impatient is a patience for tests in which the mover before was stopped for good.
+// impatient is the patience of tests in which the previous mover was stopped for good.
 const impatient = 30 * time.Millisecond
 
-// process is one of several that work with the files of one directory.
+// process is one of several that use the files of one directory.
 type process struct {
 	cells *storage.Cells
 	r     *resolve.Resolver
 
 	mu      sync.Mutex
-	left    int           // transactions that it writes before it is stopped; below 0 it is not
-	stopped chan struct{} // closed when it is
+	left    int           // write transactions before it is stopped; negative means never
+	stopped chan struct{} // closed when it is stopped
 	goOn    chan struct{}
 }
 
-// step waits before a transaction that writes if the process is stopped there.
+// step blocks before a write transaction if the process is to stop there.
 func (p *process) step() {
 	p.mu.Lock()
 	if p.left--; p.left == -1 {
@@ -77,14 +77,14 @@ func (p *process) step() {
 	}
 }
 
-// stopAfter stops the process once it has written so many transactions.
+// stopAfter stops the process after that many write transactions.
 func (p *process) stopAfter(transactions int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left, p.stopped, p.goOn = transactions, make(chan struct{}), make(chan struct{})
 }
 
-// stepOn lets the process write the transaction that it is stopped before, and stops it before the next one.
+// stepOn lets the process run the transaction before which it is stopped, and stops it before the next one.
 func (p *process) stepOn() (stopped <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *process) resume() {
 	p.left, p.goOn = -2, nil
 }
 
-// begin opens the installation in a directory, or makes it, beside other processes.
+// begin opens or creates the installation in a directory, concurrently with other processes.
 func begin(t *testing.T, dir string, patience time.Duration) *process {
 	t.Helper()
 	return beginAt(t, dir, patience, time.Now)
@@ -133,10 +133,10 @@ func (p *process) end(t *testing.T) {
 	}
 }
 
-// acks are the puids of what was acknowledged.
+// acks are the puids of acknowledged records.
 type acks map[int]entity.PUID
 
-// put puts records until it does not want more, and notes which were taken.
+// put puts records until the process takes no more, and records which were acknowledged.
 func (a acks) put(ctx context.Context, p *process, from, to int) error {
 	var ops []resolve.Op
 	for n := from; n < to; n++ {
@@ -153,7 +153,7 @@ func (a acks) put(ctx context.Context, p *process, from, to int) error {
 	return failed
 }
 
-// check looks, as a process that begins now, whether everything is there that was acknowledged, once.
+// check verifies, as a process that has just started, that every acknowledged record exists once.
 func (a acks) check(t *testing.T, dir string) {
 	t.Helper()
 	p := begin(t, dir, impatient)
@@ -176,7 +176,7 @@ func (a acks) check(t *testing.T, dir string) {
 	}
 }
 
-// template makes a directory of an installation with records once; tests work with copies of it.
+// template creates a directory with an installation and records; tests use copies of it.
 func template(t *testing.T, records int) (string, acks) {
 	t.Helper()
 	dir, a := t.TempDir(), acks{}
@@ -188,9 +188,9 @@ func template(t *testing.T, records int) (string, acks) {
 	return dir, a
 }
 
-// A process that moves a cell is stopped before each of its transactions in turn, or for good. Another one takes the move
-// over, to the same database or to another one, and writes before and after; then the first one goes on as if
-// nothing had been. What was acknowledged by either is there, once, and the counts are right.
+// A process that moves a cell is stopped before each of its transactions in turn, or for good. Another one takes
+// over the move, to the same database or to another one, and writes before and after; then the first one continues.
+// Everything that either acknowledged exists once, and the counts are right.
 func TestP09_TwoMovesInterleaved(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -208,7 +208,7 @@ func TestP09_TwoMovesInterleaved(t *testing.T) {
 			t.Parallel()
 			base, was := template(t, 12)
 			stride := longtest.Stride(8)
-			steps := 2 * i % stride // a sample has a step of every kind in one of the cases
+			steps := 2 * i % stride // a sample contains a step of every kind in one of the cases
 			for stops := true; stops; steps += stride {
 				dir := t.TempDir()
 				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
@@ -232,7 +232,7 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 		a[n] = puid
 	}
 	one, two := begin(t, dir, impatient), begin(t, dir, impatient)
-	if err := two.cells.OpenAll(t.Context()); err != nil { // it knows the cell where it was
+	if err := two.cells.OpenAll(t.Context()); err != nil { // it knows the old location of the cell
 		t.Fatal(err)
 	}
 	one.stopAfter(steps)
@@ -248,7 +248,7 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 	case first = <-moved:
 	}
 	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	_ = a.put(brief, two, 20, 24) // writers may have to wait until the move goes on
+	_ = a.put(brief, two, 20, 24) // writers may have to wait until the move continues
 	cancel()
 	_, err := two.r.Move(t.Context(), two.cells, id, cell.Destination{URL: second}, nil)
 	if err != nil && !errors.Is(err, cell.ErrConflict) && !errors.Is(err, cell.ErrOccupied) {
@@ -278,9 +278,10 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 	return stops
 }
 
-// A process that moves a cell is stopped before each of its transactions in turn, and writes that one when another one has filled the
-// same target with newer rows, just before the cell serves there: nothing is written over. The first one does not learn
-// that it was replaced: no sign of life is due, and the clock of the other one is ahead.
+// A process that moves a cell is stopped before each of its transactions in turn, and runs that transaction after
+// another process has filled the same target with newer rows, just before the cell serves there: nothing is
+// overwritten. The first process does not learn that it was replaced: no heartbeat is due, and the clock of the
+// other one is ahead.
 func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -360,7 +361,8 @@ func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 	}
 }
 
-// While a process moves a cell, a second move of it is refused, by the process itself and by others, and changes nothing.
+// While a process moves a cell, a second move of it is refused, by the process itself and by others, and changes
+// nothing.
 func TestP09_ASecondMoveIsRefused(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package breaker keeps callers from waiting for a database that does not answer, one after the other.
+// Package breaker stops callers from waiting, one after the other, for a database that does not answer.
 //
 //	closed ── Doubt ──► doubted ── the probe fails ──► open
 //	   ▲                   │                            │
 //	   └── it passes ──────┴── a later probe passes ────┘
 //
-// A caller whose transaction failed as it would with a database that is gone, hangs or is locked does not decide
-// that it is: it reports a doubt, and a probe of its own, in the background, decides. So neither a slow
-// statement nor a row that is locked for long opens the breaker. A caller that is certain trips it. While it is
-// open callers are refused at once, and none of them is used as a probe.
+// A caller whose transaction failed in a way that suggests a database that is gone, hangs or is locked does not
+// decide that itself: it reports a doubt, and a separate background probe decides. So a slow statement or a
+// long-held row lock does not open the breaker. A caller that is certain trips it. While the breaker is open,
+// callers are refused at once; none of them serves as a probe.
 package breaker
 
 import (
@@ -21,25 +21,25 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Options of a breaker. Probe is required.
+// Options configures a breaker. Probe and Rand are required.
 type Options struct {
-	// Probe asks the database for the least that shows that transactions can run, and returns nil if they
-	// can. It returns soon after ctx ends.
+	// Probe runs the minimum that shows that transactions can run, and returns nil if they can. It must return soon
+	// after ctx is done.
 	Probe func(ctx context.Context) error
-	// Patience is how long a probe may take; each of a series of failing probes may take twice as long as
-	// the one before, up to eight times as long, so that a machine that is merely slow comes back. Defaults to 1 s.
+	// Patience is the timeout of the first probe. It doubles with each failing probe, up to eight times the value,
+	// so that a machine that is merely slow recovers. Defaults to 1 s.
 	Patience time.Duration
-	// Pause is how long after the first failing probe the next one begins, on average. It doubles up to
-	// eight times as long. Defaults to 500 ms.
+	// Pause is the average time between the first failing probe and the next. It doubles up to eight times the
+	// value. Defaults to 500 ms.
 	Pause time.Duration
-	// Rand returns a number in [0, 1) and spreads the probes. Required.
+	// Rand returns a number in [0, 1) and spreads the probes in time.
 	Rand func() float64
 }
 
-// growth is how many times the patience and the pause of probes double.
+// growth is how many times the patience and the pause double.
 const growth = 3
 
-// Breaker is the breaker of one database. It is safe for many goroutines.
+// Breaker is the breaker of one database. It is safe for concurrent use.
 type Breaker struct {
 	opts Options
 	ctx  context.Context
@@ -52,12 +52,12 @@ type Breaker struct {
 	closed bool
 }
 
-// probe is a series of probes, which ends with the first that passes.
+// probe is a series of probes that ends with the first that passes.
 type probe struct {
 	judged chan struct{} // closed once the first verdict is known
 }
 
-// New returns a breaker that is closed.
+// New returns a closed breaker.
 func New(opts Options) *Breaker {
 	if opts.Patience == 0 {
 		opts.Patience = time.Second
@@ -70,7 +70,7 @@ func New(opts Options) *Breaker {
 	return b
 }
 
-// Err returns nil if callers may use the database, and otherwise why not; that error wraps cell.ErrUnavailable.
+// Err returns nil if callers may use the database; otherwise the reason, which wraps cell.ErrUnavailable.
 func (b *Breaker) Err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,13 +80,13 @@ func (b *Breaker) Err() error {
 	return fmt.Errorf("%w: not asked again until it answers a probe: %w", cell.ErrUnavailable, b.reason)
 }
 
-// Doubt has the database probed, in the background, unless that is going on already.
+// Doubt starts a probe in the background, unless one is running.
 func (b *Breaker) Doubt() { b.begin(nil) }
 
-// Trip opens the breaker for a reason, until a probe passes.
+// Trip opens the breaker with a reason, until a probe passes.
 func (b *Breaker) Trip(reason error) { b.begin(reason) }
 
-// begin starts the probes unless there are some. They begin with a pause if the verdict is known.
+// begin starts the probes unless they are running. They start with a pause if the breaker is already tripped.
 func (b *Breaker) begin(reason error) *probe {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +104,7 @@ func (b *Breaker) begin(reason error) *probe {
 	return b.probe
 }
 
-// Ask is Doubt for a caller that waits for the verdict, which is that of Err.
+// Ask is Doubt, but waits for the verdict and returns Err.
 func (b *Breaker) Ask(ctx context.Context) error {
 	if p := b.begin(nil); p != nil {
 		select {
@@ -127,7 +127,7 @@ func (b *Breaker) run(p *probe, tripped bool) {
 		patience := b.opts.Patience << min(n, growth)
 		ctx, cancel := context.WithTimeout(b.ctx, patience)
 		err := b.opts.Probe(ctx)
-		if err != nil && ctx.Err() != nil { // the deadline of the probe is not one of a caller
+		if err != nil && ctx.Err() != nil { // the probe's deadline is not the caller's
 			err = fmt.Errorf("no answer in %v: %v", patience, err) //nolint:errorlint // so it is not wrapped
 		}
 		cancel()
@@ -146,7 +146,7 @@ func (b *Breaker) run(p *probe, tripped bool) {
 	}
 }
 
-// pause is the time before the probe with number n.
+// pause waits before the n-th probe.
 func (b *Breaker) pause(n int) {
 	mean := b.opts.Pause << min(max(n-1, 0), growth)
 	timer := time.NewTimer(mean/2 + time.Duration(b.opts.Rand()*float64(mean)))
@@ -157,7 +157,7 @@ func (b *Breaker) pause(n int) {
 	}
 }
 
-// Close ends a probe that is under way and waits for it.
+// Close cancels a running probe and waits for it.
 func (b *Breaker) Close() {
 	b.mu.Lock()
 	b.closed = true

@@ -57,7 +57,7 @@ func TestBreaker(t *testing.T) {
 		if err := b.Ask(t.Context()); !errors.Is(err, cell.ErrUnavailable) || !errors.Is(err, errDown) {
 			t.Errorf("one that is down: %v", err)
 		}
-		b.Doubt() // while it is probed: no second series
+		b.Doubt() // while a probe runs: starts no second series
 		time.Sleep(15 * time.Second)
 		want := []time.Duration{0, 0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 11500 * time.Millisecond}
 		if got := at(); !slices.Equal(got, want) {
@@ -74,7 +74,7 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// A probe has a time limit that grows, since a database that is merely slow is to come back.
+// The timeout of probes grows, so that a database that is merely slow recovers.
 func TestBreaker_SlowDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestBreaker_SlowDatabase(t *testing.T) {
 	})
 }
 
-// A caller that is certain opens it at once; a probe closes it.
+// A caller that is certain opens the breaker at once; a probe closes it.
 func TestBreaker_Trip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestBreaker_Close(t *testing.T) {
 		b := breaker.New(breaker.Options{Rand: half, Probe: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
 		b.Doubt()
 		b.Close()
-		b.Doubt() // probes no more
+		b.Doubt() // starts no probe
 		b.Close()
 	})
 }

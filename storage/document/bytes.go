@@ -2,7 +2,7 @@
 
 package document
 
-// NotNull is what is written to a column of bytes that has no NULL: drivers make that of nil.
+// NotNull returns b for a NOT NULL column of bytes: drivers write a nil slice as NULL.
 func NotNull(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -10,7 +10,8 @@ func NotNull(b []byte) []byte {
 	return b
 }
 
-// Beyond is the least that comes after all that begin with a prefix, byte by byte. ok is false if nothing does.
+// Beyond returns the smallest value that sorts after everything with the prefix, byte by byte. ok is false if there
+// is none.
 func Beyond[T ~string | ~[]byte](prefix T) (next T, ok bool) {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {

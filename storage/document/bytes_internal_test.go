@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What begins with a prefix is from it to what is beyond it.
+// Everything with a prefix is in the range from the prefix to Beyond.
 func TestBeyond(t *testing.T) {
 	t.Parallel()
 	some := rapid.StringOfN(rapid.SampledFrom([]rune{0, 'a', 'b'}), 0, 3, -1)

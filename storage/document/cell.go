@@ -8,10 +8,10 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// CellTable is the row that says who a cell is and what it lets be written.
+// CellTable is the table of the row with the identity and the head of a cell.
 const CellTable = "locus_cell"
 
-// NewCell is the row of a cell that is told who it is.
+// NewCell returns the row of a new cell.
 func NewCell(id cell.Identity) []any {
 	row := make([]any, len(cellTable.Columns))
 	change(row, map[string]any{
@@ -21,7 +21,7 @@ func NewCell(id cell.Identity) []any {
 	return row
 }
 
-// HeadValues are the columns of a head.
+// HeadValues returns the columns of a head.
 func HeadValues(h cell.Head) map[string]any {
 	return map[string]any{
 		"keys": int64(h.Keys), "home": int64(h.Home), "incarnation": int64(h.Incarnation), "epoch": int64(h.Epoch), "told": int64(h.Told),
@@ -29,8 +29,8 @@ func HeadValues(h cell.Head) map[string]any {
 	}
 }
 
-// ChangeCell changes columns of the row as it was read, and its checksum, which it returns. A row that was not as it was written
-// keeps its checksum, so that a check finds the damage after the write as it did before.
+// ChangeCell changes columns of the row as it was read, updates its checksum and returns it. A row whose checksum
+// was wrong keeps it, so that a check still finds the damage.
 func ChangeCell(row []any, values map[string]any) (sum any) {
 	intact := cellTable.Intact(row)
 	change(row, values)

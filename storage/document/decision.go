@@ -9,14 +9,14 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Decision is the text of a decision, but for when it was made, which is a column.
+// Decision returns the text of a decision without its time, which is a column.
 func Decision(d entity.Decision) (string, error) {
 	d.At = time.Time{}
 	text, err := json.Marshal(&d)
 	return string(text), err
 }
 
-// ParseDecision reads what Decision writes.
+// ParseDecision parses the output of Decision.
 func ParseDecision(text string, at int64) (d entity.Decision, err error) {
 	err = json.Unmarshal([]byte(text), &d)
 	d.At = time.UnixMilli(at).UTC()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document is what all backends store alike: of records and changes, beside the columns that are asked
-// for, one compact JSON text each; of entities packed bytes; the words of a search; the rows that move with a cell; and bytes as
-// columns have them.
+// Package document defines the formats that all backends share: records and changes are compact JSON texts beside
+// the columns that are queried; entities are packed bytes; and the words of a search index, the rows that move with
+// a cell, and byte columns have one form.
 package document
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// What cannot be made again is compact JSON, so that people can read a cell with any tool. They are written and read
-// by hand, since that is done several times for every record; a document that other hands have
-// written is read by encoding/json.
+// Data that cannot be derived again is compact JSON, so that a cell can be read with any tool. It is encoded and
+// parsed by hand, because this happens several times per record; JSON in another layout falls back to
+// encoding/json.
 
-// AppendAttributes appends attributes to b, their names in order.
+// AppendAttributes appends attributes to b, sorted by name.
 func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
 	b = append(b, '{')
 	for i, name := range slices.Sorted(maps.Keys(attributes)) {
@@ -39,7 +39,7 @@ func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
 	return append(b, '}')
 }
 
-// ParseAttributes reads what AppendAttributes writes, or any JSON that means the same.
+// ParseAttributes parses the output of AppendAttributes, or any equivalent JSON.
 func ParseAttributes(text string) (entity.Attributes, error) {
 	s := scan{rest: text}
 	attributes := s.attributes()
@@ -76,7 +76,7 @@ func AppendVersions(b []byte, members []changelog.Version) []byte {
 	return append(b, ']')
 }
 
-// ParseVersions reads what AppendVersions writes; the empty text has no members.
+// ParseVersions parses the output of AppendVersions; the empty text has no members.
 func ParseVersions(text string) ([]changelog.Version, error) {
 	if text == "" {
 		return nil, nil
@@ -106,7 +106,7 @@ func ParseVersions(text string) ([]changelog.Version, error) {
 	return members, nil
 }
 
-// AppendImage appends what an entity or a record says to b.
+// AppendImage appends the image of an entity or record to b.
 func AppendImage(b []byte, im *changelog.Image) []byte {
 	b = appendString(append(b, `{"kind":`...), im.Kind)
 	b = append(b, `,"sources":[`...)
@@ -124,7 +124,7 @@ func AppendImage(b []byte, im *changelog.Image) []byte {
 	return append(b, '}')
 }
 
-// ParseImage reads what AppendImage writes, or any JSON that means the same; the empty text is no image.
+// ParseImage parses the output of AppendImage, or any equivalent JSON; the empty text is nil.
 func ParseImage(text string) (*changelog.Image, error) {
 	if text == "" {
 		return nil, nil
@@ -150,7 +150,7 @@ func ParseImage(text string) (*changelog.Image, error) {
 	return im, json.Unmarshal([]byte(text), im)
 }
 
-// appendString writes a string of valid UTF-8.
+// appendString appends a string of valid UTF-8 as JSON.
 func appendString(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')

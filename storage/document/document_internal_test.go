@@ -32,7 +32,7 @@ var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
 
 func init() { conformance.Share(drawText, drawAttributes, drawImage) }
 
-// A document is what encoding/json reads as the same, and what this package reads back.
+// encoding/json reads a document with the same result, and so does this package.
 func TestDocuments_AreJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,7 +70,7 @@ func TestDocuments_AreJSON(t *testing.T) {
 	})
 }
 
-// What other hands have written is read too, as long as it is JSON.
+// Any other equivalent JSON can be read too.
 func TestDocuments_OfOtherHands(t *testing.T) {
 	t.Parallel()
 	attributes, err := ParseAttributes(" { \"a\" : [ \"\\u00e9\" , \"\\/\\n\" ] } ")
@@ -88,7 +88,7 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	}
 }
 
-// Members and images that are not there are the empty text.
+// No members, and no image, are the empty text.
 func TestDocuments_OfNothing(t *testing.T) {
 	t.Parallel()
 	if versions, err := ParseVersions(""); versions != nil || err != nil {
@@ -102,7 +102,7 @@ func TestDocuments_OfNothing(t *testing.T) {
 	}
 }
 
-// The text of an image is pinned: it is what people read in a cell.
+// The text of an image is pinned, because it is readable in a cell.
 func TestAppendImage(t *testing.T) {
 	t.Parallel()
 	for want, im := range map[string]*changelog.Image{

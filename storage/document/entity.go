@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// An entity is the largest row and the one that is written most often, and all of it follows from
-// records: so it is no JSON, which takes four times the bytes, two of three of them names.
+// An entity is the largest row and the one written most often, and it is derived from records. So it is not JSON,
+// which takes four times the bytes, two thirds of them names.
 //
 //	format 1 | kind | members: source, key, puid, version | view: name, values: value, how many members
 //	times 2 and 1 if it is pinned, which members
@@ -49,7 +49,7 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 	return b
 }
 
-// ParseEntity fills in what AppendEntity writes.
+// ParseEntity sets in e what AppendEntity wrote.
 func ParseEntity(body []byte, e *entity.Entity) error {
 	if len(body) == 0 || body[0] != entityFormat {
 		return fmt.Errorf("%w: it is not of format %d", errEntity, entityFormat)
@@ -85,8 +85,8 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// unpack reads numbers and texts, which share the memory of the whole. After the first that is not there
-// everything is nothing.
+// unpack reads numbers and texts; the texts share the memory of the input. After the first error it returns only
+// zero values.
 type unpack struct {
 	rest string
 	bad  bool
@@ -102,7 +102,7 @@ func (s *unpack) take(n uint64) string {
 	return text
 }
 
-// number takes a varint.
+// number reads a varint.
 func (s *unpack) number() (n uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		c := s.take(1)
@@ -122,7 +122,7 @@ func (s *unpack) signed() int64 {
 	return int64(n>>1) ^ -int64(n&1)
 }
 
-// word takes 8 bytes.
+// word reads 8 bytes.
 func (s *unpack) word() (n uint64) {
 	for _, c := range []byte(s.take(8)) {
 		n = n<<8 | uint64(c)
@@ -132,10 +132,10 @@ func (s *unpack) word() (n uint64) {
 
 func (s *unpack) text() string { return s.take(s.number()) }
 
-// count takes the length of a list, each of whose items is at least a byte.
+// count reads the length of a list. Each item takes at least one byte.
 func (s *unpack) count() int { return s.most(s.number()) }
 
-// most is n, if there are as many bytes.
+// most returns n, or fails if fewer than n bytes are left.
 func (s *unpack) most(n uint64) int {
 	if n > uint64(len(s.rest)) {
 		s.rest, s.bad = "", true
@@ -144,7 +144,7 @@ func (s *unpack) most(n uint64) int {
 	return int(n)
 }
 
-// list makes room for n items; none is nil.
+// list returns a slice of n items, or nil for 0.
 func list[T any](n int) []T {
 	if n == 0 {
 		return nil
@@ -152,7 +152,7 @@ func list[T any](n int) []T {
 	return make([]T, n)
 }
 
-// place takes a number below n.
+// place reads a number below n.
 func (s *unpack) place(n int) int {
 	p := s.number()
 	if p >= uint64(n) {

@@ -51,7 +51,7 @@ func TestEntity_ComesBack(t *testing.T) {
 	})
 }
 
-// The bytes are stored: these are format 1 for good.
+// The bytes are stored: this is format 1, which must not change.
 func TestEntity_Format(t *testing.T) {
 	t.Parallel()
 	e := &entity.Entity{

@@ -8,21 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// scan reads the JSON that this package writes, and no other: no space between tokens, members in the
-// order of writing. That takes a sixth of the time of encoding/json. After the first thing that is
-// not as expected everything fails.
+// scan parses only the JSON that this package writes: no space between tokens, members in the order of writing.
+// This takes a sixth of the time of encoding/json. After the first mismatch it stays bad.
 type scan struct {
 	rest string
 	bad  bool
 }
 
-// literal takes this text.
+// literal consumes exactly this text.
 func (s *scan) literal(text string) {
 	rest, ok := strings.CutPrefix(s.rest, text)
 	s.rest, s.bad = rest, s.bad || !ok
 }
 
-// skip takes the character if it is next.
+// skip consumes the character if it is next.
 func (s *scan) skip(c byte) bool {
 	if s.bad || s.rest == "" || s.rest[0] != c {
 		return false
@@ -31,10 +30,10 @@ func (s *scan) skip(c byte) bool {
 	return true
 }
 
-// list takes items between brackets.
+// list parses items between brackets.
 func (s *scan) list(item func()) { s.items('[', ']', item) }
 
-// object takes members between braces.
+// object parses members between braces.
 func (s *scan) object(member func()) { s.items('{', '}', member) }
 
 func (s *scan) items(opening, closing byte, item func()) {
@@ -55,7 +54,7 @@ func (s *scan) items(opening, closing byte, item func()) {
 	}
 }
 
-// number takes an integer.
+// number parses an integer.
 func (s *scan) number() int64 {
 	end := 0
 	for end < len(s.rest) && (s.rest[end] == '-' || s.rest[end] >= '0' && s.rest[end] <= '9') {
@@ -66,7 +65,7 @@ func (s *scan) number() int64 {
 	return n
 }
 
-// string takes a string. It shares the memory of the document if nothing in it was escaped.
+// string parses a string. It shares the memory of the document unless it contains escapes.
 func (s *scan) string() string {
 	if !s.skip('"') {
 		s.bad = true
@@ -86,7 +85,7 @@ func (s *scan) string() string {
 	return ""
 }
 
-// escaped takes a string whose first escape is at i.
+// escaped parses a string whose first escape is at i.
 func (s *scan) escaped(i int) string {
 	var b strings.Builder
 	for i < len(s.rest) {
@@ -115,5 +114,5 @@ func (s *scan) escaped(i int) string {
 	return ""
 }
 
-// done tells whether all of the text was as expected.
+// done reports whether the whole text was parsed.
 func (s *scan) done() bool { return !s.bad && s.rest == "" }

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Tables are the rows that a cell takes along when it moves to another database, see cell.Copier.
+// Tables returns the tables whose rows move with a cell to another database, see cell.Copier.
 //
 //	ring, puid, version, ...   numbers; a hash is the signed number of its 64 bits
 //	digest, birth, id, ...     bytes: 16 of them; an id that is not there is nil
@@ -50,7 +50,7 @@ func Tables() []cell.Table {
 	}
 }
 
-// Table answers with the table of a name whose rows are those of a table of the database: the totals are not.
+// Table returns the table of that name. The totals are not a table.
 func Table(name string) (cell.Table, bool) {
 	for _, table := range Tables() {
 		if table.Name == name && name != cell.Total {
@@ -64,7 +64,7 @@ var cellTable = cell.Table{Name: CellTable, Columns: []string{
 	"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "told", "fence", "images", "version", "returns", "settled", "move", "sum",
 }, Key: 1}
 
-// own are tables whose rows stay in their database and carry a checksum.
+// own returns the tables with checksums whose rows stay in their database.
 func own() []cell.Table {
 	return []cell.Table{
 		cellTable,
@@ -75,13 +75,13 @@ func own() []cell.Table {
 	}
 }
 
-// Summed are the tables whose rows carry a checksum.
+// Summed returns the tables whose rows carry a checksum.
 func Summed() []cell.Table {
 	return slices.DeleteFunc(append(Tables(), own()...), func(t cell.Table) bool { return !t.Summed() })
 }
 
-// Readable returns the table of a name whose rows can be read: those that are copied or carry a checksum, and of entities
-// their anchors.
+// Readable returns the table of that name if its rows can be read: tables that are copied or carry a checksum, and
+// the anchors of entities.
 func Readable(name string) (cell.Table, bool) {
 	if name == cell.JournaledEntity {
 		return cell.Table{Name: name, Columns: []string{"anchor"}, Key: 1}, true
@@ -96,23 +96,23 @@ func Readable(name string) (cell.Table, bool) {
 
 // Totals is the row of cell.Total.
 type Totals struct {
-	Used    int64 // puids given away
-	Seq     int64 // the last change
-	Trimmed int64 // the last change that was trimmed
+	Used    int64 // puids used
+	Seq     int64 // position of the last change
+	Trimmed int64 // position of the last trimmed change
 	Counts  entity.Counts
-	Turns   int64 // merges and splits together, counted a second time
+	Turns   int64 // merges and splits together, as a check on Counts
 }
 
-// Row is the row as cell.Copier has it.
+// Row returns the row for cell.Copier.
 func (t Totals) Row() []any {
 	n := t.Counts
 	return []any{int64(1), t.Used, t.Seq, t.Trimmed, n.Records, n.Entities, n.Merges, n.Splits, t.Turns}
 }
 
-// IsTotals tells whether a key is that of the row.
+// IsTotals reports whether key is that of the row.
 func IsTotals(key []any) bool { return len(key) == 1 && key[0] == int64(1) }
 
-// ParseTotals reads what Row makes.
+// ParseTotals parses the result of Row.
 func ParseTotals(row []any) (Totals, error) {
 	var n [9]int64
 	ok := len(row) == len(n)

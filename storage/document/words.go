@@ -8,16 +8,16 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// The marks begin words that are no words of a text: control characters, which none of those holds.
+// The marks begin words that cannot occur in a text: control characters, which no text word contains.
 const (
 	termMark = "\u0080"
 	rankMark = "\u0081"
 )
 
-// digits are those of numbers to the base of 32, which no index folds.
+// digits are those of base 32; no index folds their case.
 const digits = "0123456789abcdefghijklmnopqrstuv"
 
-// Every is a word that every entity has, for a search that can only take away from what it has found.
+// Every is a word that every entity has, for searches with only excluded terms.
 const Every = "\u0082"
 
 // AppendTerm appends a term to b as one word of a search index.
@@ -29,24 +29,24 @@ func AppendTerm(b []byte, term uint64) []byte {
 	return b
 }
 
-// AppendRank appends the points of an entity to b as one word of a search index. There are few, so what is
-// searched for can be met with one after the other, the best first, and no more is read than is asked for.
+// AppendRank appends the points of an entity to b as one word of a search index. There are few values, so a search
+// can intersect with one after the other, best first, and stop at the limit.
 func AppendRank(b []byte, points int) []byte {
 	return append(append(b, rankMark...), digits[points])
 }
 
-// Few is how many entities are put in the order of their ranks one by one. Of more than these the list of a
-// rank has enough of them that it is soon done to meet the lists of ranks one after the other.
+// Few is the maximum number of matches that are sorted by rank. With more, the list of a rank contains enough of
+// them that intersecting rank by rank soon reaches the limit.
 const Few = 10_000
 
-// RankNumber is a rank as one number of a row.
+// RankNumber encodes a rank as one integer.
 func RankNumber(r entity.Rank) int64 { return int64(r.Sources)<<8 | int64(r.Known) }
 
-// ParseRank reads what RankNumber makes.
+// ParseRank decodes the result of RankNumber.
 func ParseRank(n int64) entity.Rank { return entity.Rank{Sources: int(n >> 8), Known: int(n & 0xff)} }
 
-// IsWord tells whether a name can be one word of a search index, as words of names are: lower-case letters,
-// digits and marks. No entity has another one.
+// IsWord reports whether name can be a word of a search index, like the words of names: lower-case letters, digits
+// and marks. No entity has any other word.
 func IsWord(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')

@@ -17,25 +17,25 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// away are the documents of a sharded cluster that could not be read, since their shard is down. A mongos fails a
-// question about many documents if one shard does not answer, and only after a while. So a question that writers ask
-// has little time; if it fails its documents are asked for one by one, and those that are away are remembered: from
-// then on no caller waits for them. While writers ask for them they are looked for in the background.
+// away remembers the documents of a sharded cluster that could not be read because their shard is down. A mongos
+// fails a query for many documents if one shard does not answer, and only after a while. So queries of writers get
+// a short timeout; if one fails, its documents are read one by one, and those that cannot be read are remembered.
+// From then on no caller waits for them: they are retried in the background while writers ask for them.
 type away struct {
 	mu     sync.Mutex
 	docs   map[document]bool
-	looked time.Time // when they were looked for the last time
-	busy   bool      // they are being looked for
+	looked time.Time // when they were last retried
+	busy   bool      // a retry is running
 	closed bool
 	ctx    context.Context //nolint:containedctx // of what looks for them; ends with the database
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 }
 
-// document is one by its collection and _id.
+// document identifies a document by collection and _id.
 type document struct{ collection, id string }
 
-// errAway is why hits are refused.
+// errAway is the reason for refusing hits.
 var errAway = fmt.Errorf("%w: the shard of MongoDB that it is on does not answer", cell.ErrUnavailable)
 
 func newAway() *away {
@@ -44,8 +44,8 @@ func newAway() *away {
 	return a
 }
 
-// findApart is findIn for writers. On a sharded cluster documents may be away while others are there: then it
-// returns their ids, and each is not called.
+// findApart is findIn for writers. On a sharded cluster some documents may be unreadable while others can be read:
+// then it returns the IDs of the former and does not call each.
 func findApart[D any](ctx context.Context, d *Database, c *mongo.Collection, ids []string, fields bson.D, each func(D)) (lost []string, err error) {
 	if d.server.Topology != Sharded {
 		return nil, findIn(ctx, c, ids, fields, each)
@@ -61,7 +61,7 @@ func findApart[D any](ctx context.Context, d *Database, c *mongo.Collection, ids
 			return lost, nil
 		}
 		docs = nil
-		err = findIn(ctx, c, ids, fields, gather) // it takes its time
+		err = findIn(ctx, c, ids, fields, gather) // with the full timeout
 	}
 	if err != nil {
 		return nil, err
@@ -72,7 +72,8 @@ func findApart[D any](ctx context.Context, d *Database, c *mongo.Collection, ids
 	return nil, nil
 }
 
-// guard runs what reads or writes one document that may be away, alike.
+// guard runs do, which reads or writes one document, unless that document is known to be away. It remembers the
+// document if do fails because the shard is down.
 func (d *Database) guard(ctx context.Context, c *mongo.Collection, id string, do func(context.Context) error) error {
 	if d.server.Topology != Sharded {
 		return do(ctx)
@@ -87,14 +88,14 @@ func (d *Database) guard(ctx context.Context, c *mongo.Collection, id string, do
 	return err
 }
 
-// soon runs something that has a tenth of the time of other operations.
+// soon runs do with a tenth of the usual timeout.
 func (d *Database) soon(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout/10)
 	defer cancel()
 	return do(ctx)
 }
 
-// lost asks for documents one by one, remembers those that are away, and returns them.
+// lost reads documents one by one, remembers those that cannot be read, and returns them.
 func (d *Database) lost(ctx context.Context, c *mongo.Collection, ids []string) []string {
 	docs := make([]document, len(ids))
 	for i, id := range ids {
@@ -110,11 +111,11 @@ func (d *Database) lost(ctx context.Context, c *mongo.Collection, ids []string) 
 	return lost
 }
 
-// atOnce is how many documents are looked for at the same time: fewer than there are connections.
+// atOnce is how many documents are retried concurrently: fewer than there are connections.
 const atOnce = 64
 
-// look reports which documents can be read; that they are not there is one of the answers. If the first ones are
-// all away, so are the others.
+// look reports which documents can be read; a missing document counts as readable. If the first atOnce all fail, it
+// gives up on the others.
 func (d *Database) look(ctx context.Context, docs []document) []bool {
 	ctx = mongo.NewSessionContext(ctx, nil) // a session is for one goroutine
 	there := make([]bool, len(docs))
@@ -159,7 +160,7 @@ func (d *Database) remember(c *mongo.Collection, ids []string) {
 	a.looked = time.Now()
 }
 
-// known returns which documents are known to be away, and has them looked for if that was not done lately.
+// known returns which of the documents are known to be away, and starts a retry unless there was one recently.
 func (d *Database) known(c *mongo.Collection, ids []string) (lost []string) {
 	a := d.away
 	a.mu.Lock()
@@ -179,7 +180,7 @@ func (d *Database) known(c *mongo.Collection, ids []string) (lost []string) {
 	return lost
 }
 
-// lookAgain looks whether a document is there again, and then for all others that are away.
+// lookAgain retries one document and, if it can be read, all others.
 func (d *Database) lookAgain(first document) {
 	a := d.away
 	back := func(docs []document) (some bool) {
@@ -208,7 +209,7 @@ func (d *Database) lookAgain(first document) {
 	a.looked, a.busy = time.Now(), false
 }
 
-// close ends the search, for good.
+// close stops the retries for good.
 func (a *away) close() {
 	a.mu.Lock()
 	a.closed = true

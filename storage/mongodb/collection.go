@@ -12,16 +12,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Sizes. Tests make them smaller.
+// Sizes. Tests reduce them.
 var (
-	// inAtOnce is how many documents are asked for at once.
+	// inAtOnce is the number of documents per query.
 	inAtOnce = 1000
-	// bulk is how many are written at once, in the order of their _ids: each bulk waits once for the journals of a
+	// bulk is the number of documents per bulk write, in _id order: each bulk waits once for the journals of a
 	// majority.
 	bulk = 500
 )
 
-// findIn reads the documents that have one of some ids.
+// findIn reads the documents with the given IDs.
 func findIn[K comparable, D any](ctx context.Context, c *mongo.Collection, ids []K, fields bson.D, each func(D)) error {
 	for len(ids) > 0 {
 		n := min(len(ids), inAtOnce)
@@ -49,7 +49,7 @@ func find[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *
 	})
 }
 
-// findWhile reads documents one by one, as long as more says so.
+// findWhile reads documents one by one until more returns false.
 func findWhile[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder, more func(D) bool) error {
 	cursor, err := c.Find(ctx, filter, opts)
 	if err != nil {
@@ -68,7 +68,7 @@ func findWhile[D any](ctx context.Context, c *mongo.Collection, filter bson.D, o
 	return unread(cursor.Err())
 }
 
-// insertNew inserts documents, passes over those whose _id is there already, and answers how many it inserted.
+// insertNew inserts documents, skips those whose _id exists, and returns how many it inserted.
 func insertNew(ctx context.Context, c *mongo.Collection, docs []any) (int, error) {
 	if len(docs) == 0 {
 		return 0, nil
@@ -86,5 +86,5 @@ func insertNew(ctx context.Context, c *mongo.Collection, docs []any) (int, error
 	return len(docs) - len(e.WriteErrors), nil
 }
 
-// duplicateKey is the code of an insertion whose _id is there already.
+// duplicateKey is the error code of an insert whose _id exists.
 const duplicateKey = 11000

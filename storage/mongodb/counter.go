@@ -19,31 +19,31 @@ import (
 // The collections of counters.
 const (
 	namesName   = "metric_name"   // the number of each name
-	metricsName = "metric"        // what is known of each metric, by its number
-	daysName    = "counter_day"   // a document for each day of a metric
-	batchesName = "counter_batch" // what is remembered of batches as a whole
-	stateName   = "counter_state" // the floor, and the number given last
+	metricsName = "metric"        // the metadata of each metric, by number
+	daysName    = "counter_day"   // a document per day of a metric
+	batchesName = "counter_batch" // summaries of batches
+	stateName   = "counter_state" // the floor, and the last number given out
 )
 
-// placeOfMetrics is what the place of all metrics in the database is called.
+// placeOfMetrics is the name of the only place of metrics in the database.
 const placeOfMetrics = "mongodb"
 
-// counters are the metrics of a database. One database is one place: the server spreads its documents.
+// counters implements counter.Cells for a database. One database is one place: the server distributes its
+// documents.
 type counters struct{ *Database }
 
-// Metrics are the counters of the database, as package counter needs them. Make a counter.Recorder of them.
+// Metrics returns the counters of the database, for a counter.Recorder.
 func (d *Documents) Metrics() counter.Cells { return counters{d.Database} }
 
-// List names the one place there is.
+// List returns the one place.
 func (counters) List() []string { return []string{placeOfMetrics} }
 
-// Cell is that place.
+// Cell returns that place.
 func (c counters) Cell(string) counter.Database {
 	return counter.Database{Update: c.update, View: c.view}
 }
 
-// prepareCounters makes what counters find in their collections: indexes, and the documents that are only
-// ever changed.
+// prepareCounters creates the indexes, and the documents that are only ever updated.
 func (d *Database) prepareCounters(ctx context.Context) error {
 	for _, index := range []struct {
 		collection string
@@ -71,7 +71,7 @@ func (d *Database) prepareCounters(ctx context.Context) error {
 	return nil
 }
 
-// Places gives each metric a number, which it keeps for ever.
+// Places assigns each metric a permanent number.
 func (c counters) Places(ctx context.Context, metrics []counter.Metric, create, _ bool) []counter.Place {
 	places := make([]counter.Place, len(metrics))
 	numbers, away, err := c.numbers(ctx, metrics)
@@ -96,7 +96,7 @@ type numbered struct {
 	ID   counter.ID     `bson:"id"`
 }
 
-// numbers reads the numbers of those metrics that have one, and returns the names of those whose document is away.
+// numbers reads the numbers of the metrics that have one, and returns the names of those whose document is away.
 func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (numbers map[counter.Metric]counter.ID, away []string, _ error) {
 	numbers = make(map[counter.Metric]counter.ID, len(metrics))
 	names := make([]string, len(metrics))
@@ -112,7 +112,8 @@ func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (number
 	return numbers, append(away, more...), err
 }
 
-// number gives numbers to those that have none. Numbers that somebody else's replace are used by nobody.
+// number assigns numbers to the metrics that have none. If another process assigns one first, that one is used and
+// ours stays unused.
 func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers map[counter.Metric]counter.ID) error {
 	var absent []counter.Metric
 	for _, m := range metrics {
@@ -133,14 +134,14 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 			options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&last))
 	})
 	if err != nil {
-		return err // numbers that are lost are not used
+		return err // numbers that are lost stay unused
 	}
 	docs := make([]any, len(absent))
 	for i, m := range absent {
 		docs[i] = numbered{m, counter.ID(last.Last - int64(i))}
 	}
 	if _, err := insertNew(ctx, c.collection(namesName), docs); err != nil {
-		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // should they be given, that counts nothing
+		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // even if they were assigned, nothing was counted
 	}
 	found, away, err := c.numbers(ctx, absent)
 	maps.Copy(numbers, found)

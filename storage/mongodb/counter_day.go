@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// day is one day of one metric, as a transaction has found it and leaves it: one document.
+// day is one day of one metric, as a transaction has read it and changes it: one document.
 //
 //	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
@@ -25,33 +25,35 @@ import (
 //	  k: [ … ],                                    // batches that were counted and are not summarised yet
 //	  closed: { n, detail, body } }                // what was packed of it
 //
-// Minutes stand inside their hours, since a document is searched from its begin: 84 steps at most instead of
-// 1,440. Every name in it is made of digits, or is fixed. A gauge has r, the readings of its quarters, and rd, those
-// of its hours, as arrays of five numbers for each minute or hour.
+// Minutes are nested in their hours because a document is searched from its beginning: 84 steps at most instead of
+// 1,440. Every field name consists of digits or is fixed.
+//
+// A gauge has r, the readings of its quarters, and rd, those of its hours, as arrays of five numbers for each
+// minute or hour.
 type day struct {
 	key    counter.SpanKey
 	loaded bool  // it was read
 	there  bool  // in the database
-	whole  bool  // all of it was read, and spans and closed are true
-	v      int64 // as it was read
-	n      int64 // as it was read
-	by     int64 // the mark that a write leaves beside the version it makes
-	open   bool  // as it was read: there is a span of Days
+	whole  bool  // all of it was read, so spans and closed are complete
+	v      int64 // as read
+	n      int64 // as read
+	by     int64 // the mark that a write leaves beside its version
+	open   bool  // as read: there is a span of Days
 
-	spans  [4]map[int][]int64 // by table, by the place in the day
-	closed *counter.ClosedDay // nil if nothing was packed
+	spans  [4]map[int][]int64 // by table, by position in the day
+	closed *counter.ClosedDay // nil if nothing was compacted
 	memory []entry
 
 	tallies  []counter.Tally
 	tallied  int64           // their sum
-	prepared [2]map[int]bool // Hours and Days, by the place in the day
-	// compared says that the document is written only if nobody has compared and written it since it was
-	// read; rewritten that it is replaced, if nobody has counted in it either.
+	prepared [2]map[int]bool // Hours and Days, by position in the day
+	// compared: write the document only if its version is unchanged since it was read. rewritten: replace it, and
+	// only if no counts were added either.
 	compared, rewritten bool
 	remembers           bool // the memory has changed
 }
 
-// dayDoc is the document as it is read.
+// dayDoc is the document as read.
 type dayDoc struct {
 	ID     string                      `bson:"_id"`
 	V      int64                       `bson:"v"`
@@ -74,7 +76,7 @@ type closedDoc struct {
 	Body   []byte `bson:"body"`
 }
 
-// two are the names of hours, minutes and quarters.
+// two holds the names of hours, minutes and quarters.
 var two = func() (names [96]string) {
 	for i := range names {
 		names[i] = fmt.Sprintf("%02d", i)
@@ -82,37 +84,37 @@ var two = func() (names [96]string) {
 	return names
 }()
 
-// idOf is the _id of a day: of a fixed width, so that the order of texts is that of keys.
+// idOf returns the _id of a day. It has a fixed width, so that IDs sort like keys.
 func idOf(key counter.SpanKey) string {
 	return fmt.Sprintf("%06x/%010x", key.Unit()+1<<23, int64(key.ID()))
 }
 
-// key is the key under the _id.
+// key returns the key encoded in the _id.
 func (doc *dayDoc) key() counter.SpanKey { return keyOf(doc.ID) }
 
-// keyOf is what idOf was made of.
+// keyOf is the inverse of idOf.
 func keyOf(text string) counter.SpanKey {
 	unit, _ := strconv.ParseInt(text[:min(len(text), 6)], 16, 64)
 	id, _ := strconv.ParseInt(text[min(len(text), 7):], 16, 64)
 	return counter.NewSpanKey(unit-1<<23, counter.ID(id))
 }
 
-// perDay is how many spans of a table a day has.
+// perDay is the number of spans per day, by table.
 var perDay = [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}
 
-// dayOf is the document that a span is in, and its place there.
+// dayOf returns the document that holds a span, and the position of the span in it.
 func dayOf(table counter.Table, key counter.SpanKey) (doc counter.SpanKey, place int) {
 	unit, n := key.Unit(), perDay[table]
 	place = int((unit%n + n) % n)
 	return counter.NewSpanKey((unit-int64(place))/n, key.ID()), place
 }
 
-// spanKey is the key of the span at a place of a day.
+// spanKey returns the key of the span at a position of the day.
 func (d *day) spanKey(table counter.Table, place int) counter.SpanKey {
 	return counter.NewSpanKey(d.key.Unit()*perDay[table]+int64(place), d.key.ID())
 }
 
-// take fills the day with what was read.
+// take fills the day from a document.
 func (d *day) take(doc *dayDoc, whole bool) {
 	d.there, d.v, d.n, d.open, d.memory = true, doc.V, doc.N, doc.Open != 0, doc.K
 	if whole {
@@ -120,7 +122,7 @@ func (d *day) take(doc *dayDoc, whole bool) {
 	}
 }
 
-// fill takes the spans and what is closed.
+// fill sets the spans and the closed day.
 func (d *day) fill(doc *dayDoc) {
 	d.whole = true
 	for hour, minutes := range doc.M {
@@ -165,7 +167,7 @@ func place(name string, below int) (int, bool) {
 	return i, err == nil && i >= 0 && i < below
 }
 
-// span is a span of the day, of zeros if it was not there.
+// span returns a span of the day, and creates it as zeros if it is missing.
 func (d *day) span(table counter.Table, place int) []int64 {
 	if d.spans[table] == nil {
 		d.spans[table] = map[int][]int64{}
@@ -187,7 +189,7 @@ func (d *day) add(t counter.Tally) {
 	values[counter.DayQuarter(t.Minute.Quarter())] += t.N
 }
 
-// again adds to what was read what the transaction has counted and prepared before.
+// again adds what the transaction has already counted and prepared to spans that were just read.
 func (d *day) again() {
 	for _, t := range d.tallies {
 		d.add(t)
@@ -199,7 +201,7 @@ func (d *day) again() {
 	}
 }
 
-// overflows tells whether a tally does not fit.
+// overflows reports whether adding a tally would overflow.
 func (d *day) overflows(t counter.Tally) bool {
 	days := d.spans[counter.Days][0]
 	over := func(values []int64, i int) bool { return values != nil && values[i] > math.MaxInt64-t.N }
@@ -207,7 +209,7 @@ func (d *day) overflows(t counter.Tally) bool {
 		over(d.spans[counter.Hours][t.Minute.HourOfDay()], t.Minute.InHour())
 }
 
-// total is what the open day adds up to, as the transaction leaves it.
+// total returns the total of the open day as the transaction leaves it.
 func (d *day) total() int64 {
 	if d.whole {
 		if values := d.spans[counter.Days][0]; values != nil {
@@ -218,7 +220,7 @@ func (d *day) total() int64 {
 	return d.n + d.tallied
 }
 
-// doc is the whole document, its names in order.
+// doc returns the whole document, with its fields in order.
 func (d *day) doc() bson.D {
 	doc := append(d.head(), bson.E{Key: "v", Value: d.v + 1}, bson.E{Key: "n", Value: d.total()})
 	field := func(name string, value any) { doc = append(doc, bson.E{Key: name, Value: value}) }
@@ -256,7 +258,7 @@ func (d *day) doc() bson.D {
 	return doc
 }
 
-// head is what the document is known by.
+// head returns the identifying fields of the document.
 func (d *day) head() bson.D {
 	return bson.D{
 		{Key: "_id", Value: idOf(d.key)},
@@ -265,7 +267,7 @@ func (d *day) head() bson.D {
 	}
 }
 
-// numbers is a document whose names are numbers, without what is nil.
+// numbers returns a document whose field names are numbers, without nil values.
 func numbers(n int, value func(int) any) bson.D {
 	doc := make(bson.D, 0, n)
 	for i := range n {
@@ -276,7 +278,7 @@ func numbers(n int, value func(int) any) bson.D {
 	return doc
 }
 
-// increments is what tallies and prepared spans make of the document.
+// increments returns the $inc of tallies and prepared spans.
 func (d *day) increments() bson.D {
 	paths := map[string]int64{}
 	var order []string

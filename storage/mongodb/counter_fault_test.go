@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// noon is when the hits of these tests are.
+// noon is the time of the hits in these tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func recorder(t *testing.T, d *mongodb.Documents) *counter.Recorder {
@@ -36,7 +36,7 @@ func hits(metrics ...counter.Metric) []counter.Hit {
 	return hits
 }
 
-// total is the day of a metric, at every step: they must agree.
+// total returns a metric's total of the day and checks that all steps agree.
 func total(t *testing.T, r *counter.Recorder, m counter.Metric) int64 {
 	t.Helper()
 	sums, day := map[counter.Step]int64{}, noon.Truncate(24*time.Hour)
@@ -60,13 +60,14 @@ func total(t *testing.T, r *counter.Recorder, m counter.Metric) int64 {
 	return sums[counter.ByDay]
 }
 
-// fault is what goes wrong with a write, whether it was done then, and what a caller is told.
+// fault is a fault of a write, with whether the write was applied and the error that a caller gets.
 type fault struct {
 	name    string
 	kind    mongotest.Kind
 	counted int64
 	told    error
-	// retried says that a driver sends the write again to a replica set, which knows it: nothing is lost then.
+	// retried says that on a replica set the driver retries the write and the server recognises it: nothing is lost
+	// then.
 	retried bool
 }
 
@@ -78,7 +79,7 @@ var faults = []fault{
 	{"another one was first", mongotest.DuplicateKey, 1, nil, false},
 }
 
-// here is the fault as the server of the tests has it.
+// here returns the fault as it appears on the server of the tests.
 func (f fault) here(t *testing.T) fault {
 	t.Helper()
 	if f.retried && mongotest.On(t).Durable {
@@ -87,8 +88,8 @@ func (f fault) here(t *testing.T) fault {
 	return f
 }
 
-// TestCounters_FaultsOfAHit has a write of a day fail, the first one, which inserts it, and a later one: a caller
-// is never told that a hit is counted that is not, nor that it is not if it is.
+// TestCounters_FaultsOfAHit makes a write of a day fail, both the first one, which inserts it, and a later one: a
+// caller is never told that a hit is counted if it is not, or the reverse.
 func TestCounters_FaultsOfAHit(t *testing.T) {
 	t.Parallel()
 	for _, fault := range faults {
@@ -121,8 +122,8 @@ func TestCounters_FaultsOfAHit(t *testing.T) {
 	}
 }
 
-// TestCounters_FaultsOfABatch has each write of a batch that has a key fail, and sends it again: it counts once,
-// whatever became of it the first time.
+// TestCounters_FaultsOfABatch makes each write of a batch with a key fail, and sends the batch again: it counts
+// once, whatever happened the first time.
 func TestCounters_FaultsOfABatch(t *testing.T) {
 	t.Parallel()
 	for _, fault := range faults {
@@ -169,14 +170,14 @@ func TestCounters_FaultsOfABatch(t *testing.T) {
 	}
 }
 
-// TestCounters_OthersAreCounted: a day that cannot be written keeps no other from being counted. Of one that cannot be
-// read TestP02_AShardThatIsDown says the same.
+// TestCounters_OthersAreCounted: a day that cannot be written does not prevent others from being counted. For days
+// that cannot be read, see TestP02_AShardThatIsDown.
 func TestCounters_OthersAreCounted(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
 	timeout := 2 * time.Minute
 	if mongotest.On(t).Durable {
-		timeout = 3 * time.Second // for so long the driver sends the write again
+		timeout = 3 * time.Second // the driver retries the write that long
 	}
 	r := recorder(t, documentsWithin(t, proxy.URI(), timeout))
 	ctx := context.Background()
@@ -193,7 +194,7 @@ func TestCounters_OthersAreCounted(t *testing.T) {
 	}
 }
 
-// TestCounters_NamesAreData: nothing in a name means anything.
+// TestCounters_NamesAreData: no character in a name is interpreted.
 func TestCounters_NamesAreData(t *testing.T) {
 	t.Parallel()
 	r := recorder(t, documents(t, mongotest.URI(t)))

@@ -12,9 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// TestCounters_ABulkThatIsWrittenInPart has somebody else write about batches in some days of a bulk between the
-// reading and the writing of it, once or several times: of each day it is known whether it was written, or
-// said that it is not.
+// TestCounters_ABulkThatIsWrittenInPart: another process writes to some days of a bulk between its reads and
+// writes, once or several times. For each day the outcome is either known or reported as unknown.
 func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -78,8 +77,8 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 	}
 }
 
-// TestCounters_APackedDayIsOpenedOnce: of two who find a packed day without anything open, one is told that it has
-// made it.
+// TestCounters_APackedDayIsOpenedOnce: of two transactions that find a compacted day without open counts, only one
+// reports that it opened it.
 func TestCounters_APackedDayIsOpenedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -23,10 +23,10 @@ type entry struct {
 	Newest  int64  `bson:"newest"`
 	Print   []byte `bson:"print"`
 	Results []byte `bson:"results"`
-	fresh   bool   // it was put by this transaction
+	fresh   bool   // written by this transaction
 }
 
-// nameOf is what a batch is called: that of a key, or the last one of a producer.
+// nameOf returns the name of a batch with a key, or of the last batch of a producer.
 func nameOf(key counter.Key, producer counter.Producer) string {
 	if key != "" {
 		return "k" + string(key)
@@ -48,7 +48,7 @@ func (e *entry) remembered() counter.Remembered {
 type summary struct {
 	there   bool
 	v       int64
-	newest  int64 // as it was read
+	newest  int64 // as read
 	is      counter.Remembered
 	changed bool
 	gone    bool // and dropped
@@ -64,7 +64,8 @@ type summaryDoc struct {
 	Results  []byte `bson:"results"`
 }
 
-// DayBatches reads what days remember, and notes what else they do, to be forgotten if a summary says it.
+// DayBatches reads what days remember. It also notes the other batches in them, which the days can forget once
+// their summaries exist.
 func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.Remembered, error) {
 	keys := make([]counter.SpanKey, len(of))
 	for i := range of {
@@ -113,8 +114,8 @@ func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) e
 	return nil
 }
 
-// forget has a day forget what summaries say, and what lies below the floor. It costs nothing, since the day is
-// written anyway.
+// forget removes from a day the batches that summaries cover or that are below the floor. This is free because the
+// day is written anyway.
 func (t *counterTx) forget(d *day) {
 	n := len(d.memory)
 	kept := slices.DeleteFunc(slices.Clone(d.memory), func(e entry) bool {
@@ -129,7 +130,7 @@ func (t *counterTx) forget(d *day) {
 	}
 }
 
-// Batches reads what is remembered of batches as a whole.
+// Batches reads the summaries of batches with keys.
 func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
 	names := make([]string, len(keys))
 	for i, key := range keys {
@@ -138,7 +139,7 @@ func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.
 	return t.recall(ctx, names)
 }
 
-// Producers reads what is remembered of the last batches of producers.
+// Producers reads the summaries of the last batches of producers.
 func (t *counterTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
 	names := make([]string, len(producers))
 	for i, p := range producers {
@@ -158,7 +159,7 @@ func (t *counterTx) recall(ctx context.Context, names []string) ([]counter.Remem
 	return all, nil
 }
 
-// loadSummaries reads summaries, each once, and those of batches that days remember.
+// loadSummaries reads summaries that were not read before, and those of batches seen in days.
 func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 	if t.over {
 		return errOver
@@ -191,13 +192,13 @@ func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 		delete(t.summaries, name)
 	}
 	lost = slices.DeleteFunc(lost, func(name string) bool { return !slices.Contains(names, name) })
-	if len(lost) == 0 { // days go on to remember what was seen in them
+	if len(lost) == 0 { // the days keep what was seen in them
 		return t.loadSummaries(ctx, names)
 	}
 	return unreadBatches(lost)
 }
 
-// unreadBatches is the error of batches whose summaries are away.
+// unreadBatches returns the error for batches whose summaries are away.
 func unreadBatches(names []string) error {
 	unread := &counter.UnreadError{Err: errAway}
 	for _, name := range names {
@@ -212,7 +213,7 @@ func unreadBatches(names []string) error {
 	return unread
 }
 
-// PutBatches remembers batches as a whole.
+// PutBatches writes the summaries of batches with keys.
 func (t *counterTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
 	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
 	for i := range batches {
@@ -221,7 +222,7 @@ func (t *counterTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch
 	return t.summarise(ctx, names, of)
 }
 
-// PutProducers remembers the last batches of producers.
+// PutProducers writes the summaries of the last batches of producers.
 func (t *counterTx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
 	for i := range batches {
@@ -244,12 +245,12 @@ func (t *counterTx) summarise(ctx context.Context, names []string, of []counter.
 	return nil
 }
 
-// DropBatches forgets batches below a time.
+// DropBatches drops batches below a time.
 func (t *counterTx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
 	return t.drop(ctx, false, below, limit)
 }
 
-// DropProducers forgets producers below a time.
+// DropProducers drops producers below a time.
 func (t *counterTx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
 	return t.drop(ctx, true, below, limit)
 }
@@ -292,7 +293,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 	return n, ctx.Err()
 }
 
-// writeSummaries writes what is remembered as a whole, each where nobody has written it since it was read.
+// writeSummaries writes the summaries, each only if it is unchanged since it was read.
 func (t *counterTx) writeSummaries(ctx context.Context) error {
 	c := t.collection(batchesName)
 	for name, s := range t.summaries {
@@ -301,7 +302,7 @@ func (t *counterTx) writeSummaries(ctx context.Context) error {
 		}
 		e := newEntry(name, s.is)
 		doc := summaryDoc{Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print, Results: e.Results}
-		// One that was dropped and begun anew has the same number, and is of a later time.
+		// A summary that was dropped and re-created may have the same version, but has a later time.
 		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}, {Key: "newest", Value: s.newest}}
 		var matched int64
 		var err error

@@ -15,12 +15,11 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// headFields are what is read of a day that something is added to.
+// headFields is what is read of a day before something is added to it.
 var headFields = bson.D{{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
 
-// scan reads whole days that fit a filter, in the order of their keys, page by page, those of the
-// transaction's own among them, until do says that it has enough. Days that the transaction has read are as it
-// has found and left them.
+// scan calls do with the whole days that match a filter, in key order and page by page, until do returns false.
+// Days that the transaction has already read or changed are passed as it sees them.
 func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.SpanKey, limit int, do func(*day) (more bool)) error {
 	if t.over {
 		return errOver
@@ -73,25 +72,25 @@ func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter
 	}
 }
 
-// last tells whether an end is the highest key there can be, which is in the range then.
+// last reports whether key is the highest possible key and below is that key too, so that the range includes it.
 func last(key, below counter.SpanKey) bool { return below == highest && key == highest }
 
-// leastPage is how many days are read at once at least.
+// leastPage is the minimum number of days per page.
 const leastPage = 50
 
 const highest = counter.SpanKey(1<<63 - 1)
 
-// FirstSpans reads the days that have spans of the table, the lowest first.
+// FirstSpans reads the days that have spans of the table, lowest first.
 func (t *counterTx) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) ([]counter.Span, error) {
 	filter := bson.D{{Key: "open", Value: 1}}
 	switch table {
 	case counter.GaugeDays:
 		filter = bson.D{{Key: "gauge", Value: 1}}
-	case counter.Hours, counter.GaugeQuarters: // in days that have a span, but for what tests put there
+	case counter.Hours, counter.GaugeQuarters: // in days that have a span, except for data that tests insert
 		filter = bson.D{}
 	}
 	var spans []counter.Span
-	begun, whole := int64(0), false // the day since 1970 that spans are gathered of
+	begun, whole := int64(0), false // the day since 1970 whose spans are being collected
 	err := t.scan(ctx, filter, -1<<63, highest, max(limit, 1), func(d *day) bool {
 		if unit := d.key.Unit(); !whole || unit != begun {
 			if len(spans) >= limit {
@@ -111,7 +110,7 @@ func (t *counterTx) FirstSpans(ctx context.Context, table counter.Table, below c
 	return spans[:min(len(spans), limit)], err
 }
 
-// DetailedDays reads days that were packed with a detail.
+// DetailedDays reads days that were compacted with a detail.
 func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) ([]counter.ClosedDay, error) {
 	var days []counter.ClosedDay
 	err := t.scan(ctx, bson.D{{Key: "closed.detail", Value: int(detail)}}, from, below, max(limit, 1), func(d *day) bool {
@@ -124,7 +123,7 @@ func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, fro
 	return days, err
 }
 
-// TopMetrics adds up in this process.
+// TopMetrics adds up the totals in this process.
 func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if t.over {
 		return nil, errOver
@@ -157,12 +156,12 @@ func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.M
 	return t.rank(ctx, totals, prefix, k)
 }
 
-// rank answers with the highest totals of counters whose names begin with a prefix.
+// rank returns the highest totals of counters whose names begin with a prefix.
 func (t *counterTx) rank(ctx context.Context, totals map[counter.ID]int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	ids := slices.SortedFunc(maps.Keys(totals), func(a, b counter.ID) int { return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b)) })
 	var top []counter.Ranked
 	for len(ids) > 0 {
-		// Those of one total stand together, so that names decide about all of them.
+		// Equal totals stay in one batch, because their names decide.
 		n := min(len(ids), inAtOnce)
 		for n < len(ids) && totals[ids[n]] == totals[ids[n-1]] {
 			n++

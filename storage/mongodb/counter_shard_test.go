@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// sharded opens a database behind what answers as a mongos, whose shards can be taken down.
+// sharded opens a database behind a simulated mongos whose shards can be taken down.
 func sharded(t *testing.T, timeout time.Duration) (*mongotest.Proxy, *mongodb.Documents) {
 	t.Helper()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
@@ -25,7 +25,7 @@ func sharded(t *testing.T, timeout time.Duration) (*mongotest.Proxy, *mongodb.Do
 	return proxy, documentsWithin(t, proxy.URI(), timeout)
 }
 
-// metricsOf are so many metrics whose names begin alike.
+// metricsOf returns n metrics with a common prefix.
 func metricsOf(prefix string, n int) (metrics []counter.Metric) {
 	for i := range n {
 		metrics = append(metrics, counter.Metric(fmt.Sprint(prefix, i)))
@@ -33,12 +33,13 @@ func metricsOf(prefix string, n int) (metrics []counter.Metric) {
 	return metrics
 }
 
-// TestP02_AShardThatIsDown takes the shard down that the days of some metrics lie on, while batches with and without
-// a key count these and others: the others are counted, at once from the second batch on; those are refused by name
-// and nothing is written for them. When it is back all are counted, and a batch that was refused in part counts whole.
+// TestP02_AShardThatIsDown takes down the shard with the days of some metrics while batches with and without a key
+// count these and others. The others are counted, without delay from the second batch on; the former are refused by
+// name and nothing is written for them. When the shard is back all are counted, and a partly refused batch counts
+// completely.
 func TestP02_AShardThatIsDown(t *testing.T) {
 	t.Parallel()
-	proxy, d := sharded(t, 50*time.Second) // a tenth of which is waited for a shard
+	proxy, d := sharded(t, 50*time.Second) // the timeout for a shard is a tenth of it
 	r, ctx := recorder(t, d), context.Background()
 	healthy, ill := metricsOf("healthy ", 6), metricsOf("ill ", 3)
 	all := slices.Concat(healthy, ill)
@@ -99,8 +100,8 @@ func TestP02_AShardThatIsDown(t *testing.T) {
 	}
 }
 
-// TestP02_AShardWithWhatIsRememberedIsDown takes documents away that all batches need, or one batch, or one metric: what
-// does not need them is counted, the rest is refused, and counts once when they are back.
+// TestP02_AShardWithWhatIsRememberedIsDown takes away documents that all batches need, or one batch, or one metric:
+// hits that do not need them are counted, the rest is refused and counts once when they are back.
 func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -134,7 +135,7 @@ func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
 				}
 			}
 			up := proxy.Down(tc.down, 0)
-			r = recorder(t, d) // it does not know the metrics yet
+			r = recorder(t, d) // has not read the metrics yet
 			batches := []counter.Batch{{}, {Key: "ill"}, {Key: "fine"}}
 			counted := map[counter.Metric]int64{"ill": 1, "healthy": 1}
 			for i := range batches {
@@ -155,7 +156,7 @@ func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
 				}
 			}
 			up()
-			r = recorder(t, documents(t, proxy.URI())) // it has not heard that something was away
+			r = recorder(t, documents(t, proxy.URI())) // does not know yet that documents were away
 			for m, want := range counted {
 				if n := total(t, r, m); n != want {
 					t.Errorf("%s: %d, want %d", m, n, want)
@@ -180,7 +181,7 @@ func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
 	}
 }
 
-// idsOf are how the _ids of the days of metrics end.
+// idsOf returns the suffixes of the _ids of the days of metrics.
 func idsOf(t *testing.T, d *mongodb.Documents, metrics []counter.Metric) (ids []string) {
 	t.Helper()
 	for i, at := range d.Metrics().Places(context.Background(), metrics, false, false) {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// AddTallies keeps what is added until the end, and says which days begin with it.
+// AddTallies collects the tallies until the commit, and returns the days that they open.
 func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
 	if err := t.writes(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (ma
 			begun[d] = true
 			if !t.isOpen(d) {
 				made = append(made, d.key)
-				d.compared = true // one of those who find it not open opens it
+				d.compared = true // concurrent transactions that find it not open conflict, so only one opens it
 			}
 		}
 		if d.total() > math.MaxInt64-tally.N {
@@ -47,7 +47,7 @@ func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (ma
 	return made, nil
 }
 
-// isOpen tells whether the day has a span of Days, as the transaction leaves it.
+// isOpen reports whether the day has a span of Days, as the transaction leaves it.
 func (t *counterTx) isOpen(d *day) bool {
 	if d.whole {
 		return d.spans[counter.Days][0] != nil
@@ -72,7 +72,7 @@ func (t *counterTx) Spans(ctx context.Context, table counter.Table, keys []count
 	return all, nil
 }
 
-// loadOf reads the days that spans are in.
+// loadOf reads the days that contain the spans.
 func (t *counterTx) loadOf(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
 	docs := make([]counter.SpanKey, len(keys))
 	for i, key := range keys {
@@ -81,7 +81,7 @@ func (t *counterTx) loadOf(ctx context.Context, table counter.Table, keys []coun
 	return t.load(ctx, docs, true)
 }
 
-// PutSpans has days be replaced.
+// PutSpans marks the days for replacement.
 func (t *counterTx) PutSpans(ctx context.Context, table counter.Table, spans []counter.Span) error {
 	keys := make([]counter.SpanKey, len(spans))
 	for i := range spans {
@@ -92,12 +92,12 @@ func (t *counterTx) PutSpans(ctx context.Context, table counter.Table, spans []c
 	})
 }
 
-// DeleteSpans has days be replaced.
+// DeleteSpans marks the days for replacement.
 func (t *counterTx) DeleteSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
 	return t.change(ctx, table, keys, func(_ int, d *day, place int) { delete(d.spans[table], place) })
 }
 
-// change changes the spans under keys.
+// change calls do for the spans under keys.
 func (t *counterTx) change(ctx context.Context, table counter.Table, keys []counter.SpanKey, do func(i int, d *day, place int)) error {
 	if err := t.writes(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (t *counterTx) change(ctx context.Context, table counter.Table, keys []coun
 	return nil
 }
 
-// PrepareSpans adds zeros, which changes nothing that is there, as the text does.
+// PrepareSpans adds zeros, which leaves existing values unchanged.
 func (t *counterTx) PrepareSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) (made []counter.SpanKey, err error) {
 	if err := t.writes(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (t *counterTx) PrepareSpans(ctx context.Context, table counter.Table, keys 
 			d.prepared[table] = map[int]bool{}
 		}
 		d.prepared[table][place] = true
-		d.compared = true // one of those who find it missing makes it
+		d.compared = true // concurrent transactions that find it missing conflict, so only one creates it
 	}
 	return made, nil
 }
@@ -157,7 +157,7 @@ func (t *counterTx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]c
 	return days, nil
 }
 
-// PutClosedDays has days be replaced.
+// PutClosedDays marks the days for replacement.
 func (t *counterTx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error {
 	keys := make([]counter.SpanKey, len(days))
 	for i := range days {

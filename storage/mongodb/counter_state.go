@@ -20,14 +20,14 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// floor is the time below which batches may have been forgotten.
+// floor is the time below which batches may have been forgotten, as read and as the transaction leaves it.
 type floor struct{ was, is int64 }
 
 type floorDoc struct {
 	At int64 `bson:"at"`
 }
 
-// Floor reads the floor. A transaction in which it was read writes nothing if it has risen meanwhile.
+// Floor reads the floor. If it rises before the commit, the transaction writes nothing.
 func (t *counterTx) Floor(ctx context.Context) (int64, error) {
 	if t.floor == nil {
 		var at int64
@@ -61,7 +61,7 @@ func (t *counterTx) readFloor(ctx context.Context) (int64, error) {
 	return doc.At, unread(err)
 }
 
-// RaiseFloor keeps the floor until the end.
+// RaiseFloor raises the floor at the commit.
 func (t *counterTx) RaiseFloor(ctx context.Context, to int64) error {
 	if err := t.writes(); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (t *counterTx) RaiseFloor(ctx context.Context, to int64) error {
 	return nil
 }
 
-// checkFloor finds out whether the floor is what it was, and raises it. That comes before all else: what is
-// forgotten below it must not be asked for by somebody who has not seen it rise.
+// checkFloor returns errAgain if the floor has changed, and otherwise raises it. It runs before all other writes:
+// batches below the floor may be forgotten only after every writer can see that it has risen.
 func (t *counterTx) checkFloor(ctx context.Context) error {
 	if t.floor == nil || t.reading {
 		return nil
@@ -92,9 +92,9 @@ func (t *counterTx) checkFloor(ctx context.Context) error {
 	return outcome(err)
 }
 
-// metric is what is known of a metric, as the transaction leaves it.
+// metric is the metadata of a metric, as the transaction leaves it.
 type metric struct {
-	is      counter.Meta // the zero one if there is none
+	is      counter.Meta // zero if there is none
 	changed bool
 	made    bool // by this transaction
 }
@@ -113,7 +113,7 @@ func (m *metricDoc) meta() counter.Meta {
 	return counter.Meta{ID: counter.ID(id), Name: counter.Metric(m.Name), Kind: counter.Kind(m.Kind), First: m.First} //nolint:gosec // 0 or 1
 }
 
-// Metrics reads metrics, each once.
+// Metrics reads metrics that were not read before.
 func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
 	if t.over {
 		return nil, errOver
@@ -148,7 +148,7 @@ func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Me
 	return all, ctx.Err()
 }
 
-// PutMetrics keeps metrics until the end.
+// PutMetrics collects metrics until the commit.
 func (t *counterTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	if err := t.writes(); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (t *counterTx) PutMetrics(ctx context.Context, metrics []counter.Meta) erro
 	return nil
 }
 
-// writeMetrics writes metrics. One that somebody else has made of another kind meanwhile is looked at again.
+// writeMetrics writes metrics. It returns errAgain if another process has created one of them with another kind.
 func (t *counterTx) writeMetrics(ctx context.Context) error {
 	var docs []any
 	var firsts []mongo.WriteModel
@@ -243,7 +243,7 @@ func (t *counterTx) ListMetrics(ctx context.Context, prefix, after counter.Metri
 	return list[:min(len(list), limit)], ctx.Err()
 }
 
-// CountMetrics counts metrics.
+// CountMetrics returns the number of metrics.
 func (t *counterTx) CountMetrics(context.Context) (int, error) {
 	if t.over {
 		return 0, errOver
@@ -254,7 +254,7 @@ func (t *counterTx) CountMetrics(context.Context) (int, error) {
 		return err
 	}
 	err := error(nil)
-	if t.server.Topology == Sharded { // new metrics wait for it, and an old number does
+	if t.server.Topology == Sharded { // creating metrics waits for it, and a stale count is good enough
 		err = t.soon(t.session, count)
 	} else {
 		err = count(t.session)

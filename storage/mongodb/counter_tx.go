@@ -17,26 +17,26 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// counterTx is a transaction of counters as far as there can be one: what it reads it reads once, document by
-// document, and what it writes is kept here until its function has returned. Then each day is written by
-// itself, where nobody has written meanwhile what the transaction has read.
+// counterTx is a transaction of counters as far as MongoDB single-document writes allow: it reads each document
+// once and collects its writes until its function has returned. Then each day is written separately, on the
+// condition that what the transaction read is unchanged.
 type counterTx struct {
 	counters
 	reading bool
 	over    bool
-	session context.Context // carries a session in which what is read is not older than what was read before
+	session context.Context // carries a causally consistent session: reads are never older than earlier ones
 
 	days      map[counter.SpanKey]*day
 	metrics   map[counter.ID]*metric
 	floor     *floor
 	summaries map[string]*summary
-	seen      map[string]bool // batches that days remember and nobody has asked for
+	seen      map[string]bool // batches found in days but not asked for
 }
 
 var (
 	errOver    = errors.New("mongodb: the transaction is over")
 	errReading = errors.New("mongodb: a transaction that reads cannot write")
-	// errAgain means that somebody else wrote what was read, and that nothing was written.
+	// errAgain means that a concurrent write changed what was read, and that nothing was written.
 	errAgain = errors.New("mongodb: somebody else wrote at the same time")
 )
 
@@ -51,7 +51,7 @@ func (c counters) begin(ctx context.Context, reading bool) (*counterTx, func()) 
 		return t, func() { t.over = true }
 	}
 	session, err := c.client.StartSession()
-	if err != nil { // of a server without sessions there is no replica set
+	if err != nil { // a server without sessions is not part of a replica set
 		return t, func() { t.over = true }
 	}
 	t.session = mongo.NewSessionContext(ctx, session)
@@ -67,8 +67,8 @@ func (c counters) view(ctx context.Context, fn func(counter.Tx) error) error {
 	return fn(t)
 }
 
-// attempts is how often an update begins anew because others wrote at the same time. Each time at least one of
-// them got on.
+// attempts is how often an update is retried because of concurrent writes. In each attempt at least one of the
+// writers succeeds.
 const attempts = 1000
 
 func (c counters) update(ctx context.Context, fn func(counter.Tx) error) error {
@@ -92,7 +92,7 @@ func (c counters) attempt(ctx context.Context, fn func(counter.Tx) error) error 
 	return t.commit(ctx)
 }
 
-// writes refuses a write where there can be none.
+// writes returns an error if the transaction cannot write.
 func (t *counterTx) writes() error {
 	switch {
 	case t.over:
@@ -103,7 +103,7 @@ func (t *counterTx) writes() error {
 	return nil
 }
 
-// commit writes what the transaction has left. Metrics come before their days, and summaries after them.
+// commit writes the changes of the transaction: metrics before their days, summaries after them.
 func (t *counterTx) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (t *counterTx) commit(ctx context.Context) error {
 	return err
 }
 
-// load reads days, each once, or only their heads: what has to be known before something is added. One whose head
-// was read is read again if all of it is needed: it must be the same still.
+// load reads days that were not read before, or only their heads, which suffice for adding. A day whose head was
+// read is read again if all of it is needed; errAgain if it has changed since.
 func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool) error {
 	if t.over {
 		return errOver
@@ -167,7 +167,7 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 	}
 	for _, key := range absent {
 		d := t.days[key]
-		if whole && !d.whole { // it is not there
+		if whole && !d.whole { // it does not exist
 			d.whole = true
 			d.again()
 		}
@@ -176,7 +176,7 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 	return errors.Join(err, changed)
 }
 
-// findOf reads documents of a transaction. One that writes does not wait for those that are away.
+// findOf reads documents for a transaction. A write transaction does not wait for those that are away.
 func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D, each func(D)) (lost []string, err error) {
 	if t.reading {
 		return nil, findIn(t.session, t.collection(collection), ids, fields, each)
@@ -184,7 +184,7 @@ func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D,
 	return findApart(t.session, t.Database, t.collection(collection), ids, fields, each)
 }
 
-// found takes a document into the transaction, and answers whether it is what it was if it was read before.
+// found adds a document to the transaction, and reports whether it is unchanged if it was read before.
 func (t *counterTx) found(doc *dayDoc, whole bool) bool {
 	d := t.days[doc.key()]
 	same := !d.loaded || d.v == doc.V
@@ -199,7 +199,7 @@ func (t *counterTx) found(doc *dayDoc, whole bool) bool {
 	return same
 }
 
-// sorted are days in the order of their keys.
+// sorted returns days in key order.
 func sorted(days map[counter.SpanKey]*day) []*day {
 	return slices.SortedFunc(maps.Values(days), func(a, b *day) int { return cmp.Compare(a.key, b.key) })
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// several is how many writes are under way that each need an answer of their own.
+// several is the number of concurrent writes that each need their own result.
 const several = 32
 
-// daysWriter writes days, each by itself, and notes which were not written.
+// daysWriter writes days separately and collects the failures.
 type daysWriter struct {
 	counters
 	mu     sync.Mutex
 	failed map[counter.SpanKey]error
 }
 
-// writeDays writes the days of a transaction, and answers how many there were. The error is errAgain if none was
-// written because others wrote them, else a *counter.PartError.
+// writeDays writes the days of a transaction and returns their number. The error is errAgain if none was written
+// because of concurrent writes, else a *counter.PartError.
 func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	var begun, compared, remembering, added []*day
 	for _, d := range sorted(t.days) {
@@ -74,13 +74,13 @@ func (w *daysWriter) fail(d *day, err error) {
 	w.failed[d.key] = err
 }
 
-// begin inserts days that were not there. Of several who begin a day one is first, and the others begin anew.
+// begin inserts new days. On a duplicate key the day is a conflict: it is read again and retried.
 func (w *daysWriter) begin(ctx context.Context, days []*day) {
 	c := w.collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
 		docs := make([]any, len(chunk))
 		for i, d := range chunk {
-			if !d.whole { // there is nothing to be read
+			if !d.whole { // there is nothing to read
 				d.whole = true
 				d.again()
 			}
@@ -91,7 +91,7 @@ func (w *daysWriter) begin(ctx context.Context, days []*day) {
 	}
 }
 
-// compare writes days where they are as they were read. Each needs an answer of its own.
+// compare writes days on the condition that they are unchanged. Each write needs its own result.
 func (w *daysWriter) compare(ctx context.Context, days []*day) {
 	var g errgroup.Group
 	g.SetLimit(several)
@@ -112,7 +112,7 @@ func (w *daysWriter) swap(ctx context.Context, d *day) error {
 	var result *mongo.UpdateResult
 	var err error
 	if d.rewritten {
-		// What others have counted since is not in it: then the total differs.
+		// Counts added by others since are not in the document: then the total differs.
 		result, err = c.ReplaceOne(ctx, append(filter, bson.E{Key: "n", Value: d.n}), d.doc())
 	} else {
 		result, err = c.UpdateOne(ctx, filter, d.update())
@@ -126,8 +126,8 @@ func (w *daysWriter) swap(ctx context.Context, d *day) error {
 	return nil
 }
 
-// remember writes days that are compared and remember batches, in bulks. A bulk says how many were as they had been
-// read, and not which: then the days themselves say it.
+// remember writes, in bulks, days that are compared and remember batches. The result of a bulk says how many
+// matched, but not which: then the days are read again.
 func (w *daysWriter) remember(ctx context.Context, days []*day) {
 	c := w.collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
@@ -144,8 +144,8 @@ func (w *daysWriter) remember(ctx context.Context, days []*day) {
 	}
 }
 
-// look finds out which days were written: who made a version has left a mark. Of a day that has gone on by more
-// than one version since nobody knows.
+// look determines which days were written, by the mark that each write leaves with its version. If a day has
+// advanced by more than one version, the outcome is unknown.
 func (w *daysWriter) look(ctx context.Context, days []*day) {
 	ids := make([]string, len(days))
 	for i, d := range days {
@@ -166,7 +166,7 @@ func (w *daysWriter) look(ctx context.Context, days []*day) {
 	}
 }
 
-// update is what a day that is compared and not rewritten is changed by.
+// update returns the update of a day that is compared but not replaced.
 func (d *day) update() bson.D {
 	inc := append(bson.D{{Key: "v", Value: int64(1)}}, d.increments()...)
 	update := bson.D{{Key: "$inc", Value: inc}}
@@ -182,7 +182,7 @@ func (d *day) update() bson.D {
 	return append(update, bson.E{Key: "$set", Value: set})
 }
 
-// opens marks a day that something is counted in.
+// opens marks a day as open if something is counted in it.
 func (d *day) opens() bson.D {
 	if len(d.tallies)+len(d.prepared[counter.Days]) > 0 {
 		return bson.D{{Key: "open", Value: 1}}
@@ -190,13 +190,13 @@ func (d *day) opens() bson.D {
 	return nil
 }
 
-// add adds to days, whatever others add.
+// add increments days, regardless of concurrent increments.
 func (w *daysWriter) add(ctx context.Context, days []*day) {
 	c := w.collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
 		models := make([]mongo.WriteModel, len(chunk))
 		for i, d := range chunk {
-			// A day that was packed meanwhile is opened again.
+			// A day that was compacted since is opened again.
 			update := bson.D{{Key: "$inc", Value: d.increments()}, {Key: "$set", Value: d.opens()}}
 			models[i] = mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: idOf(d.key)}}).SetUpdate(update)
 		}
@@ -208,7 +208,7 @@ func (w *daysWriter) add(ctx context.Context, days []*day) {
 	}
 }
 
-// note notes what a bulk says about its days.
+// note records the failures of a bulk.
 func (w *daysWriter) note(days []*day, err error) {
 	e, listed := errors.AsType[mongo.BulkWriteException](err)
 	switch {
@@ -225,9 +225,9 @@ func (w *daysWriter) note(days []*day, err error) {
 	}
 }
 
-// outcome is what became of a write of a day, in the words of package counter.
+// outcome wraps the error of a write to a day in the sentinels of package counter.
 func outcome(err error) error {
-	if hasCode(err, duplicateKey) || hasCode(err, badValue) { // which the next reading finds
+	if hasCode(err, duplicateKey) || hasCode(err, badValue) { // the next read finds the cause
 		return fmt.Errorf("%w: %w", counter.ErrConflict, err)
 	}
 	err = unwritten(err)
@@ -245,5 +245,5 @@ func hasCode(err error, code int) bool {
 	return ok && e.HasErrorCode(code)
 }
 
-// badValue is the code of an increment that does not fit.
+// badValue is the error code of an increment that overflows.
 const badValue = 2

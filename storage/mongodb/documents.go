@@ -21,21 +21,21 @@ type Documents struct {
 	identity string
 }
 
-// The collection locus has what a database is, a document for each fact: {_id, value}.
+// The collection locus holds facts about the database, a document each: {_id, value}.
 const (
 	factsName = "locus"
 	// identityFact is the identity of the database: Documents.Identity.
 	identityFact = "identity"
-	// ownerFact is the id of the installation that it belongs to: Documents.Owner.
+	// ownerFact is the ID of the installation that owns it: Documents.Owner.
 	ownerFact = "installation"
-	// preparedFact is the number of what counters find in it.
+	// preparedFact is the version of what prepareCounters created.
 	preparedFact = "prepared"
-	// markFact is a text that shows that two URIs lead to one database.
+	// markFact is a text that shows whether two URIs name the same database.
 	markFact = "mark"
 )
 
-// Documents makes the database one that an installation can have: it gets an identity, and what counters find in it.
-// Repeating it changes nothing. Close of either closes both.
+// Documents prepares the database for an installation: it assigns an identity and creates what counters need. It is
+// idempotent. Close of either value closes both.
 func (d *Database) Documents(ctx context.Context) (*Documents, error) {
 	identity, err := d.settle(ctx, identityFact, rand.Text())
 	if err == nil {
@@ -47,7 +47,8 @@ func (d *Database) Documents(ctx context.Context) (*Documents, error) {
 	return &Documents{d, identity}, nil
 }
 
-// prepare makes what counters find, once: every shard has to answer for that, and a process is to start without one.
+// prepare creates what counters need, once. That needs every shard, but a process must be able to start while one
+// is down.
 func (d *Database) prepare(ctx context.Context) error {
 	const number = "1"
 	if done, err := d.fact(ctx, preparedFact); done == number || err != nil {
@@ -59,10 +60,11 @@ func (d *Database) prepare(ctx context.Context) error {
 	return d.set(ctx, preparedFact, number)
 }
 
-// Identity tells the database from every other one, and from what it was before it was dropped.
+// Identity distinguishes the database from every other one, and from an earlier one of the same name that was
+// dropped.
 func (d *Documents) Identity() string { return d.identity }
 
-// Owner returns the id of the installation that the database belongs to, "" if it belongs to none.
+// Owner returns the ID of the installation that owns the database, or "" if none does.
 func (d *Documents) Owner(ctx context.Context) (string, error) {
 	owner, err := d.fact(ctx, ownerFact)
 	if err != nil {
@@ -71,8 +73,8 @@ func (d *Documents) Owner(ctx context.Context) (string, error) {
 	return owner, nil
 }
 
-// Claim has the database belong to an installation, unless it belongs to one already, and returns whose it is. Of
-// several that claim it at once one gets it: there is one document of that _id.
+// Claim assigns the database to an installation, unless it has an owner, and returns the owner. Only one of several
+// concurrent claims succeeds, because the owner is one document with a fixed _id.
 func (d *Documents) Claim(ctx context.Context, installation string) (owner string, err error) {
 	if owner, err = d.settle(ctx, ownerFact, installation); err != nil {
 		return "", fmt.Errorf("mongodb: claim %s: %w", d.shown, err)
@@ -80,13 +82,13 @@ func (d *Documents) Claim(ctx context.Context, installation string) (owner strin
 	return owner, nil
 }
 
-// ErrNoCopy means that a database is not the copy of another one that it was taken for.
+// ErrNoCopy means that a database is not a copy of the given one.
 var ErrNoCopy = errors.New("mongodb: not a copy of the installation's database")
 
-// HandOver has a copy of a database belong to the copy of the installation that has the original. The copy has the
-// original's identity, since it has all documents, and what is written in it does not come to be in the original: so
-// the original is not taken from its installation. One that does not answer cannot be compared. The error wraps
-// ErrNoCopy if it is none. Repeating it does no harm.
+// HandOver assigns a copy of a database to the copy of the installation that owns the original. It checks that the
+// copy has the original's identity, and that a mark written in it does not appear in the original, so that the
+// original is not taken from its installation. An original that does not answer cannot be checked. If the database
+// is not a copy, the error wraps ErrNoCopy. HandOver may be repeated.
 func (d *Database) HandOver(ctx context.Context, original *Database, identity, installation string) error {
 	is, err := d.fact(ctx, identityFact)
 	switch {
@@ -111,7 +113,7 @@ func (d *Database) HandOver(ctx context.Context, original *Database, identity, i
 	return nil
 }
 
-// fact reads a fact, "" if it was not settled.
+// fact reads a fact, "" if it is not set.
 func (d *Database) fact(ctx context.Context, name string) (string, error) {
 	var doc struct {
 		Value string `bson:"value"`
@@ -123,7 +125,7 @@ func (d *Database) fact(ctx context.Context, name string) (string, error) {
 	return doc.Value, unread(err)
 }
 
-// set writes a fact, whatever it was.
+// set writes a fact unconditionally.
 func (d *Database) set(ctx context.Context, name, value string) error {
 	c := d.collection(factsName)
 	result, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: value}}}})
@@ -136,7 +138,7 @@ func (d *Database) set(ctx context.Context, name, value string) error {
 	return unwritten(err)
 }
 
-// settle returns a fact. The first to ask for it decides on it.
+// settle returns a fact; the first caller sets it to value.
 func (d *Database) settle(ctx context.Context, name, value string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
@@ -152,7 +154,7 @@ func (d *Database) settle(ctx context.Context, name, value string) (string, erro
 		if !mongo.IsDuplicateKeyError(err) {
 			return "", unread(err) // whether it was written does not matter: it is read again
 		}
-		// What another process has inserted cannot be read until a majority has it.
+		// A document that another process has inserted cannot be read until a majority has it.
 		select {
 		case <-ctx.Done():
 			return "", fmt.Errorf("%w: document %s of %s is written and cannot be read: %w", cell.ErrUnavailable, name, factsName, context.Cause(ctx))

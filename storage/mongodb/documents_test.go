@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// An identity that another process has inserted, and that a majority does not have yet, is waited for.
+// Documents waits for an identity that another process has inserted and that no majority has yet.
 func TestDocuments_AnIdentityThatCannotBeReadYet(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
@@ -22,7 +22,7 @@ func TestDocuments_AnIdentityThatCannotBeReadYet(t *testing.T) {
 	}
 }
 
-// A database is prepared once, so that a process starts while a shard is down.
+// A database is prepared only once, so that a process can start while a shard is down.
 func TestP12_AProcessStartsWhileAShardIsDown(t *testing.T) {
 	t.Parallel()
 	proxy, _ := sharded(t, 2*time.Minute)
@@ -33,7 +33,7 @@ func TestP12_AProcessStartsWhileAShardIsDown(t *testing.T) {
 	}
 }
 
-// A copy is handed over, and neither the original nor another database is.
+// A copy is handed over; the original and other databases are refused.
 func TestDocuments_HandOver(t *testing.T) {
 	t.Parallel()
 	ctx, uri := t.Context(), mongotest.URI(t)
@@ -50,7 +50,7 @@ func TestDocuments_HandOver(t *testing.T) {
 	if owner, err := original.Owner(ctx); owner != "first" || err != nil {
 		t.Errorf("the original belongs to %q, %v", owner, err)
 	}
-	// What has the identity and is not the original is a copy; whether the original answers or not.
+	// A database with the identity that is not the original is a copy, whether the original answers or not.
 	for _, from := range []*mongodb.Database{open(t, uri), nil} {
 		if err := other.HandOver(ctx, from, other.Identity(), "second"); err != nil {
 			t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// ErrURI means that a URI does not name a database of MongoDB.
+// ErrURI means that a URI does not name a MongoDB database.
 var ErrURI = errors.New("mongodb: unusable URI")
 
-// unread gives the error of a reading the sentinel that callers know.
+// unread wraps a read error in the sentinel for its cause.
 func unread(err error) error {
 	switch {
 	case err == nil:
@@ -31,8 +31,8 @@ func unread(err error) error {
 	return err
 }
 
-// unwritten gives the error of a writing the sentinel that callers know: cell.ErrUnavailable if nothing was
-// written for certain, cell.ErrUnknownOutcome if nobody knows.
+// unwritten wraps a write error: in cell.ErrUnavailable if nothing was written for certain, in
+// cell.ErrUnknownOutcome if that is unknown.
 func unwritten(err error) error {
 	switch {
 	case err == nil:
@@ -45,13 +45,13 @@ func unwritten(err error) error {
 	return err
 }
 
-// nobody tells whether no server was found to send an operation to.
+// nobody reports whether no server was found for an operation.
 func nobody(err error) bool {
 	_, ok := errors.AsType[topology.ServerSelectionError](err)
 	return ok
 }
 
-// doubtful tells whether a write may have been done, or may be undone: no answer came, the primary stepped
+// doubtful reports whether a write may have been applied, or may be rolled back: no reply came, the primary stepped
 // down, or the majority did not confirm it.
 func doubtful(err error) bool {
 	if mongo.IsNetworkError(err) || mongo.IsTimeout(err) || steppedDown(err) || unreached(err) ||
@@ -68,7 +68,7 @@ func doubtful(err error) bool {
 	return ok && (e.HasErrorLabel("RetryableWriteError") || e.HasErrorLabel("UnknownTransactionCommitResult"))
 }
 
-// steppedDown tells whether the server was no primary, or ceased to be one.
+// steppedDown reports whether the server was not the primary or ceased to be.
 func steppedDown(err error) bool {
 	e, ok := errors.AsType[mongo.ServerError](err)
 	// PrimarySteppedDown, ShutdownInProgress, NotWritablePrimary, InterruptedAtShutdown,
@@ -76,7 +76,7 @@ func steppedDown(err error) bool {
 	return ok && slices.ContainsFunc([]int{189, 91, 10107, 11600, 11602, 13435, 13436}, e.HasErrorCode)
 }
 
-// unreached reports whether a mongos did not reach a shard, or not in time: of a write, after it was sent perhaps.
+// unreached reports whether a mongos did not reach a shard in time. A write may already have been sent to it.
 func unreached(err error) bool {
 	e, ok := errors.AsType[mongo.ServerError](err)
 	// HostUnreachable, HostNotFound, NetworkTimeout, FailedToSatisfyReadPreference,
@@ -84,11 +84,11 @@ func unreached(err error) bool {
 	return ok && slices.ContainsFunc([]int{6, 7, 89, 133, 202, 262, 9001}, e.HasErrorCode)
 }
 
-// hidden is the text of an error without the URI, which may hold a password.
+// hidden returns the text of an error without the URI, which may contain a password.
 func hidden(err error, uri string) string {
 	text := strings.ReplaceAll(err.Error(), uri, "the URI")
 	if _, secret, _ := ShownURI(uri); secret {
-		return "it cannot be read" // whatever the text quotes
+		return "it cannot be read" // the text might quote the password
 	}
 	return text
 }

@@ -2,5 +2,5 @@
 
 package mongodb
 
-// What several bulks and several questions are needed for is the same with a few documents.
+// Smaller sizes, so that a few documents need several bulks and queries.
 func init() { inAtOnce, bulk = 40, 20 }

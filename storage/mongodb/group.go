@@ -24,8 +24,8 @@ import (
 //	{_id: "g0-3/0000000000000007/19e2c1f0a3b4d5e6/67656172730050617269", w: 4711, v: <body>}
 //	       cell generation        fill             key in hex                 watermark
 //
-// An _id is a string, because those are ordered by their bytes; binary values are ordered by their length
-// first. So a space is one range of them, in the order of the keys.
+// An _id is a string because strings sort by their bytes, whereas binary values sort by length first. So a space is
+// one range of IDs, in key order.
 const groupCollection = "rollup_group"
 
 // group is one document.
@@ -35,7 +35,7 @@ type group struct {
 	Body      []byte `bson:"v"`
 }
 
-// groups are those of one cell.
+// groups implements rollup.Documents for one cell.
 type groups struct {
 	*Database
 	c    *mongo.Collection
@@ -45,15 +45,15 @@ type groups struct {
 
 var _ rollup.Documents = (*groups)(nil)
 
-// Groups keeps the groups of the rollups of a cell, whose name may be any text.
+// Groups returns the groups of the rollups of a cell, whose name may be any text.
 func (d *Documents) Groups(cell string) rollup.Documents {
 	return &groups{d.Database, d.collection(groupCollection), d.identity, url.PathEscape(cell)}
 }
 
-// Home is the database's identity.
+// Home returns the database's identity.
 func (g *groups) Home() string { return g.home }
 
-// generation is what the _ids of a generation begin with, and space what those of a space do.
+// generation returns the _id prefix of a generation, and space that of a space.
 func (g *groups) generation(number int64) string {
 	return fmt.Sprintf("%s/%016x/", g.cell, uint64(number))
 }
@@ -82,7 +82,7 @@ func (g *groups) Documents(ctx context.Context, s rollup.Space, keys [][]byte) (
 	return docs, nil
 }
 
-// read reads the documents of _ids.
+// read reads documents by _id.
 func (g *groups) read(ctx context.Context, ids []string) (map[string]group, error) {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
@@ -93,7 +93,7 @@ func (g *groups) read(ctx context.Context, ids []string) (map[string]group, erro
 	return there, nil
 }
 
-// Scan reads a part of the range.
+// Scan reads part of the range.
 func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit int) ([]rollup.Document, error) {
 	prefix := g.space(s)
 	from := bson.E{Key: "$gte", Value: prefix}
@@ -115,7 +115,7 @@ func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit i
 	return docs, nil
 }
 
-// Drop deletes the first of the generation's range.
+// Drop deletes the first documents of the generation's range.
 func (g *groups) Drop(ctx context.Context, generation int64, limit int) (int, error) {
 	prefix := g.generation(generation)
 	first := bson.E{Key: "$gte", Value: prefix}
@@ -134,8 +134,8 @@ func (g *groups) Drop(ctx context.Context, generation int64, limit int) (int, er
 
 var byID = bson.D{{Key: "_id", Value: 1}}
 
-// within is the filter of a range that begins somewhere and ends with a prefix, after which _ids go on in hex or
-// with a slash.
+// within returns the filter of a range from a bound to the end of a prefix, after which IDs continue in hex or with
+// a slash.
 func within(from bson.E, prefix string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{from, {Key: "$lt", Value: prefix + "~"}}}}
 }

@@ -18,15 +18,14 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// write is a swap with the place of its answer.
+// write is a swap with the index of its result.
 type write struct {
 	rollup.Swap
 	id string
 	at int
 }
 
-// Swap writes in the order of the _ids, since bulks that write the same documents in another order wait for
-// each other.
+// Swap writes in _id order, because bulks that write the same documents in different orders wait for each other.
 func (g *groups) Swap(ctx context.Context, s rollup.Space, swaps []rollup.Swap) ([]bool, error) {
 	prefix := g.space(s)
 	var updates, inserts []write
@@ -53,7 +52,7 @@ func (g *groups) Swap(ctx context.Context, s rollup.Space, swaps []rollup.Swap) 
 	return done, nil
 }
 
-// update writes documents over those with the watermarks that were read.
+// update writes documents that still have the watermarks that were read.
 func (g *groups) update(ctx context.Context, writes []write, done []bool) error {
 	models := make([]mongo.WriteModel, len(writes))
 	for i, w := range writes {
@@ -74,9 +73,9 @@ func (g *groups) update(ctx context.Context, writes []write, done []bool) error 
 	return g.look(ctx, writes, done)
 }
 
-// look finds out which of some writes were done, for an answer only counts them: those after which the document
-// is what was written. That another one has written the very same is as good, since what a document is
-// follows from its place in the log.
+// look determines which writes were applied, because a bulk result only counts them: those whose document is what
+// was written. It does not matter if another process wrote the same document, because its contents follow from its
+// position in the log.
 func (g *groups) look(ctx context.Context, writes []write, done []bool) error {
 	ids := make([]string, len(writes))
 	for i, w := range writes {
@@ -93,7 +92,7 @@ func (g *groups) look(ctx context.Context, writes []write, done []bool) error {
 	return nil
 }
 
-// insert writes documents that were not there.
+// insert inserts new documents.
 func (g *groups) insert(ctx context.Context, writes []write, done []bool) error {
 	docs := make([]group, len(writes))
 	for i, w := range writes {
@@ -119,7 +118,7 @@ func (g *groups) insert(ctx context.Context, writes []write, done []bool) error 
 	return nil
 }
 
-// body is what is stored of a body; an empty one is there, too.
+// body returns the stored form of a body, in which nil is an empty body.
 func body(w write) []byte {
 	if w.Body == nil {
 		return []byte{}

@@ -20,9 +20,9 @@ func TestRollupDocuments(t *testing.T) {
 	})
 }
 
-// What goes wrong between here and the server is said by what it means: a write of which no answer came may have
-// been done, and a step that reads again finds out. On a replica set and behind a mongos the driver sends it again, and
-// the server knows it: then it was done, and says so.
+// Faults between the process and the server map to errors by their meaning: a write without a reply may have been
+// applied, and a step that reads again finds out. On a replica set and behind a mongos the driver retries it, and
+// the server recognises it: then it was applied and reports success.
 func TestRollupDocuments_Faults(t *testing.T) {
 	t.Parallel()
 	retried := mongotest.On(t).Durable

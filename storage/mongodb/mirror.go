@@ -16,22 +16,22 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// Mirror is a collection with a document for every id, whose _id is the id: Binary of subtype 4. It may be sharded by
-// _id; the mirror asks for no other index and never shards. Beside it is a collection of its own, NAME.mirror, with how
-// far the mirror is. Attributes are data, so their names stand in values.
+// Mirror is a collection with a document per ID, whose _id is the ID as Binary of subtype 4. It may be sharded by
+// _id; the mirror needs no other index and never shards the collection. A second collection, NAME.mirror, records
+// the progress. Attributes are data, so their names are values.
 type Mirror struct {
 	docs, control *mongo.Collection
 }
 
 var _ mirror.Target = (*Mirror)(nil)
 
-// Mirror is the mirror in a collection of a database, that of the URI if none is named.
+// Mirror returns the mirror in a collection of the named database, by default that of the URI.
 func (d *Database) Mirror(database, collection string) *Mirror {
 	db := d.client.Database(cmp.Or(database, d.db.Name()))
 	return &Mirror{docs: db.Collection(collection), control: db.Collection(collection + ".mirror")}
 }
 
-// Held implements mirror.Target. It reads what a majority has, so that no failover takes it back.
+// Held implements mirror.Target. It reads at majority, so that no failover undoes what it returns.
 func (m *Mirror) Held(ctx context.Context, ids []locality.ID) ([]mirror.Held, error) {
 	held, at := make([]mirror.Held, len(ids)), make(map[locality.ID]int, len(ids))
 	for i, id := range ids {
@@ -51,7 +51,7 @@ func (m *Mirror) Held(ctx context.Context, ids []locality.ID) ([]mirror.Held, er
 	return held, err
 }
 
-// Write implements mirror.Target. Documents of version 1 are inserted, all others replace the version below.
+// Write implements mirror.Target. Documents of version 1 are inserted; all others replace the preceding version.
 func (m *Mirror) Write(ctx context.Context, docs []mirror.Document) (written int, err error) {
 	for part := range slices.Chunk(docs, bulk) {
 		var fresh []any
@@ -89,8 +89,8 @@ func (m *Mirror) Documents(ctx context.Context, ids []locality.ID) (docs []mirro
 	return docs, err
 }
 
-// Scan implements mirror.Target. Binary values of one length are in the order of their bytes. What has another _id was
-// not written by a mirror, and is not seen.
+// Scan implements mirror.Target. Binary values of equal length sort by their bytes. Documents with any other _id
+// were not written by a mirror and are ignored.
 func (m *Mirror) Scan(ctx context.Context, after locality.ID, limit int) (docs []mirror.Document, err error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}, {Key: "$lte", Value: locality.Max()}}}}
 	opts := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit))
@@ -133,7 +133,7 @@ func (m *Mirror) PutControl(ctx context.Context, was, is mirror.Control) (bool, 
 	return m.put(ctx, was.Version == 0, doc, bson.D{{Key: "_id", Value: doc.ID}, {Key: "fill", Value: was.Fill}, {Key: "version", Value: was.Version}})
 }
 
-// put inserts a document of the mirror's own, or replaces the one that a filter finds, and answers whether it did.
+// put inserts a control document, or replaces the one that matches the filter, and reports whether it did.
 func (m *Mirror) put(ctx context.Context, insert bool, doc any, filter bson.D) (bool, error) {
 	if insert {
 		n, err := insertNew(ctx, m.control, []any{doc})

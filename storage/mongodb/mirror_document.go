@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// entityDoc is the document of an id. Its fields are described in docs/mongodb.md: other teams read them.
+// entityDoc is the document of an ID. docs/mongodb.md describes its fields for other readers of the collection.
 type entityDoc struct {
 	ID      locality.ID  `bson:"_id"`
 	State   mirror.Kind  `bson:"state"`
@@ -81,8 +81,8 @@ func newEntityDoc(d *mirror.Document) *entityDoc {
 	return doc
 }
 
-// document reads what newEntityDoc writes. What does not fit was changed by somebody else: it is read as far as it
-// does, and differs from what it should be.
+// document is the inverse of newEntityDoc. A field that does not parse was changed by another program: it is
+// skipped, so that the document differs from what it should be.
 func (doc *entityDoc) document() mirror.Document {
 	d := mirror.Document{State: mirror.State{ID: doc.ID, Kind: doc.State, At: changelog.Seq(doc.At)}, Version: doc.Version}
 	d.Cell, _ = cell.ParseID(doc.Cell)
@@ -111,7 +111,7 @@ func (doc *entityDoc) document() mirror.Document {
 	return d
 }
 
-// fillID is the _id of the document that says what a mirror began with. Those of cells are the names of cells.
+// fillID is the _id of the document about the start of the fill. Control documents have the names of cells as _id.
 const fillID = "fill"
 
 type fillDoc struct {

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 // open opens a database.
 func open(t testing.TB, uri string) *mongodb.Database { return openWithin(t, uri, 2*time.Minute) }
 
-// openWithin opens a database one operation of which may take so long.
+// openWithin opens a database with a timeout for each operation.
 func openWithin(t testing.TB, uri string, timeout time.Duration) *mongodb.Database {
 	t.Helper()
 	d, err := mongodb.Open(context.Background(), uri, &mongodb.Options{UnsafeDurability: !mongotest.On(t).Durable, Timeout: timeout})

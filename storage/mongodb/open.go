@@ -21,41 +21,40 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Options of Open. Nil is the default.
+// Options configures Open. nil means defaults.
 type Options struct {
-	// Name of the database, unless the URI names one. Defaults to "locus".
+	// Name of the database if the URI has none. Defaults to "locus".
 	Name string
-	// Password of the user that the URI names, unless it stands there.
+	// Password of the user in the URI, unless the URI contains one.
 	Password string
-	// UnsafeDurability takes a server that is neither a member of a replica set nor a mongos: what it has
-	// acknowledged may be lost, and a write that is sent again may count twice. It takes a connection to another
-	// host, too, that the URI wants without TLS.
+	// UnsafeDurability accepts a server that is neither a member of a replica set nor a mongos: acknowledged writes
+	// may be lost, and a retried write may count twice. It also accepts a connection to another host without TLS,
+	// if the URI asks for that.
 	UnsafeDurability bool
-	// Timeout is how long one operation may take, with all its attempts, unless the URI says. Defaults to 10
-	// seconds.
+	// Timeout limits one operation including its retries, unless the URI sets a limit. Defaults to 10 seconds.
 	Timeout time.Duration
 }
 
 const (
 	defaultName    = "locus"
 	defaultTimeout = 10 * time.Second
-	// selection is how long at most a server that takes writes is looked for.
+	// selection is the maximum time to find a server that takes writes.
 	selection = 5 * time.Second
 )
 
-// Database is a MongoDB database, connected. It is safe for many goroutines.
+// Database is a connected MongoDB database. It is safe for concurrent use.
 type Database struct {
 	client *mongo.Client
 	db     *mongo.Database
 	shown  string
 	server Server
-	// timeout is how long one operation may take.
+	// timeout limits one operation.
 	timeout time.Duration
 	away    *away
 }
 
-// Open connects to the database that a URI names and finds out what serves it. The error wraps ErrURI, or
-// cell.ErrPreflight if the deployment may lose what it acknowledges, or cell.ErrUnavailable.
+// Open connects to the database that a URI names and checks the deployment. The error wraps ErrURI,
+// cell.ErrPreflight if the deployment may lose acknowledged writes, or cell.ErrUnavailable.
 func Open(ctx context.Context, uri string, opts *Options) (*Database, error) {
 	var o Options
 	if opts != nil {
@@ -76,7 +75,7 @@ func Open(ctx context.Context, uri string, opts *Options) (*Database, error) {
 	return d, nil
 }
 
-// ready looks at the server.
+// ready checks the server.
 func (d *Database) ready(ctx context.Context, unsafe bool) (err error) {
 	if d.server, err = look(ctx, d.client); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (d *Database) ready(ctx context.Context, unsafe bool) (err error) {
 	return nil
 }
 
-// parse reads a URI. What is always set is not the URI's to weaken.
+// parse parses a URI. It refuses options that would weaken the required settings.
 func parse(uri string, o Options) (client *options.ClientOptions, name, shown string, err error) {
 	shown, _, err = ShownURI(uri)
 	if err != nil {
@@ -127,9 +126,9 @@ func parse(uri string, o Options) (client *options.ClientOptions, name, shown st
 	return client, cmp.Or(name, o.Name, defaultName), shown, nil
 }
 
-// ShownURI is a URI as it may be shown, without a password and without options, and whether it held a
-// password. The error wraps ErrURI, and never shows the URI. Several hosts stand in it with commas, so
-// package net/url does not take it.
+// ShownURI returns a URI without password and options, and whether it contained a password. The error wraps ErrURI
+// and never contains the URI. A URI may list several hosts separated by commas, which package net/url does not
+// parse.
 func ShownURI(uri string) (shown string, secret bool, err error) {
 	scheme, rest, found := strings.Cut(uri, "://")
 	if !found || scheme != "mongodb" && scheme != "mongodb+srv" {
@@ -151,17 +150,17 @@ func ShownURI(uri string) (shown string, secret bool, err error) {
 	return scheme + "://" + hosts, secret, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (d *Database) Close(ctx context.Context) error {
 	d.away.close()
 	return d.client.Disconnect(ctx)
 }
 
-// String is the URI as it may be shown, and what serves it.
+// String returns the URI without secrets, and the server.
 func (d *Database) String() string { return d.shown + " (" + d.server.String() + ")" }
 
-// Server is what serves the database, as it was found when it was opened.
+// Server returns the server as found by Open.
 func (d *Database) Server() Server { return d.server }
 
-// collection is one of the database's.
+// collection returns a collection of the database.
 func (d *Database) collection(name string) *mongo.Collection { return d.db.Collection(name) }

@@ -65,7 +65,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParse_WhatIsWrittenIsKept: no URI weakens it.
+// TestParse_WhatIsWrittenIsKept: no URI weakens durability.
 func TestParse_WhatIsWrittenIsKept(t *testing.T) {
 	t.Parallel()
 	client, _, _, err := parse("mongodb://h/db?readPreference=secondary&readConcernLevel=local&timeoutMS=1234", Options{Password: "p"})
@@ -83,7 +83,7 @@ func TestParse_WhatIsWrittenIsKept(t *testing.T) {
 	}
 }
 
-// TestParse_TLS: what leaves this machine is encrypted, and the other side verified.
+// TestParse_TLS: connections to other machines are encrypted and verified.
 func TestParse_TLS(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[string]struct{ tls, safe bool }{

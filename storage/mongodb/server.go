@@ -12,15 +12,15 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Server is what answers at a URI, by its own word.
+// Server describes the server at a URI, as reported by the server itself.
 type Server struct {
-	// Topology is what kind of deployment it is part of.
+	// Topology is the kind of deployment.
 	Topology Topology
 	// Set is the name of the replica set.
 	Set string
-	// Version is what the server calls itself.
+	// Version is the version that the server reports.
 	Version string
-	// StandIn is the product that speaks MongoDB's protocol in its place, "" for MongoDB itself.
+	// StandIn is the product that emulates MongoDB, "" for MongoDB itself.
 	StandIn string
 }
 
@@ -34,7 +34,7 @@ const (
 	Sharded    Topology = "sharded cluster"
 )
 
-// String says it in a few words.
+// String returns a short description.
 func (s Server) String() string {
 	product := "MongoDB"
 	if s.StandIn != "" {
@@ -47,7 +47,7 @@ func (s Server) String() string {
 	return text
 }
 
-// look asks the server what it is. A URI proves nothing.
+// look asks the server for its kind, because the URI proves nothing.
 func look(ctx context.Context, client *mongo.Client) (Server, error) {
 	var hello struct {
 		Set string `bson:"setName"`
@@ -78,7 +78,7 @@ func look(ctx context.Context, client *mongo.Client) (Server, error) {
 	return s, nil
 }
 
-// preflight refuses a server that may lose what it has acknowledged.
+// preflight refuses a server that may lose acknowledged writes.
 func (s Server) preflight() error {
 	switch {
 	case s.StandIn != "":

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// encrypt has connections to other hosts be made by TLS with full verification, unless the URI says otherwise,
-// which is refused: anybody on the way could read and answer them. unsafe allows it.
+// encrypt requires verified TLS for connections to other hosts. A URI that asks for less is refused unless unsafe
+// is set: an attacker on the path could read and impersonate.
 func encrypt(client *options.ClientOptions, uri, shown string, unsafe bool) error {
 	if !slices.ContainsFunc(client.Hosts, exposed) {
 		return nil
@@ -30,7 +30,7 @@ func encrypt(client *options.ClientOptions, uri, shown string, unsafe bool) erro
 	return nil
 }
 
-// exposed tells whether a host is another one than this.
+// exposed reports whether host is another machine.
 func exposed(host string) bool {
 	if strings.HasSuffix(host, ".sock") {
 		return false
@@ -42,8 +42,7 @@ func exposed(host string) bool {
 	return host != "localhost" && (err != nil || !addr.Unmap().IsLoopback())
 }
 
-// refusesTLS tells whether a URI says that TLS is not to be used. The driver's options do not: they say only that
-// it is.
+// refusesTLS reports whether a URI disables TLS. The driver's options do not distinguish that from saying nothing.
 func refusesTLS(uri string) bool {
 	_, query, _ := strings.Cut(uri, "?")
 	for option := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {

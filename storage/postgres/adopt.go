@@ -16,13 +16,13 @@ import (
 const (
 	sqlHome = "SELECT system, timeline, oid FROM locus_cell"
 
-	// sqlWhere is what a transaction behind a pooler asks. The rest of a place does not change without
-	// the timeline, unless somebody restores a dump, who begins with new connections.
+	// sqlWhere is the check that every transaction behind a pooler makes. The rest of a place cannot change while
+	// the timeline stays the same, except when a dump is restored, which starts with new connections.
 	sqlWhere = `SELECT timeline, CASE WHEN pg_is_in_recovery() THEN 0
 		ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END FROM locus_cell`
 )
 
-// readHome reads where the cell was written; a cell that was never told who it is leaves home nil.
+// readHome reads the place that the cell was written in; home stays nil for a cell without an identity.
 func readHome(home **place) func(pgx.Rows) error {
 	return eachRow(func(r pgx.Rows) error {
 		*home = new(place)
@@ -30,7 +30,7 @@ func readHome(home **place) func(pgx.Rows) error {
 	})
 }
 
-// recognise refuses a database that is not the one that the cell was written in.
+// recognise returns ErrStrange for a database other than the one the cell was written in.
 func (c *Cell) recognise(at place, home *place) error {
 	if home == nil || at == *home {
 		return nil
@@ -43,7 +43,7 @@ func (c *Cell) recognise(at place, home *place) error {
 		ErrStrange, c.target.shown, what, home.system, home.timeline, home.oid, at.system, at.timeline, at.oid)
 }
 
-// queueWhere queues the question where the transaction is.
+// queueWhere queues the check of the timeline.
 func (t *tx) queueWhere() {
 	t.queue.Queue(sqlWhere).Query(eachRow(func(r pgx.Rows) error {
 		var home, at int64
@@ -57,21 +57,24 @@ func (t *tx) queueWhere() {
 	}))
 }
 
-// adoptionGap is how many puids, numbers of its log and lease tokens a cell passes over that cannot know
-// which ones it has given away.
+// adoptionGap is the number of puids, log positions and lease tokens that an adopted cell skips, because it cannot
+// know which ones it has given out.
 const adoptionGap = 1 << 20
 
-// Adopt makes a database the cell that was refused with ErrStrange, because it is a restored backup, a
-// copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids and
-// numbers of its log it gave away. So the cell is sealed, or retired, if the newest map says that newer
-// generations take the keys; the sequence of puids passes over 2^20; so do the log and each lease, whose
-// owner is as if it had been lost without being given back; it gets the next incarnation, since it may be
-// behind what others saw of the cell; and from then on the database is the cell's home. newest reads the map of the authority; it is called while no other
-// else can write in the cell, since a map that was read before may be too old. Adopting a database that
-// is not strange does nothing.
+// Adopt makes a database the cell although it was refused with ErrStrange, because it is a restored backup, a copy
+// or a promoted replica. Such a database may have lost the fact that it was sealed, and may give out puids and log
+// positions twice. So Adopt
 //
-// No more than one database may be adopted as a cell: whoever promotes a replica sees to it that the
-// old primary does not come back.
+//   - seals or retires the cell if the newest map assigns its keys to newer generations,
+//   - skips 2^20 puids, log positions and tokens of each lease, whose owner has then lost it,
+//   - increments the incarnation, because the cell may be behind what others have seen of it, and
+//   - records the database as the cell's home.
+//
+// newest reads the map of the authority. It is called while no other transaction can write in the cell, because a
+// map read earlier may be stale. Adopting a database that is not strange does nothing.
+//
+// Only one database may be adopted as a cell: when a replica is promoted, the operator must make sure that the old
+// primary does not come back.
 func (c *Cell) Adopt(ctx context.Context, newest func(context.Context) (*cell.Map, error)) error {
 	return c.adopt(ctx, func(ctx context.Context, _ *tx, _ cell.ID) (*cell.Map, error) { return newest(ctx) })
 }
@@ -106,12 +109,12 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 	return nil
 }
 
-// Follow lets the driver adopt by itself what it meets of an installation, by the map that the
-// authority has then. The authority alone cannot be adopted so: only whoever promoted or restored it
-// can know that it holds the newest map.
+// Follow lets the driver adopt strange databases of the installation on its own, by the authority's current map.
+// The authority itself is never adopted this way: only the operator who promoted or restored it can know that it
+// holds the newest map.
 func (d *Driver) Follow(cells *cell.Cells[resolve.Tx]) { d.cells.Store(cells) }
 
-// newest is the map by which a cell is adopted without being asked for.
+// newest returns the map for an automatic adoption.
 func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error) {
 	if cells := c.driver.cells.Load(); cells != nil {
 		if authority := cells.Map().Authority(); authority != id {
@@ -133,7 +136,7 @@ func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error)
 	return cell.ParseMap(text)
 }
 
-// readMap reads the map that a database has.
+// readMap reads the newest map stored in a database.
 func readMap(ctx context.Context, db cell.Database[resolve.Tx]) (*cell.Map, error) {
 	var text []byte
 	if err := db.View(ctx, func(t resolve.Tx) (err error) { _, text, err = t.CellMap(ctx); return err }); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// twoGenerations is a map whose second generation is the current one, and of whose first a test has a cell.
+// twoGenerations returns a map whose second generation is current; a test has a cell of the first.
 func twoGenerations(t *testing.T) *cell.Map {
 	t.Helper()
 	m, err := cell.NewMap(cell.Spec{
@@ -51,9 +51,8 @@ func allocateOne(t *testing.T, c cell.Database[resolve.Tx], k cell.Key) (puid in
 	return puid
 }
 
-// A copy of a cell's database is refused until it is adopted; then it gives no puid and no number of its
-// log that the original may have given away, and is sealed if the map says so, whatever the copy
-// remembers.
+// A copy of a cell's database is refused until it is adopted. Then it gives out no puid or log position that the
+// original may have given out, and is sealed if the map says so, whatever the copy contains.
 func TestP07_ACopyIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, nil)
@@ -102,7 +101,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	if last, given := bounds(t, copied).Last, bounds(t, original).Last; last <= given+1<<19 {
 		t.Errorf("the log of the copy goes on after %d, the original gave %d after it was made", last, given)
 	}
-	// Who had the lease then is behind its fence, also for an owner who finds it given back.
+	// The owner of the lease at that time is behind its fence, even if the lease was released since.
 	must(t, copied.View(t.Context(), func(tx resolve.Tx) error {
 		l, err := tx.Lease(t.Context(), "resolve")
 		if err == nil && (l.Fence <= owned.Token || l.Token < l.Fence) {
@@ -110,14 +109,13 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 		}
 		return err
 	}))
-	// Who opens it later finds it at home.
+	// Later connections find it at home.
 	again, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, false)
 	must(t, err)
 	headOf(t, again)
 }
 
-// A replica that missed the seal is promoted: what follows the installation seals it by the map of the
-// authority before it answers as open.
+// A replica that missed the seal is promoted: the driver seals it by the map of the authority before it serves.
 func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -128,7 +126,7 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 		driver := postgres.NewDriver(nil)
 		cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
 			Authority: authority.URL("g0_0"), Rules: "r", New: &cell.Spec{Generations: []cell.Generation{{Cells: 2, URLs: urls}}},
-			// The server of cell 1 is wherever its name leads to at the time.
+			// The server of cell 1 is whatever its name currently points to.
 			Driver: func(string) (cell.Driver[resolve.Tx], error) {
 				return redirected{driver, primary.URL(""), url("")}, nil
 			},
@@ -151,7 +149,7 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	replica := primary.Standby(t)
 	replica.CatchUp(t, primary)
 	replica.Stop(t)
-	// The newest map has a second generation, and the primary's cell is sealed; the replica misses it.
+	// The newest map has a second generation, and the primary's cell is sealed; the replica misses that.
 	spec := cells.Map().Spec()
 	spec.Epoch++
 	spec.Current = 1
@@ -188,7 +186,7 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	}
 }
 
-// redirected dials another server where a URL names the one.
+// redirected dials another server in place of the one in a URL.
 type redirected struct {
 	*postgres.Driver
 	from, to string
@@ -199,8 +197,7 @@ func (r redirected) Dial(ctx context.Context, url string, create bool) (cell.Ope
 	return r.Driver.Dial(ctx, strings.Replace(url, host(r.from), host(r.to), 1), create)
 }
 
-// The authority itself is not adopted unless somebody says that it was restored; then the whole
-// installation is, cell by cell.
+// The authority itself is adopted only with Restored; then the whole installation is, cell by cell.
 func TestP07_ARestoredInstallation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// silence is how long statements may go without an answer before the server is asked whether it is there.
+	// silence is how long statements may go unanswered before the server is probed.
 	silence = time.Second
-	// probeLock is how long a probe waits for the lock that every transaction takes.
+	// probeLock is how long a probe waits for the table locks that every transaction takes.
 	probeLock = "400ms"
-	// writtenLately is for how long a cell that took a write is believed to take the next one.
+	// writtenLately is how long after a successful write a cell is assumed to be writable.
 	writtenLately = 5 * time.Second
 )
 
-// The locks that transactions take of the tables. They wait for each other's rows, and not for these: only one
-// that locks a whole table is in their way.
+// The table locks that transactions take. Transactions wait for each other's rows but not for these locks; only a
+// lock on a whole table conflicts with them.
 const (
 	readers = "ACCESS SHARE"
 	writers = "ROW EXCLUSIVE"
 )
 
-// tables are those that transactions use, but for the gate, which this package locks itself.
+// tables lists the tables that transactions use, except the gate, which only this package locks.
 const tables = "locus_key, record, birth, entity, decision, change, posting, edge, redo, metric, counter_hour, counter_day, " +
 	"counter_closed, counter_key, rollup_row"
 
-// probe asks the server for the locks of a mode, on a connection of its own: those of the pool may be what hangs.
+// probe takes the table locks of a mode on a new connection, because those of the pool may be what hangs.
 func (c *Cell) probe(locks string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		on, err := c.target.dial(ctx, c.opts)
 		if isFull(err) {
-			return nil // it is there
+			return nil // the server is up
 		}
 		if err != nil {
 			return fmt.Errorf("probe: %w", err)
@@ -53,7 +53,7 @@ func (c *Cell) probe(locks string) func(context.Context) error {
 			return fmt.Errorf("a table is locked: %w", err)
 		case queryCanceled, readOnly:
 		default:
-			return nil // any other answer is one
+			return nil // any other answer proves that the server responds
 		}
 		if err != nil {
 			return fmt.Errorf("probe: %w", err)
@@ -62,7 +62,7 @@ func (c *Cell) probe(locks string) func(context.Context) error {
 	}
 }
 
-// breaker is the one of transactions of a mode.
+// breaker returns the breaker for transactions of a mode.
 func (c *Cell) breaker(m mode) *breaker.Breaker {
 	if m == reading {
 		return c.readable
@@ -70,14 +70,14 @@ func (c *Cell) breaker(m mode) *breaker.Breaker {
 	return c.writable
 }
 
-// doubtful reports whether a failure is one of a server that may be gone, hang, or be locked.
+// doubtful reports whether a failure may mean that the server is gone, hangs, or is locked.
 func doubtful(failure error) bool {
 	_, slow := errors.AsType[*slowError](failure)
 	return slow || isLost(failure) || state(failure) == queryCanceled || state(failure) == lockNotAvailable
 }
 
-// watch gives up statements that a server which does not answer a probe either does not answer. The caller
-// ends the watch.
+// watch calls giveUp if statements go unanswered for silence and the server does not answer a probe either. The
+// caller must call end.
 func (c *Cell) watch(ctx context.Context, m mode, giveUp func()) (end func()) {
 	began := time.Now()
 	timer := time.AfterFunc(silence, func() {
@@ -87,12 +87,12 @@ func (c *Cell) watch(ctx context.Context, m mode, giveUp func()) (end func()) {
 	})
 	return func() {
 		if timer.Stop() && ctx.Err() != nil && time.Since(began) >= silence/4 {
-			c.breaker(m).Doubt() // the caller had less patience
+			c.breaker(m).Doubt() // the caller's deadline was shorter
 		}
 	}
 }
 
-// Writable is what the last write tells, or a transaction that locks what writes lock.
+// Writable returns nil after a recent write. Otherwise it runs a transaction that takes the locks of writers.
 func (c *Cell) Writable(ctx context.Context) error {
 	err := c.writable.Err()
 	if err == nil {

@@ -18,34 +18,31 @@ import (
 	"github.com/locus-db/locus/storage/breaker"
 )
 
-// Options of a driver. Times are those of every transaction; a context may end it earlier.
+// Options configures a driver. Timeouts apply to every transaction; a context may end it earlier.
 type Options struct {
-	// Connections that the process has to one server at most, whatever databases they are of. Defaults
-	// to 64. All processes together must leave 10 of the server's max_connections to others.
+	// Connections is the maximum number of connections of this process to one server, over all its databases.
+	// Defaults to 64. All processes together must leave 10 of the server's max_connections to others.
 	Connections int
 	// ConnectTimeout defaults to 3 s.
 	ConnectTimeout time.Duration
-	// StatementTimeout is how long one statement may take. Defaults to 5 s.
+	// StatementTimeout is the limit for one statement. Defaults to 5 s.
 	StatementTimeout time.Duration
-	// LockTimeout is how long a transaction waits for a row that another one has; then it begins again,
-	// ten times. Defaults to 1.5 s, a bit longer than PostgreSQL takes to find two that wait for each
-	// other.
+	// LockTimeout is how long a transaction waits for a row lock; then it is retried, up to ten times. Defaults to
+	// 1.5 s, slightly longer than PostgreSQL takes to detect a deadlock.
 	LockTimeout time.Duration
-	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s: for so long a
-	// process that was stopped in the middle of one holds up others, less than they are patient.
+	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s. A process stopped in the
+	// middle of a transaction blocks others that long, which is less than they wait.
 	IdleTimeout time.Duration
-	// Lifetime of a connection, of which up to a fifth is left to chance. Defaults to 1 h.
+	// Lifetime is the maximum age of a connection. Up to a fifth of it is subtracted at random. Defaults to 1 h.
 	Lifetime time.Duration
-	// Unsafe takes servers that may lose what they have acknowledged, and connections to other hosts
-	// that are not verified.
+	// Unsafe accepts servers that may lose acknowledged writes, and unverified connections to other hosts.
 	Unsafe bool
-	// Restored takes the database of the cell that keeps the cell map as it is, though it was restored
-	// from a backup or promoted: for locus cell restored.
+	// Restored accepts the database of the authority although it was restored from a backup or promoted; for locus
+	// cell restored.
 	Restored bool
-	// Now is the clock of lifetimes. Defaults to time.Now.
+	// Now is the clock for lifetimes. Defaults to time.Now.
 	Now func() time.Time
-	// Rand answers with a number in [0, 1), for what must not happen everywhere at once. Defaults to
-	// math/rand.
+	// Rand returns a number in [0, 1), used to spread events in time. Defaults to math/rand.
 	Rand func() float64
 }
 
@@ -76,17 +73,17 @@ func (o *Options) withDefaults() *Options {
 	return &d
 }
 
-// Driver opens databases of PostgreSQL servers, and shares out the connections to each server. A
-// process has one.
+// Driver opens databases of PostgreSQL servers and shares the connections to each server among them. A process has
+// one Driver.
 type Driver struct {
 	opts  *Options
-	cells atomic.Pointer[cell.Cells[resolve.Tx]] // the installation that the cells are of, see Follow
+	cells atomic.Pointer[cell.Cells[resolve.Tx]] // the installation of the cells, see Follow
 
 	mu    sync.Mutex
 	pools map[string]*pool
 }
 
-// NewDriver makes a driver that has no connection yet.
+// NewDriver returns a driver without connections.
 func NewDriver(opts *Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), pools: map[string]*pool{}}
 }
@@ -97,9 +94,9 @@ func (d *Driver) Check(url string) error {
 	return err
 }
 
-// Dial opens the database at a URL, and brings an old schema up to date. create makes the database if it is not
-// there, with the schema of a cell; several processes may do that at once. Without it the error is
-// ErrMissing if there is no database, or no cell in it.
+// Dial opens the database at a URL and migrates an old schema. With create, it creates the database if needed, with
+// the schema of a cell; several processes may do so at once. Without create, the error is ErrMissing if there is no
+// database, or no cell in it.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
 	t, err := parseURL(url, d.opts.Unsafe)
 	if err != nil {
@@ -123,7 +120,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	c.writable = breaker.New(breaker.Options{Probe: c.probe(writers), Rand: d.opts.Rand})
 	on, err := c.acquire(ctx, false)
 	switch {
-	case errors.Is(err, ErrStrange): // transactions will say so, and Adopt may change that
+	case errors.Is(err, ErrStrange): // transactions will report it, and Adopt may resolve it
 	case err != nil:
 		return nil, errors.Join(err, c.Close())
 	default:
@@ -132,7 +129,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	return c, nil
 }
 
-// pool is the one of the database's server.
+// pool returns the pool of the database's server.
 func (d *Driver) pool(t *target) *pool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -144,7 +141,7 @@ func (d *Driver) pool(t *target) *pool {
 	return p
 }
 
-// Pools tells how the process uses its connections, server by server.
+// Pools returns the use of connections, by server.
 func (d *Driver) Pools() []Pool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,29 +153,29 @@ func (d *Driver) Pools() []Pool {
 	return all
 }
 
-// Cell is one database. It is safe for many goroutines.
+// Cell is one database. It is safe for concurrent use.
 type Cell struct {
 	driver *Driver
 	target *target
 	opts   *Options
 	pool   *pool
 	spans  spansThere
-	// What reads and what writes have a breaker each: a lock may stop one of them alone.
+	// Reads and writes have a breaker each, because a lock may block only one of them.
 	readable, writable *breaker.Breaker
-	wrote              atomic.Int64 // when a transaction that writes ended well last, in nanoseconds since 1970
+	wrote              atomic.Int64 // when a write transaction last succeeded, in nanoseconds since 1970
 
-	pulse    atomic.Pointer[cell.Pulse] // as it was read last
-	unbeaten atomic.Bool                // something was written since that lasts
+	pulse    atomic.Pointer[cell.Pulse] // as last read
+	unbeaten atomic.Bool                // something that lasts was written since
 
 	mu     sync.Mutex
 	id     cell.Identity
 	users  int
 	closed chan struct{} // closed by Close
-	idle   chan struct{} // closed when the last user has left, once Close was called
+	idle   chan struct{} // closed once Close was called and the last user has left
 	dying  dying
 }
 
-// String names the cell, or where it is before it was told who it is.
+// String returns the name of the cell, or its redacted URL until the cell is identified.
 func (c *Cell) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +185,7 @@ func (c *Cell) String() string {
 	return c.id.Cell.String()
 }
 
-// enter begins a use of the cell, unless it was closed.
+// enter begins a use of the cell, unless the cell is closed.
 func (c *Cell) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +206,7 @@ func (c *Cell) leave() {
 	}
 }
 
-// Close waits for the transactions in flight and closes the connections. Calling it again does nothing.
+// Close waits for the transactions in flight and closes the connections. It is idempotent.
 func (c *Cell) Close() error {
 	c.mu.Lock()
 	select {
@@ -232,7 +229,7 @@ func (c *Cell) Close() error {
 	return nil
 }
 
-// Stats tells how full the cell is.
+// Stats returns how full the cell is.
 func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	var stats cell.Stats
 	err := c.run(ctx, reading, func(t *tx) (err error) {
@@ -249,14 +246,14 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	return stats, nil
 }
 
-// dying are connections that were given up, and have not ended yet: pgx asks the server to give up the
-// statement too.
+// dying holds connections that were abandoned but have not ended yet: pgx also asks the server to cancel their
+// statement.
 type dying struct {
 	mu   sync.Mutex
 	ends []<-chan struct{}
 }
 
-// add takes note of a connection that is closed.
+// add records a connection that is closed.
 func (d *dying) add(c *conn) {
 	if !c.IsClosed() {
 		return
@@ -274,7 +271,7 @@ func (d *dying) add(c *conn) {
 	d.ends = append(d.ends, c.PgConn().CleanupDone())
 }
 
-// wait waits for them, though not long: a server that is away cannot be asked.
+// wait waits for them, at most a second: an unreachable server cannot be asked.
 func (d *dying) wait() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,15 +25,15 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// benchServer is a server with the memory of a small one in production.
+// benchServer starts a server with the memory of a small production server.
 func benchServer(b *testing.B) place {
 	b.Helper()
 	s := pgtest.Start(b, &pgtest.Options{Settings: map[string]string{"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min"}})
 	return place{s, s.URL}
 }
 
-// BenchmarkWrite is a record's whole write path, an operation being a record: in batches of 250, into a cell
-// that holds its share of a million.
+// BenchmarkWrite measures the whole write path, an operation being a record: in batches of 250, into a cell that
+// holds its share of a million.
 func BenchmarkWrite(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
@@ -67,8 +67,8 @@ func BenchmarkWrite(b *testing.B) {
 	b.ReportMetric(bytes("SELECT pg_database_size(current_database())")/float64(b.N+share), "file-B/op")
 }
 
-// BenchmarkAllocate is a new key in a transaction of its own, an operation being one, by so many writers
-// at the same time: as the backend does it, and by the same statements without a gate.
+// BenchmarkAllocate measures a new key in a transaction of its own, with several concurrent writers: through the
+// backend, and with the same statements without a gate.
 func BenchmarkAllocate(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
@@ -117,8 +117,7 @@ func BenchmarkAllocate(b *testing.B) {
 	}
 }
 
-// BenchmarkSeal is a seal among 32 writers that never pause, an operation being one: the time from its
-// beginning until it is durable.
+// BenchmarkSeal measures a seal among 32 writers that never pause, from its beginning until it is durable.
 func BenchmarkSeal(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
@@ -153,8 +152,8 @@ func BenchmarkSeal(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkTallies is a tally, which is a minute of a metric, in transactions of so many: of one minute, as a
-// group of waiting callers is, and of ten, as a file that is read in is.
+// BenchmarkTallies measures a tally, that is, a minute of a metric, in transactions of several: of one minute, like
+// a group of waiting callers, and of ten, like an imported file.
 func BenchmarkTallies(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
@@ -179,7 +178,7 @@ func BenchmarkTallies(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch is a page of what a hundred thousand entities match.
+// BenchmarkSearch measures a page of a search that a hundred thousand entities match.
 func BenchmarkSearch(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)

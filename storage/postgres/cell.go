@@ -23,7 +23,7 @@ func digests(keys []cell.Key) [][]byte {
 const sqlLookup = `SELECT j.n, k.puid FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS j (ring, digest, n)
 	JOIN locus_key AS k ON k.ring = j.ring AND k.digest = j.digest`
 
-// Lookup is one statement.
+// Lookup runs one statement.
 func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -47,14 +47,13 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 }
 
 const (
-	// sqlUsed asks for the last puid that was drawn, which no transaction takes back.
+	// sqlUsed reads the last puid drawn, which a rollback does not undo.
 	sqlUsed = "SELECT last_value - (NOT is_called)::int FROM locus_puid"
 
 	sqlSequence = "SELECT last_value - (NOT is_called)::int, (pg_sequence_parameters('locus_puid'::regclass)).maximum_value FROM locus_puid"
 
-	// sqlAllocate draws puids in the order of the batch, and writes the keys in the order of the index,
-	// as every writer does. A key that another transaction writes at the same time is waited for; if
-	// it has a puid then, the one drawn here is a gap.
+	// sqlAllocate draws puids in batch order and writes the keys in index order, as every writer does. It waits for
+	// another transaction that is writing the same key; if that one commits, the puid drawn here becomes a gap.
 	sqlAllocate = `INSERT INTO locus_key (ring, digest, puid)
 		SELECT ring, digest, puid
 		FROM (SELECT ring, digest, nextval('locus_puid') AS puid FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)) AS drawn
@@ -63,7 +62,7 @@ const (
 		RETURNING ring, digest, puid`
 )
 
-// Allocate is two statements, and a third one if others allocate the same keys at the same time.
+// Allocate runs two statements, and a third if other transactions allocate the same keys concurrently.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		return nil, err
 	}
 	allocations := make([]cell.Allocation, len(keys))
-	var missing []cell.Key // in the order of the batch, each once
+	var missing []cell.Key // in batch order, without duplicates
 	drawn := map[cell.Key]int64{}
 	for i, puid := range puids {
 		if puid != cell.Nothing {
@@ -90,7 +89,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	if len(missing) == 0 {
 		return allocations, nil
 	}
-	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // or the last few would be drawn for nothing
+	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // otherwise the last few would be drawn in vain
 		return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
 	}
 	t.noteKeys(missing)
@@ -100,15 +99,15 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	return allocations, t.settle(ctx, keys, allocations, drawn)
 }
 
-// draw gives keys their puids, but for those that another transaction has given theirs meanwhile.
+// draw allocates puids for missing keys, except for those that another transaction has allocated in the meantime.
 func (t *tx) draw(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
 	return t.query(ctx, sqlAllocate, func(r pgx.Rows) error {
 		return scanRow(r, func(row cell.Row) { drawn[row.Key] = row.PUID })
 	}, rings(missing), digests(missing))
 }
 
-// settle fills in what was allocated; the keys that others were faster with are read by a statement of
-// their own, whose snapshot is newer than their commits.
+// settle fills in the allocations. Keys that other transactions allocated first are read by a separate statement,
+// whose snapshot is newer than their commits.
 func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation, drawn map[cell.Key]int64) error {
 	var late []cell.Key
 	for k, puid := range drawn {
@@ -142,7 +141,7 @@ func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.All
 	return nil
 }
 
-// Copy is one statement.
+// Copy runs one statement.
 func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -150,7 +149,7 @@ func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
 	if len(copied) == 0 {
 		return nil
 	}
-	first := map[cell.Key]bool{} // of rows of one key the first is kept, as if they came one by one
+	first := map[cell.Key]bool{} // the first row of a key wins, as if rows were written one by one
 	var kept []cell.Row
 	for _, r := range copied {
 		if !first[r.Key] {
@@ -221,18 +220,18 @@ func (t *tx) Drop(ctx context.Context, limit int) (n int, err error) {
 	return len(gone), nil
 }
 
-// sqlSkip never comes to the end of numbers.
+// sqlSkip saturates at the maximum bigint.
 const sqlSkip = "UPDATE locus_total SET seq = seq + least($1, 9223372036854775807 - seq)"
 
-// Skip holds the sequence, so that nobody draws from it before the commit, and begins it anew. What the
-// transaction has appended comes before the numbers that are passed over.
+// Skip locks the sequence, so that no other transaction draws from it before the commit, and restarts it. Changes
+// already appended by this transaction come before the skipped positions.
 func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	t.queueTotals()
 	t.queueJournal()
-	t.exec("ALTER SEQUENCE locus_puid NO CYCLE") // changes nothing, but locks
+	t.exec("ALTER SEQUENCE locus_puid NO CYCLE") // a no-op that takes the lock
 	var last, hi int64
 	err := t.query(ctx, sqlSequence, func(r pgx.Rows) error { return r.Scan(&last, &hi) })
 	if err != nil {

@@ -21,13 +21,13 @@ const (
 
 	sqlBounds = "SELECT trimmed, seq FROM locus_total"
 
-	// sqlTrim begins after what was trimmed before: rows that are dead are passed over one by one.
+	// sqlTrim starts after the last trimmed position, because it would have to step over dead rows one by one.
 	sqlTrim = `WITH doomed AS MATERIALIZED (SELECT seq FROM change
 			WHERE seq > (SELECT trimmed FROM locus_total) AND seq <= $1 ORDER BY seq LIMIT $2 FOR UPDATE)
 		DELETE FROM change AS c USING doomed WHERE c.seq = doomed.seq RETURNING c.seq`
 )
 
-// Append is done by the last statement of the transaction: see queueTotals.
+// Append only collects the changes; the last statement of the transaction writes them, see queueTotals.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	return nil
 }
 
-// Changes reads the table in order, and then what was trimmed: what an update does not find because
-// somebody trims it meanwhile, it then knows of.
+// Changes reads the table in order and then the trimmed position, so that an update that misses rows because of a
+// concurrent trim also sees that trim.
 func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func readChange(r pgx.Rows) (c changelog.Change, err error) {
 	return c, nil
 }
 
-// Bounds is one row.
+// Bounds reads one row.
 func (t *tx) Bounds(ctx context.Context) (changelog.Bounds, error) {
 	if err := t.use(ctx); err != nil {
 		return changelog.Bounds{}, err
@@ -103,9 +103,9 @@ func (t *tx) bounds(ctx context.Context) (b changelog.Bounds, err error) {
 	return b, err
 }
 
-// Trim deletes the first rows of the index, and leaves what was trimmed to the last statement of the
-// transaction, so that writers do not wait for it. It goes no further than the last change before it
-// began: that all up to there are gone is known of no other.
+// Trim deletes the first rows of the index. The last statement of the transaction records the trimmed position, so
+// that writers do not wait for it. Trim records no position beyond the last one it read at the beginning, because
+// only up to there is it known that no row is left.
 func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (int, error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err

@@ -17,17 +17,17 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// changeAt is a change that is told by its time.
+// changeAt returns a change identified by its time.
 func changeAt(n int64) changelog.Change {
 	return changelog.Change{Time: time.UnixMilli(n).UTC(), Kind: changelog.Changed}
 }
 
-// appends appends a change.
+// appends returns an update that appends a change.
 func appends(n int64) func(resolve.Tx) error {
 	return func(tx resolve.Tx) error { return tx.Append(context.Background(), []changelog.Change{changeAt(n)}) }
 }
 
-// reader reads a log to its end, again and again, as whoever follows it does.
+// reader repeatedly reads a log to its end, like a follower.
 type reader struct {
 	d    *database
 	at   changelog.Seq
@@ -53,7 +53,7 @@ func (r *reader) want(t *testing.T, want ...int64) {
 	}
 }
 
-// Who has read a change never misses one that was appended before it and committed after it.
+// A reader that has read a change never misses one that was appended earlier and committed later.
 func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -66,7 +66,7 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	slow.end(t)
 	follows.want(t, 2, 1)
 
-	// One that knows its numbers has the others wait for theirs.
+	// A transaction that knows its positions makes the others wait for theirs.
 	slow = stay(t, d, func(_ *paused, tx resolve.Tx) error {
 		_, err := tx.Changes(context.Background(), math.MaxInt64, 1)
 		return errors.Join(appends(3)(tx), err)
@@ -86,7 +86,7 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	slow.end(t)
 	follows.want(t, 2, 1, 4, 5, 3)
 
-	// One that does not commit leaves no number that somebody would wait for.
+	// A transaction that does not commit leaves no gap that a reader would wait for.
 	err := d.Update(t.Context(), func(tx resolve.Tx) error { return errors.Join(appends(6)(tx), context.Canceled) })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -95,14 +95,14 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	follows.want(t, 2, 1, 4, 5, 3, 7)
 }
 
-// bounds are the ends of a log.
+// bounds returns the bounds of a log.
 func bounds(t *testing.T, d cell.Database[resolve.Tx]) (b changelog.Bounds) {
 	t.Helper()
 	must(t, d.View(t.Context(), func(tx resolve.Tx) (err error) { b, err = tx.Bounds(t.Context()); return err }))
 	return b
 }
 
-// Whoever trims has nobody wait who writes, and goes no further than what was there when it began.
+// Trimming does not block writers, and stops at the last change before it began.
 func TestTrimmingStopsNobody(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
@@ -125,7 +125,7 @@ func TestTrimmingStopsNobody(t *testing.T) {
 	follows.want(t, 5)
 }
 
-// Two that trim at once trim together what both would have.
+// Two concurrent trims together trim what both would have.
 func TestTwoTrimAtOnce(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -149,8 +149,8 @@ func TestTwoTrimAtOnce(t *testing.T) {
 	}
 }
 
-// A cell that cannot know which numbers its log has given passes over some, after what it appends in the
-// same transaction; and never comes to the end of them.
+// A cell that cannot know which log positions it has used skips some, after what it appends in the same
+// transaction; the positions never overflow.
 func TestSkippedNumbersOfTheLog(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)

@@ -32,34 +32,34 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 
-// database is a cell in a database of the test, which can be closed and opened again.
+// database is a cell in a database of the test that can be closed and reopened.
 type database struct {
 	*postgres.Cell
 	name, url string
 	id        cell.Identity
 }
 
-// identity is that of a cell whose puids are negative, for those are easily mistreated.
+// identity returns the identity of a cell with negative puids, which are easily mishandled.
 func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
 
-// place makes databases for cells, and knows their URLs.
+// place creates databases for cells and returns their URLs.
 type place struct {
 	server *pgtest.Server
 	url    func(db string) string
 }
 
-// direct is the server of all tests.
+// direct returns the shared server.
 func direct(t testing.TB) place {
 	t.Helper()
 	s := pgtest.Shared(t)
 	return place{s, s.URL}
 }
 
-// pooled is the same by way of a PgBouncer that pools by transaction, with fewer connections than the
-// tests want. What pooling changes are transactions, locks, prepared statements and how databases are made: the suites
-// of ResolveCell, CellStore and Driver. The others run pooled in make test/long.
+// pooled returns the same server through a PgBouncer in transaction mode, with fewer connections than the tests
+// need. Pooling affects transactions, locks, prepared statements and the creation of databases: the suites of
+// ResolveCell, CellStore and Driver. The others run pooled only in make test/long.
 func pooled(t testing.TB) place {
 	t.Helper()
 	s := pgtest.Shared(t)
@@ -67,15 +67,15 @@ func pooled(t testing.TB) place {
 	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
 }
 
-// pooledToo is pooled for a suite whose statements those of ResolveCell and CellStore stand for in the gate.
+// pooledToo is pooled for a suite whose statements are covered in the gate by ResolveCell and CellStore.
 func pooledToo(t testing.TB) place {
 	t.Helper()
 	longtest.Only(t, "TestPooled_ResolveCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
 	return pooled(t)
 }
 
-// empty is a database of the shared server with the tables of a cell: to clone one takes half as long as to migrate one.
-// How databases are made and migrated is for TestDriver.
+// empty is a database of the shared server with the tables of a cell: cloning one takes half as long as migrating
+// one. TestDriver covers creation and migration.
 var empty struct {
 	sync.Once
 	db  string
@@ -114,8 +114,8 @@ func (p place) open(t testing.TB) *database {
 	return d
 }
 
-// driver is one for all tests, as a process has one. What stores do is tried here, not how long a server may take
-// on a machine with much else to do.
+// driver is shared by all tests, like in a process. Its timeouts are long because the stores are tested here, not
+// the speed of a server on a busy machine.
 var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute})
 
 func (d *database) open() error {
@@ -135,7 +135,7 @@ func (d *database) reopen() error {
 	return d.open()
 }
 
-// dialled is a cell at a URL until the end of the test, identified unless that is refused.
+// dialled opens a cell at a URL until the end of the test, and identifies it unless that is refused.
 func dialled(t *testing.T, driver *postgres.Driver, url string, id cell.Identity, create bool) (*postgres.Cell, error) {
 	t.Helper()
 	opened, err := driver.Dial(t.Context(), url, create)

@@ -15,24 +15,24 @@ import (
 	"github.com/locus-db/locus/locality/localitypgx"
 )
 
-// conn is one connection to the database of one cell.
+// conn is a connection to the database of one cell.
 type conn struct {
 	*pgx.Conn
 	cell  *Cell
-	until time.Time // when it has lived long enough
-	used  bool      // it has run a transaction, and may have ended since without our knowing
-	idle  time.Time // since when nobody uses it
+	until time.Time // end of its lifetime
+	used  bool      // it has run a transaction, so it may have been closed unnoticed since
+	idle  time.Time // when it became idle
 }
 
-// parameters are the settings of a connection. Every statement of this package finds its rows by an
-// index; a planner that sees a table before it has rows, or statistics, would read the whole table, and
-// keep the plan when it has grown.
+// parameters returns the settings of a connection. Every statement of this package uses an index. A planner that
+// sees an empty table, or no statistics, would choose a sequential scan and keep that plan when the table has
+// grown.
 func (o *Options) parameters() map[string]string {
 	return map[string]string{
 		"statement_timeout":                   milliseconds(o.StatementTimeout),
 		"lock_timeout":                        milliseconds(o.LockTimeout),
 		"idle_in_transaction_session_timeout": milliseconds(o.IdleTimeout),
-		"jit":                                 "off", // it takes the price of a table of one row for a reason to compile
+		"jit":                                 "off", // it compiles because of the high cost estimate of a one-row table
 		"enable_seqscan":                      "off",
 		"enable_hashjoin":                     "off",
 		"enable_mergejoin":                    "off",
@@ -41,11 +41,11 @@ func (o *Options) parameters() map[string]string {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// with is how connections to the database are opened: connections that this process owns carry their
-// settings; behind a pooler a transaction brings them along, and no statement is prepared.
+// with returns the connection config. Connections owned by this process carry their settings. Behind a pooler each
+// transaction sets them, and no statement is prepared.
 func (t *target) with(o *Options) *pgx.ConnConfig {
 	config := t.config.Copy()
-	// The password file is read again: a password that was changed there holds from now on.
+	// The password file is read again, so that a changed password takes effect.
 	if fresh, err := pgx.ParseConfig(t.config.ConnString()); err == nil {
 		config.Password = fresh.Password
 	}
@@ -62,7 +62,7 @@ func (t *target) with(o *Options) *pgx.ConnConfig {
 	return config
 }
 
-// dial opens a connection, without asking what answers.
+// dial opens a connection without checking the server.
 func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
 	defer cancel()
@@ -83,15 +83,14 @@ func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	return nil, fmt.Errorf("connect to %s: %w", t.shown, &lostError{err})
 }
 
-// connect opens a connection to the cell and looks at what answers; strange is whether a database will
-// do that is not the cell's.
+// connect opens a connection to the cell and checks the server. strange accepts a database that is not the cell's.
 func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 	pg, err := c.target.dial(ctx, c.opts)
 	if err != nil {
 		return nil, err
 	}
 	c.pool.opened()
-	// A fifth of the lifetime is left to chance, so that connections opened together do not end so.
+	// A fifth of the lifetime is random, so that connections opened together do not end together.
 	life := c.opts.Lifetime - time.Duration(c.opts.Rand()*float64(c.opts.Lifetime)/5)
 	got := &conn{Conn: pg, cell: c, until: c.opts.Now().Add(life)}
 	if err := c.inspect(ctx, got); err != nil && !(strange && errors.Is(err, ErrStrange)) {
@@ -101,7 +100,7 @@ func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 	return got, nil
 }
 
-// run sends statements at once, reads their answers, and explains how that ended. m is the mode of their
+// run sends the batch in one round trip, reads the results, and classifies the error. m is the mode of the
 // transaction.
 func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, c.cell.opts.StatementTimeout+patience)
@@ -112,7 +111,7 @@ func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
 	case err == nil:
 		return nil
 	case state(err) == readOnly:
-		c.close() // a server that is not the primary any more
+		c.close() // the server is no longer the primary
 		return &lostError{err}
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -124,10 +123,10 @@ func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
 	return err
 }
 
-// patience is how much longer than the server takes an answer may take.
+// patience is added to the statement timeout for the client's own timeout.
 const patience = 2 * time.Second
 
-// close ends the connection without waiting for the server to notice.
+// close closes the connection without waiting for the server.
 func (c *conn) close() {
 	if c.IsClosed() {
 		return
@@ -137,13 +136,13 @@ func (c *conn) close() {
 	_ = c.Close(ctx)
 }
 
-// usable tells whether the connection can run another transaction.
+// usable reports whether the connection can run another transaction.
 func (c *conn) usable(now time.Time) bool {
 	return !c.IsClosed() && c.PgConn().TxStatus() == 'I' && now.Before(c.until)
 }
 
-// acquire answers with a connection that is the caller's until it is released; with a new one, whatever
-// database it leads to, to somebody who adopts.
+// acquire returns a connection that the caller owns until it releases it. With adopt, it returns a new connection,
+// to any database.
 func (c *Cell) acquire(ctx context.Context, adopt bool) (*conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -177,13 +176,13 @@ func (c *Cell) acquire(ctx context.Context, adopt bool) (*conn, error) {
 	}
 }
 
-// isFull tells whether a server took no connection because it has too many.
+// isFull reports whether a server refused a connection because it has too many.
 func isFull(err error) bool {
 	lost, ok := errors.AsType[*lostError](err)
 	return ok && state(lost.reason) == tooManyConnections
 }
 
-// release gives a connection back.
+// release returns a connection to the pool.
 func (c *Cell) release(on *conn, strange bool) {
 	on.used = true
 	if !on.usable(c.opts.Now()) || strange {

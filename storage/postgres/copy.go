@@ -17,17 +17,17 @@ import (
 
 var _ cell.Copier = (*tx)(nil)
 
-// Tables are those of package document; the tables of the database have their names and columns.
+// Tables returns the tables of package document; the tables of the database have the same names and columns.
 func (t *tx) Tables() []cell.Table { return document.Tables() }
 
-// Summed are those of package document.
+// Summed returns the tables with checksums, see package document.
 func (t *tx) Summed() []cell.Table { return document.Summed() }
 
-// kind is how the values of a column are sent and how the column is read, where that is not as a number.
+// kind is how the values of a column are sent and read if it is not a plain number.
 type kind struct {
 	sent string // type of the argument
-	from string // the column's value out of the sent one, which is %[1]s
-	to   string // what is read, out of the column
+	from string // expression that converts the argument %[1]s to the column's type
+	to   string // expression that reads the column %[1]s
 }
 
 var (
@@ -38,7 +38,7 @@ var (
 	octets = kind{"bytea", "%[1]s", "%[1]s"}
 	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
 	object = kind{"text", "%[1]s::json", "%[1]s::text"}
-	// An array of numbers is sent as 8 bytes each, and is NULL if there are none.
+	// An array of numbers is sent as 8 bytes each; no numbers are NULL.
 	packed = kind{
 		"bytea",
 		"ARRAY(SELECT ('x' || encode(substr(%[1]s, 8 * i + 1, 8), 'hex'))::bit(64)::bigint FROM generate_series(0, length(%[1]s) / 8 - 1) AS i ORDER BY i)",
@@ -58,10 +58,10 @@ var (
 	}
 )
 
-// copied is a table whose rows are copied, and the parts of its statements.
+// copied is a table whose rows are copied, with fragments of its statements.
 type copied struct{ cell.Table }
 
-// kind is that of a column, or of the column of that name in all tables, or else number.
+// kind returns the kind of table.column, else that of the column in all tables, else number.
 func (c copied) kind(column string) kind {
 	for _, name := range []string{c.Name + "." + column, column} {
 		if k, ok := kinds[name]; ok {
@@ -79,12 +79,12 @@ func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, 
 	return copied{table}, nil
 }
 
-// list is what is made of each column, with commas between.
+// list joins the result of of for each column with commas.
 func list(columns []string, of func(i int, column string) string) string {
 	return strings.Join(each(columns, of), ", ")
 }
 
-// each is what is made of each column.
+// each returns the result of of for each column.
 func each(columns []string, of func(i int, column string) string) []string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -93,24 +93,24 @@ func each(columns []string, of func(i int, column string) string) []string {
 	return parts
 }
 
-// read is the list of what is read of a row.
+// read returns the select list of a row.
 func (c copied) read() string {
 	return list(c.Columns, func(_ int, column string) string { return fmt.Sprintf(c.kind(column).to, "t."+column) })
 }
 
-// arrays is what makes rows of arguments, an array for each column.
+// arrays returns an unnest of one array argument per column.
 func (c copied) arrays(columns []string) string {
 	return "unnest(" + list(columns, func(i int, column string) string { return fmt.Sprintf("$%d::%s[]", i+1, c.kind(column).sent) }) + ")"
 }
 
-// at is the condition that a row has the key of v.
+// at returns the condition that a row of t has the key in v.
 func (c copied) at() string {
 	return strings.Join(each(c.Columns[:c.Key], func(_ int, column string) string {
 		return "t." + column + " = " + fmt.Sprintf(c.kind(column).from, "v."+column)
 	}), " AND ")
 }
 
-// ReadRows reads the table in order.
+// ReadRows reads the table in key order.
 func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 	return got, nil
 }
 
-// RowsAt is one statement.
+// RowsAt runs one statement.
 func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	return found, nil
 }
 
-// WriteRows is one statement.
+// WriteRows runs one statement.
 func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	return nil
 }
 
-// DeleteRows is one statement.
+// DeleteRows runs one statement.
 func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 
 const sqlTotal = "SELECT seq, trimmed, records, entities, merges, splits, turns, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
 
-// totals answers with the row of totals where a key is 1.
+// totals returns the row of totals for each key that is 1.
 func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 	t.queueTotals()
 	found := make([][]any, len(keys))
@@ -254,7 +254,7 @@ func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 	return found, nil
 }
 
-// writeTotals takes the totals over, and goes on with the puids behind them.
+// writeTotals sets the totals and restarts the puids after them.
 func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
 	for _, values := range rows {
 		total, err := document.ParseTotals(values)
@@ -270,7 +270,7 @@ func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
 	return t.flush(ctx)
 }
 
-// restart makes the sequence go on as if last had been drawn just now. The transaction holds it.
+// restart sets the sequence as if last had just been drawn. The transaction holds its lock.
 func (t *tx) restart(last, hi int64) {
 	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", min(last+1, hi)))
 	if last >= hi {
@@ -278,7 +278,7 @@ func (t *tx) restart(last, hi int64) {
 	}
 }
 
-// arguments makes an argument of each column of rows.
+// arguments returns one argument per column of rows.
 func (c copied) arguments(names []string, rows [][]any) ([]any, error) {
 	args := make([]any, len(names))
 	for i, name := range names {
@@ -305,7 +305,7 @@ func (c copied) arguments(names []string, rows [][]any) ([]any, error) {
 	return args, nil
 }
 
-// values are those of the i-th column of rows of so many, nil where there is none.
+// values returns the i-th column of rows of n values, with nil for NULL.
 func values[T any](rows [][]any, i, n int) ([]*T, error) {
 	all := make([]*T, len(rows))
 	for r, row := range rows {
@@ -324,7 +324,7 @@ func values[T any](rows [][]any, i, n int) ([]*T, error) {
 	return all, nil
 }
 
-// compareValues is the order of keys.
+// compareValues orders keys.
 func compareValues(a, b []any) int {
 	for i := range min(len(a), len(b)) {
 		c := 0

@@ -38,7 +38,7 @@ func scanMeta(r pgx.Rows, before ...any) (m counter.Meta, err error) {
 	return m, err
 }
 
-// Metrics is one statement.
+// Metrics runs one statement.
 func (t *tx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -61,12 +61,12 @@ func (t *tx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, err
 	return metas, nil
 }
 
-// PutMetrics is one statement.
+// PutMetrics runs one statement.
 func (t *tx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	if err := t.alter(ctx); err != nil || len(metrics) == 0 {
 		return err
 	}
-	// Of those of one id the first stays, with the lowest day of all.
+	// Of metas with the same ID the first is kept, with the lowest First of all.
 	sorted := slices.Clone(metrics)
 	slices.SortStableFunc(sorted, func(a, b counter.Meta) int { return cmp.Compare(a.ID, b.ID) })
 	kept := sorted[:0]
@@ -100,11 +100,11 @@ func (t *tx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limi
 	return metas, nil
 }
 
-// afterNames is above all names of metrics.
+// afterNames sorts after all metric names.
 var afterNames = strings.Repeat(string(utf8.MaxRune), counter.MaxMetric/utf8.UTFMax+1)
 
-// namesFrom are the bounds of the names that begin with a prefix and come after a name: the first that there may
-// be, and the first after them. Both may be any bytes; a database takes none but those of a text.
+// namesFrom returns the range [low, high) of names that begin with prefix and follow after. Both may be arbitrary
+// bytes, but the database accepts only valid text.
 func namesFrom(prefix, after string) (low, high string) {
 	low, high = leastText(prefix), afterNames
 	if after != "" {
@@ -116,9 +116,9 @@ func namesFrom(prefix, after string) (low, high string) {
 	return low, high
 }
 
-// leastText is the least text that is not below some bytes: UTF-8 without U+0000.
+// leastText returns the smallest text that is not below b: UTF-8 without U+0000.
 func leastText(b string) string {
-	valid := 0 // so many bytes are a text
+	valid := 0 // length of the prefix that is valid text
 	for valid < len(b) {
 		r, size := utf8.DecodeRuneInString(b[valid:])
 		if r == 0 || r == utf8.RuneError && size == 1 {
@@ -137,13 +137,13 @@ func leastText(b string) string {
 		if text == "" {
 			return afterNames
 		}
-		// No rune is high enough here, so the one before must be higher.
+		// No rune is high enough, so the preceding one must increase.
 		_, size := utf8.DecodeLastRuneInString(text)
 		text, rest = text[:len(text)-size], text[len(text)-size:]+"\x00"
 	}
 }
 
-// leastRune is the first rune whose bytes come after some bytes.
+// leastRune returns the smallest rune whose bytes sort after b.
 func leastRune(b string) (string, bool) {
 	const surrogates, first = 0xe000 - 0xd800, 0xd800
 	nth := func(i int) string {
@@ -174,13 +174,13 @@ func (t *tx) CountMetrics(ctx context.Context) (n int, err error) {
 }
 
 const (
-	// Totals of a day, open and closed added up. What would exceed 2^63 - 1 is that.
+	// Totals of a day, open and closed spans added up and capped at 2^63 - 1.
 	sqlTotalsOfDay = `SELECT span, least(sum(n), 9223372036854775807)::bigint AS n FROM (
 			SELECT span, counts[61] AS n FROM counter_day WHERE span >= $1 AND span < $2
 			UNION ALL SELECT span, total FROM counter_closed WHERE span >= $1 AND span < $2
 		) AS parts GROUP BY span HAVING sum(n) > 0`
 
-	// Names are looked up for those only that may be among the highest.
+	// Names are looked up only for metrics that may be among the highest.
 	sqlTopAll = `SELECT m.name, s.n FROM (` + sqlTotalsOfDay + ` ORDER BY n DESC FETCH FIRST $3 ROWS WITH TIES) AS s
 		JOIN metric AS m ON m.id = s.span - $1 ORDER BY s.n DESC, m.name LIMIT $3`
 
@@ -192,7 +192,7 @@ const (
 		) AS s WHERE m.name >= $2 AND m.name < $3 ORDER BY s.n DESC, m.name LIMIT $4`
 )
 
-// TopMetrics is one statement, over the day's rows or over those of the names.
+// TopMetrics runs one statement, over the rows of the day or over those of the matching names.
 func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

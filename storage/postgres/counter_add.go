@@ -18,10 +18,10 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Tallies of one minute, or of one quarter of an hour, which is most of them, are one statement: it makes the rows
-// that are not there and changes the others, in the order of keys. A row that is made is a pattern with -1 for
-// what is added: to put it together of zeros took longer the later it was in the day. Numbers of values are
-// arguments, so that the statement is prepared once.
+// Tallies of one minute, or of one quarter of an hour, are the common case and take one statement: it inserts
+// missing rows and updates the others, in key order. A new row comes from a pattern with -1 in the slots to be set;
+// building it from zeros took longer the later in the day the slot was. Slot numbers are arguments, so that the
+// statement is prepared once.
 const (
 	sqlAddHours = `INSERT INTO counter_hour AS s (span, counts)
 		SELECT span, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n)
@@ -35,8 +35,8 @@ const (
 			RETURNING span, xmax = 0 AS made)
 		SELECT span FROM added WHERE made ORDER BY span`
 
-	// Rows that are all there, as most are, are changed in half the time of that. It is in the order of keys, since all
-	// other ways to join are off.
+	// If all rows exist, as they mostly do, an UPDATE takes half the time. It runs in key order because all other
+	// join methods are disabled.
 	sqlChangeHours = `UPDATE counter_hour AS s SET counts[$3::int] = s.counts[$3::int] + v.n
 		FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n) WHERE s.span = v.span`
 	sqlChangeDays = `UPDATE counter_day AS s SET counts[$3::int] = s.counts[$3::int] + v.n,
@@ -46,18 +46,17 @@ const (
 		set_config('enable_seqscan', 'off', true)`
 )
 
-// errSpansMissing means that some of the rows to be changed are not there. Making them now would lock rows in
-// another order than by their keys, so the transaction runs again.
+// errSpansMissing means that some of the rows to be updated do not exist. Creating them now would lock rows out of
+// key order, so the transaction is retried.
 var errSpansMissing = errors.New("postgres: spans are not there yet")
 
-// spansThere guesses whether the rows that are hit next are there: not for a while after they were not, for
-// longer each time.
+// spansThere predicts whether the next rows exist. After a miss it predicts no for a while, longer each time.
 type spansThere struct {
 	mu          sync.Mutex
 	wait, pause int
 }
 
-// likely is the guess; every answer no is one wait less.
+// likely returns the prediction; each negative one shortens the wait by one.
 func (s *spansThere) likely() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +67,7 @@ func (s *spansThere) likely() bool {
 	return false
 }
 
-// were says whether a guess was right.
+// were records whether a prediction was right.
 func (s *spansThere) were(there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,18 +79,18 @@ func (s *spansThere) were(there bool) {
 	s.wait = s.pause
 }
 
-// outOfRange is what the server says of a sum that is too large.
+// outOfRange is the SQLSTATE of a sum that overflows.
 const outOfRange = "22003"
 
-// increment is what is added to a value of a span.
+// increment is an amount to add to one value of a span.
 type increment struct {
 	key  counter.SpanKey
-	slot int // the minute in the hour, or the quarter of an hour in the day
+	slot int // minute in the hour, or quarter-hour in the day
 	n    int64
 }
 
-// AddTallies is two or three statements, sent at once, if all tallies are of one minute. Else rows are held, read and
-// written: in several statements, rows would be locked in another order than by others.
+// AddTallies sends two or three statements in one round trip if all tallies are of one minute. Otherwise it locks
+// the rows, reads them and writes them back: with several statements, rows would be locked out of key order.
 func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
 	if err := t.alter(ctx); err != nil || len(tallies) == 0 {
 		return nil, err
@@ -140,7 +139,7 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	return made, nil
 }
 
-// mergeIncrements makes one of those of the same value, in the order of spans.
+// mergeIncrements adds up increments of the same value, in span order.
 func mergeIncrements(all []increment) ([]increment, error) {
 	slices.SortFunc(all, func(a, b increment) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot)) })
 	merged := all[:0]
@@ -156,7 +155,7 @@ func mergeIncrements(all []increment) ([]increment, error) {
 	return merged, nil
 }
 
-// addTo adds to a value.
+// addTo adds n to *value. It returns counter.ErrOverflow if the sum overflows.
 func addTo(value *int64, n int64) error {
 	if n > 0 && *value > math.MaxInt64-n {
 		return fmt.Errorf("postgres: %w", counter.ErrOverflow)
@@ -165,7 +164,7 @@ func addTo(value *int64, n int64) error {
 	return nil
 }
 
-// oneSlot is the slot of all increments, if they have the same one.
+// oneSlot returns the slot that all increments share, if there is one and no span occurs twice.
 func oneSlot(add []increment) (slot int, one bool) {
 	for i, a := range add {
 		if a.slot != add[0].slot || i > 0 && a.key == add[i-1].key {
@@ -193,7 +192,7 @@ func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(co
 		}))
 }
 
-// changeOne queues increments of one slot to rows that are there.
+// changeOne queues increments of one slot to existing rows.
 func (t *tx) changeOne(table counter.Table, slot int, add []increment) {
 	keys := column(add, func(a increment) int64 { return int64(a.key) })
 	args := []any{keys, column(add, func(a increment) int64 { return a.n })}
@@ -217,7 +216,7 @@ func (t *tx) changeOne(table counter.Table, slot int, add []increment) {
 	})
 }
 
-// pattern is a span of zeros with -1 for what is to be put there.
+// pattern returns a span of zeros with -1 in the given slots.
 func pattern(table counter.Table, slots ...int) []int64 {
 	values := make([]int64, table.Width())
 	for _, slot := range slots {
@@ -226,12 +225,13 @@ func pattern(table counter.Table, slots ...int) []int64 {
 	return values
 }
 
-// daySlots are the values of a day that a quarter of an hour is counted in.
+// daySlots returns the values of a day that count a quarter-hour.
 func daySlots(quarter int) [3]int {
 	return [3]int{counter.DayTotal, counter.DayHour(quarter / 4), counter.DayQuarter(quarter)}
 }
 
-// addMany queues what makes and holds the rows and reads them. What it returns queues what writes them.
+// addMany queues statements that create, lock and read the rows. The function it returns queues the one that writes
+// them.
 func (t *tx) addMany(table counter.Table, add []increment, made func(counter.SpanKey)) func() error {
 	of := spanTables[table]
 	keys := slices.Compact(column(add, func(a increment) int64 { return int64(a.key) }))

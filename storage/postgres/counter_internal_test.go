@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// What a database is asked for is a text, though prefixes and names may be any bytes: the bounds hold the same
-// names as the bytes do.
+// The database gets only valid text, though prefixes and names may be any bytes: the bounds select the same names
+// as the bytes do.
 func TestNamesFrom(t *testing.T) {
 	t.Parallel()
 	some := rapid.Custom(func(t *rapid.T) string {
@@ -53,7 +53,7 @@ func TestNamesFrom(t *testing.T) {
 	})
 }
 
-// A group costs as many round trips as it takes decisions, however many minutes it has.
+// A group costs one round trip per read, however many minutes it has.
 func TestCounter_RoundTrips(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -86,11 +86,11 @@ func countOnce(ctx context.Context, tx resolve.Tx, tallies []counter.Tally, keye
 	return err
 }
 
-// layout is what the server knows of a table of spans.
+// layout is the server's statistics of a table of spans.
 type layout struct {
 	rows, least, most int64 // bytes of values
 	heap, toast       int64 // bytes
-	updated, where    int64 // rows; where they lay
+	updated, where    int64 // rows; updates that stayed in their page
 }
 
 func layoutOf(ctx context.Context, t *tx, table, values string) (l layout, err error) {
@@ -104,9 +104,9 @@ func layoutOf(ctx context.Context, t *tx, table, values string) (l layout, err e
 	return l, err
 }
 
-// A span has its size from the first hit to the last, lies in its page, and is changed where it lies. Days that
-// come and go leave no more room behind than the next ones need. It has the server to itself: transactions of
-// other databases too keep old versions of rows in their pages.
+// A span has its full size from the first hit on, lies in one page, and is updated in place. Days that come and go
+// leave no more free space than the next ones need. The test has its own server, because transactions of other
+// databases also retain old row versions.
 func TestCounter_Layout(t *testing.T) {
 	ctx := t.Context()
 	c := identified(t)
@@ -153,7 +153,7 @@ func TestCounter_Layout(t *testing.T) {
 	}
 }
 
-// closes deletes the spans below keys, as closing does, and vacuums, as the server does by and by.
+// closes deletes the spans below keys, as compaction does, and vacuums, as the server does in time.
 func closes(t *testing.T, c *Cell, hour, day counter.SpanKey) {
 	t.Helper()
 	ctx := t.Context()

@@ -19,7 +19,7 @@ import (
 
 const sqlFloor = "SELECT floor FROM counter_floor"
 
-// Floor reads one row, which an update holds together with others that have read it.
+// Floor reads one row. An update takes a shared lock on it.
 func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
 	if err := t.use(ctx); err != nil {
 		return 0, err
@@ -35,8 +35,8 @@ func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
 	return floor, nil
 }
 
-// RaiseFloor locks the table of that one row first, as an Exclusive does with the cell's: it waits for those who
-// have read it, and is overtaken by none.
+// RaiseFloor first locks the table of that one row, like an Exclusive does for the cell row: it waits for the
+// transactions that have read the row and cannot be starved by new ones.
 func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -47,9 +47,9 @@ func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
 	return nil
 }
 
-// Keys are held by locks of the server's, whether they have a row or not. There are so few of them for
-// each class that the server never runs out of them, however many keys a group has: it keeps some 6,000
-// for all connections together. Those who meet by chance wait for each other.
+// Keys are locked by advisory locks, whether their rows exist or not. Each class has so few locks that the server
+// cannot run out of them, however many keys a group has: it keeps some 6,000 for all connections together. Keys
+// that share a lock by chance wait for each other.
 const (
 	buckets       = 256
 	classBatch    = 0x6c6f0001 // "lo"
@@ -58,7 +58,8 @@ const (
 	sqlHoldBuckets = "SELECT count(pg_advisory_xact_lock($1::int, bucket)) FROM unnest($2::int[]) AS b (bucket)"
 )
 
-// holdNames locks names before the next statement, whose snapshot is then newer than whatever was waited for.
+// holdNames locks names before the next statement, so that its snapshot is newer than the transactions it waited
+// for.
 func (t *tx) holdNames(class int32, names []string) {
 	if t.mode == reading {
 		return
@@ -72,8 +73,8 @@ func (t *tx) holdNames(class int32, names []string) {
 	t.exec(sqlHoldBuckets, class, slices.Compact(held))
 }
 
-// remembered answers with what is remembered under names. It is two statements, sent at once: an update locks the
-// names first. keys are the names as an argument; scan reads a row, and the name that it is remembered under.
+// remembered returns what is remembered under names. An update locks the names in the same round trip. keys is the
+// names as an argument; scan reads a row and returns the name it is remembered under.
 func (t *tx) remembered(ctx context.Context, class int32, names []string, sql string, keys any,
 	scan func(r pgx.Rows, m *counter.Remembered) (name []byte, err error),
 ) ([]counter.Remembered, error) {
@@ -114,7 +115,7 @@ const (
 		DELETE FROM counter_key AS k USING doomed WHERE k.key = doomed.key RETURNING k.key`
 )
 
-// Batches holds the keys, see remembered.
+// Batches locks the keys, see remembered.
 func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembe
 	return found, nil
 }
 
-// PutBatches is one statement.
+// PutBatches runs one statement.
 func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
 	if err := t.alter(ctx); err != nil || len(batches) == 0 {
 		return err
@@ -167,12 +168,12 @@ const (
 		FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[]) AS v (producer, seq, newest, print, results, sum)
 		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results,
 		sum = excluded.sum`
-	// Nothing sorts producers by their times, or their rows could not stay where they are.
+	// There is no index of producers by time, so that updates of their rows can stay in the same page.
 	sqlDropProducers = `WITH doomed AS MATERIALIZED (SELECT producer FROM counter_producer WHERE newest < $1 ORDER BY producer LIMIT $2 FOR UPDATE)
 		DELETE FROM counter_producer AS p USING doomed WHERE p.producer = doomed.producer RETURNING p.producer`
 )
 
-// Producers holds the producers, see remembered.
+// Producers locks the producers, see remembered.
 func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]cou
 	return found, nil
 }
 
-// PutProducers is one statement.
+// PutProducers runs one statement.
 func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	if err := t.alter(ctx); err != nil || len(batches) == 0 {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// process is what one process has of a cell, whose metrics are m1, m2 and so on.
+// process is one process's view of a cell, whose metrics are m1, m2 and so on.
 type process struct{ db *postgres.Cell }
 
 func (process) Places(_ context.Context, metrics []counter.Metric, _, _ bool) []counter.Place {
@@ -45,8 +45,8 @@ func (p process) Cell(string) counter.Database {
 	return counter.Database{Update: run(p.db.Update), View: run(p.db.View)}
 }
 
-// Two processes count in one cell, late hits too, and pack its days at the same time. Each batch that has a key is
-// sent to both at once. In the end every hit is there, once, at every step.
+// Two processes count in one cell, including late hits, and compact its days at the same time. Each batch with a
+// key is sent to both concurrently. In the end every hit is counted once, at every step.
 func TestTwoProcessesCount(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -58,7 +58,7 @@ func TestTwoProcessesCount(t *testing.T) {
 	for i, c := range []*postgres.Cell{d.Cell, other} {
 		r, err := counter.New(process{c}, &counter.Options{
 			Now:  func() time.Time { return now.Add(time.Duration(i-1) * time.Minute) }, // their clocks differ
-			Rand: func() float64 { return 0 },                                           // all is prepared
+			Rand: func() float64 { return 0 },                                           // everything is prepared
 		})
 		must(t, err)
 		recorders = append(recorders, r)
@@ -97,7 +97,7 @@ func TestTwoProcessesCount(t *testing.T) {
 				case <-sent:
 					return
 				default:
-					// A day in which the others count for long is left for the next time.
+					// A day in which others keep counting is left for the next run.
 					if err := r.Maintain(ctx); err != nil && !strings.Contains(err.Error(), "a day is not what its hours add up to") {
 						errs[senders+i] = err
 					}
@@ -120,8 +120,8 @@ func TestTwoProcessesCount(t *testing.T) {
 	}
 }
 
-// sendTwice sends a batch to all processes at once. One of them counts it, or each a part of it where one did not know
-// the metrics yet.
+// sendTwice sends a batch to all processes concurrently. One of them counts it, or each counts a part if one did
+// not know the metrics yet.
 func sendTwice(ctx context.Context, to []*counter.Recorder, b counter.Batch) error {
 	answers, errs := make([]counter.Answer, len(to)), make([]error, len(to))
 	var wg sync.WaitGroup
@@ -142,7 +142,7 @@ func sendTwice(ctx context.Context, to []*counter.Recorder, b counter.Batch) err
 	return err
 }
 
-// sums compares what a process answers with what was sent.
+// sums compares the answers of a process with what was sent.
 func sums(t *testing.T, r *counter.Recorder, step counter.Step, now time.Time, want map[counter.Metric]int64) {
 	t.Helper()
 	prefix := counter.Metric("m")

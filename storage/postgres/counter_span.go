@@ -15,21 +15,21 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// spanTable are the statements about one table of spans.
+// spanTable holds the statements for one table of spans.
 type spanTable struct {
 	name string
-	// Rows by their keys; in the order of keys, which is the one that they are held in.
+	// Read rows by key; hold locks them in key order.
 	read, hold string
-	// A row that is not there is made of zeros. prepare passes over one that is there, claim holds it. Both
-	// answer with what they made.
+	// Insert missing rows as zeros. prepare skips existing rows, claim locks them. Both return the keys of the rows
+	// they inserted.
 	prepare, claim string
-	// Many rows come as one array, all that each has in a row. put writes rows, set those that are there.
+	// The values of many rows are sent as one flat array. put inserts or updates rows, set updates existing ones.
 	put, set string
 	remove   string
 	first    string
 }
 
-// spanTables are those of the tables, by their numbers.
+// spanTables is indexed by counter.Table.
 var spanTables = [...]spanTable{
 	counter.Hours:         newSpanTable("counter_hour", "counts", counter.Hours),
 	counter.Days:          newSpanTable("counter_day", "counts", counter.Days),
@@ -63,7 +63,7 @@ func newSpanTable(name, values string, table counter.Table) spanTable {
 	return s
 }
 
-// keysInOrder are keys as the rows are locked by all: in order, each once.
+// keysInOrder returns the keys in the order of locking, without duplicates.
 func keysInOrder(keys []counter.SpanKey) []int64 {
 	sorted := numbers(keys)
 	slices.Sort(sorted)
@@ -75,7 +75,7 @@ func scanSpan(r pgx.Rows) (s counter.Span, err error) {
 	return s, err
 }
 
-// Spans is one statement. In an update it holds the rows, in their order.
+// Spans runs one statement. An update locks the rows in key order.
 func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.SpanKey) ([][]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.Span
 		for n, i := range at[s.Key] {
 			found[i] = s.Values
 			if n > 0 {
-				found[i] = slices.Clone(s.Values) // who asks twice gets two
+				found[i] = slices.Clone(s.Values) // duplicate keys get separate slices
 			}
 		}
 		return err
@@ -105,7 +105,7 @@ func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.Span
 	return found, nil
 }
 
-// PutSpans is one statement.
+// PutSpans runs one statement.
 func (t *tx) PutSpans(ctx context.Context, table counter.Table, spans []counter.Span) error {
 	if err := t.alter(ctx); err != nil || len(spans) == 0 {
 		return err
@@ -129,7 +129,7 @@ func (t *tx) writeSpans(table counter.Table, sql string, spans []counter.Span) e
 	return nil
 }
 
-// PrepareSpans is one statement.
+// PrepareSpans runs one statement.
 func (t *tx) PrepareSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) (made []counter.SpanKey, err error) {
 	if err := t.alter(ctx); err != nil || len(keys) == 0 {
 		return nil, err
@@ -142,7 +142,7 @@ func (t *tx) PrepareSpans(ctx context.Context, table counter.Table, keys []count
 	return made, nil
 }
 
-// DeleteSpans is one statement.
+// DeleteSpans runs one statement.
 func (t *tx) DeleteSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
 	if err := t.alter(ctx); err != nil || len(keys) == 0 {
 		return err
@@ -153,8 +153,8 @@ func (t *tx) DeleteSpans(ctx context.Context, table counter.Table, keys []counte
 	return nil
 }
 
-// FirstSpans reads the index in order. In an update it holds the rows; where others have deleted some of them
-// meanwhile, it looks for those that come after them.
+// FirstSpans reads the index in order. An update locks the rows; if some were deleted concurrently, it reads again
+// for the ones that follow.
 func (t *tx) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) ([]counter.Span, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ const (
 		SELECT span, total, detail, body FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[]) AS v (span, total, detail, body)
 		ON CONFLICT (span) DO UPDATE SET total = excluded.total, detail = excluded.detail, body = excluded.body`
 
-	// The number stands in the text, so that the index of those that have details serves.
+	// The detail is a literal, so that the partial index of days with details is used.
 	sqlDetailed = "SELECT " + closedColumns + " FROM counter_closed WHERE detail = %d AND span >= $1 AND span < $2 ORDER BY span LIMIT $3"
 )
 
@@ -196,8 +196,8 @@ func scanClosed(r pgx.Rows) (c counter.ClosedDay, err error) {
 	return c, err
 }
 
-// ClosedDays is one statement. In an update it holds the rows: who merges, and who drops details, write what they
-// have read.
+// ClosedDays runs one statement. An update locks the rows, because merging and dropping details write back what
+// they read.
 func (t *tx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.ClosedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (t *tx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.
 	return days, nil
 }
 
-// PutClosedDays is one statement.
+// PutClosedDays runs one statement.
 func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error {
 	if err := t.alter(ctx); err != nil || len(days) == 0 {
 		return err
@@ -239,7 +239,7 @@ func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error 
 	return nil
 }
 
-// DetailedDays reads an index in order. In an update it holds the rows.
+// DetailedDays reads an index in order. An update locks the rows.
 func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) ([]counter.ClosedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func add(d *database, tallies ...counter.Tally) (made []counter.SpanKey, err err
 	})
 }
 
-// Tallies of one minute and of many, which take different ways, add up.
+// Tallies of one minute and of many take different code paths and add up.
 func TestTallies(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
@@ -98,8 +98,7 @@ func TestTallies(t *testing.T) {
 	}))
 }
 
-// A transaction that changes rows which are there, and makes others, comes to an end: what was guessed wrongly once
-// is not guessed again.
+// A transaction that updates existing rows and inserts others terminates: a wrong prediction is not repeated.
 func TestTallies_GuessOnce(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
@@ -121,8 +120,7 @@ func TestTallies_GuessOnce(t *testing.T) {
 	}))
 }
 
-// Two servers that add to the same spans, some of which nobody has made yet, over minutes, hours and a midnight
-// at once: none ever waits for one that waits for it, or the server would end one of them, and it would run again.
+// Two servers add to the same spans, some of them missing, over minutes, hours and a midnight: they never deadlock.
 func TestTallies_NeverDeadlock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -148,7 +146,7 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 				}
 				errs[w] = c.Update(ctx, func(tx resolve.Tx) error {
 					_, err := tx.AddTallies(ctx, batch)
-					if !errors.Is(err, postgres.ErrSpansMissing) { // it runs again for that, but without having waited
+					if !errors.Is(err, postgres.ErrSpansMissing) { // retried because of that, but without having waited
 						runs.Add(1)
 					}
 					return err
@@ -186,8 +184,8 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 	}))
 }
 
-// Who raises the floor waits for those who have read it, but not for those who come after: else it would wait for
-// ever among busy ones.
+// RaiseFloor waits for transactions that have read the floor, but not for later ones: otherwise it would starve
+// among busy ones.
 func TestFloor_IsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -216,7 +214,7 @@ func TestFloor_IsNotOvertaken(t *testing.T) {
 	}
 }
 
-// However many keys a group has, it takes few locks of those that the server has for all connections.
+// A group takes few of the server's locks, however many keys it has.
 func TestBatches_TakeFewLocks(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

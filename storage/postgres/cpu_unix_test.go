@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cpu is how long this process has been computing: on a busy machine it tells more than the clock.
+// cpu returns the processor time of this process: on a busy machine more meaningful than elapsed time.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -4,5 +4,5 @@ package postgres_test
 
 import "time"
 
-// cpu is not known here.
+// cpu returns 0: the time is not available.
 func cpu() time.Duration { return 0 }

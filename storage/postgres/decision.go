@@ -40,7 +40,7 @@ func readDecision(r pgx.Rows) (entity.Decision, error) {
 	return d, nil
 }
 
-// Decisions is one statement.
+// Decisions runs one statement.
 func (t *tx) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
 	if err := t.use(ctx); err != nil || len(puids) == 0 {
 		return nil, err
@@ -60,7 +60,7 @@ type decision struct {
 	body  string
 }
 
-// PutDecisions is one statement.
+// PutDecisions runs one statement.
 func (t *tx) PutDecisions(ctx context.Context, decisions []entity.Decision) error {
 	if err := t.alter(ctx); err != nil || len(decisions) == 0 {
 		return err
@@ -73,7 +73,7 @@ func (t *tx) PutDecisions(ctx context.Context, decisions []entity.Decision) erro
 		}
 		all[i] = decision{d, d.At.UnixMilli(), d.Topic(), body}
 	}
-	// The greatest of each key comes last, and is kept.
+	// The greatest of each key comes last and is kept.
 	slices.SortFunc(all, func(a, b decision) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.body, b.body)) })
 	all = inOrder(all, func(a, b decision) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.topic, b.topic)) })
 	for _, d := range all {
@@ -100,7 +100,7 @@ func (t *tx) ListDecisions(ctx context.Context, after entity.DecisionKey, limit 
 	return decisions, nil
 }
 
-// DeleteDecisions is one statement.
+// DeleteDecisions runs one statement.
 func (t *tx) DeleteDecisions(ctx context.Context, puids []entity.PUID) error {
 	if err := t.alter(ctx); err != nil || len(puids) == 0 {
 		return err

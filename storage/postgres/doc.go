@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgres keeps cells in databases of PostgreSQL servers: the backend of several machines. Any
-// number of processes share them.
+// Package postgres stores cells in databases of PostgreSQL servers. It is the backend for several machines; any
+// number of processes share the databases.
 //
 //	OpenMap ── Driver ── one pool for each server        Template: postgres://db1/locus names
 //	            ├─ Cell g0-0   postgres://db1/locus_g0_0     the authority, locus_g0_0,
@@ -10,84 +10,83 @@
 //	Update ──► BEGIN, gate ──► what fn asks ──► what fn writes, totals, COMMIT
 //	View   ──► BEGIN, what fn asks first ──► ...
 //
-// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease,
-// rollup, counter and resolve, and pass their suites. Every Store method takes a batch and is a statement or two, with
-// arrays as arguments, rows in the order of their keys. What writes is queued until something must be
-// read, and sent with it, the rest with the commit: a transaction takes a round trip for each decision.
+// A Cell is a resolve.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
+// rollup, counter and resolve, and pass their suites. Every Store method takes a batch and runs one or two
+// statements, with arrays as arguments and rows in key order. Writes are queued and sent with the next read or with
+// the commit, so a transaction takes one round trip per read.
 //
 // # Transactions
 //
-// An Update runs READ COMMITTED behind a gate: its first statement reads the cell's row FOR SHARE. An
-// Exclusive locks the whole table of that one row first, so it waits for the updates in flight and is
-// overtaken by none; a lock of the row alone would starve among busy writers. The statements after the
-// lock have snapshots of their own: one that is older than the lock would miss what the last writer
-// did. The row of totals is locked last, by the statement before the commit, so the order of the change
-// log is the order of commits. What a transaction has trimmed of the log is written by that statement too.
-// A View is one snapshot. Deadlocks, and waits for locks that take too long, are run again.
+// An Update runs READ COMMITTED behind a gate: its first statement reads the cell's row FOR SHARE. An Exclusive
+// first locks the whole table of that one row. It waits for the updates in flight, and new ones queue behind it; a
+// lock of the row alone would starve among busy writers. Statements after the lock have their own snapshots: a
+// snapshot older than the lock would miss the last writer's changes. The statement before the commit locks the row
+// of totals, so the order of the change log is the commit order; it also records the trimmed position. A View reads
+// one snapshot. Deadlocks and lock timeouts are retried.
 //
-// An update that reads the rollups of the catalogue, or the generations of a cell, has them to itself until
-// it ends: it takes an advisory lock before it reads, and so does who writes them. Nobody else waits.
+// An update that reads the rollups of the catalogue, or the generations of a cell, excludes other updates that read
+// or write them until it ends: both take an advisory lock first. No other transaction waits.
 //
-// Tallies of one minute are added by a statement for the hours and one for the days, which makes the spans that
-// are not there and changes the others in the order of their keys; those of several minutes by one that makes
-// and holds them in the same order, after which they are read, added to and written. Any number of servers do
-// that at the same time, and none waits for one that waits for it. An update that asks about batches with
-// keys, or producers, takes advisory locks first, whether there are rows or not: at most 256 of each kind,
-// shared by all keys. Who raises the floor of keys locks its table, as an Exclusive does with the cell's.
+// Tallies of one minute take one statement for the hours and one for the days, which inserts missing spans and
+// updates the others in key order. Tallies of several minutes take one that inserts and locks the spans in the same
+// order; then they are read, added to and written. Any number of processes can do that concurrently without a
+// deadlock. An update that reads batches with keys, or producers, takes advisory locks first, whether the rows
+// exist or not: at most 256 of each kind, shared by all keys. Raising the floor of keys locks its table, like an
+// Exclusive does for the cell row.
 //
-// puids come out of a sequence with the cell's range for its ends. What a rolled back transaction drew is
-// a gap; nothing is ever drawn twice.
+// puids come from a sequence with the bounds of the cell's range. A puid drawn by a transaction that rolls back is
+// a gap; none is drawn twice.
 //
-// An error wraps cell.ErrUnavailable if nothing was done and another time may do, and
-// cell.ErrUnknownOutcome, and then not the former, if the connection ended under a commit.
+// An error wraps cell.ErrUnavailable if nothing was done and a retry may succeed. It wraps cell.ErrUnknownOutcome
+// instead if the connection ended during a commit.
 //
 // # Connections
 //
-// The databases of one server share the connections that a process may have to it. Those of another
-// database make place, the longest idle first; who waits does so in turn. Connections end after an
-// hour, or when nobody used them for half a minute. A server that has too many of them, other processes'
-// included, is not asked for more for a second. A cell that did not answer three times in a row is
-// not asked for a while (breaker).
+// The databases of one server share this process's connections to it. A connection to another database displaces
+// the one that has been idle longest; if all are in use, transactions wait in turn. Connections end after an hour,
+// or after half a minute of idleness. A server that reports too many connections, including those of other
+// processes, is not asked for more for a second. A cell that does not respond is refused by its breaker (package
+// breaker) until a probe succeeds.
 //
-// Every new connection is looked at: a server that may lose what it has acknowledged is refused by name
-// (ErrPreflight), a standby is not the primary, and a database that is not the one that the cell was
-// written in is strange (ErrStrange): a copy, a restored backup, a promoted replica. It may have
-// forgotten that it was sealed, and which puids and numbers of its log it gave away. The Driver adopts it
-// by the map of the authority; see Cell.Adopt.
+// Every new connection is checked. A server that may lose acknowledged writes is refused (ErrPreflight). A standby
+// is treated as lost, because the primary is elsewhere. A database other than the one that the cell was written in
+// is strange (ErrStrange): a copy, a restored backup, or a promoted replica. It may have lost the fact that it was
+// sealed, and may give out puids and log positions twice. The Driver adopts it by the map of the authority; see
+// Cell.Adopt.
 //
-// With pooler=1 in the URL a pooler in transaction mode may stand before the server: no prepared
-// statement, no setting, no lock outlives a transaction, and each looks at where it is.
+// With pooler=1 in the URL the server may be behind a pooler in transaction mode: no prepared statement, setting or
+// lock outlives a transaction, and every transaction checks its timeline.
 //
-// Planning is steered (enable_seqscan=off and so on): every statement finds its rows by an index, and a
-// plan that was made while a table was empty must serve when it has grown. Plans are pinned in
-// testdata/plans.txt. jit is off: it took 10 ms to compile a look at a table of one row.
+// The planner is constrained (enable_seqscan=off and so on): every statement uses an index, and a plan made while a
+// table was empty must still be right when it has grown. Plans are pinned in testdata/plans.txt. jit is off: it
+// took 10 ms to compile a query on a table of one row.
 //
 // # Figures
 //
-// On two busy cores with PostgreSQL 15; ratios count. The write path of a new record (BenchmarkWrite, as
-// in package sqlite: three transactions, about 17 rows, batches of 250), processor time:
+// On two busy cores with PostgreSQL 15; only ratios are meaningful. The write path of a new record (BenchmarkWrite,
+// as in package sqlite: three transactions, about 17 rows, batches of 250), processor time:
 //
 //	client                                        58 us a record
 //	server                                       127 us             on disk 3.7 KB, in the log 6.0 KB
 //	server, documents as jsonb                   168 us             on disk 5.0 KB, in the log 6.7 KB
 //	server, search without a list of pending     188 us             on disk 3.7 KB, in the log 7.4 KB
 //
-// Documents are json, the text as it is: they are replaced whole and read whole.
+// Documents are json, which keeps the text unchanged: they are written whole and read whole.
 //
-// Tallies, an hour and a day each (BenchmarkTallies), while other programs wanted the two cores: 13 us of the
-// server's processor in a thousand of one minute, 16 us in a thousand of ten. An update of rows that are
-// known to be there takes 0.8 of the time and of the log, but must be repeated where one is not, and then
-// waits in another order than others. A lookup of rows that are held, and a whole row written back, takes twice
-// the time. In the log a tally takes 520 bytes in the first hour and 1,260 in the last, as a row is logged
-// from its first value that changes to its last one; the time it takes is the same.
+// Tallies, an hour and a day each (BenchmarkTallies), while other programs used the two cores: 13 us of the
+// server's processor time per tally of a thousand of one minute, 16 us of a thousand of ten. Updating rows that are
+// known to exist takes 0.8 of the time and of the log; but if one is missing, the transaction must be repeated,
+// because inserting it would lock rows out of order. Locking and reading rows and writing them back whole takes
+// twice the time. A tally logs 520 bytes in the first hour of the day and 1,260 in the last, because a row is
+// logged from its first changed value to its last one; the time is the same.
 //
-// Spans are updated in their pages as long as old versions can go when the next one comes. Every transaction
-// that writes, in any database of the server, keeps them while it runs: with three cells of one server that
-// count as fast as they can 99 % of updates stay in their pages, beside tests that keep transactions open
-// 65 %, and the others go to a page with more room.
+// Updates of spans stay in their pages if old versions can be removed when the next one comes. Every write
+// transaction, in any database of the server, retains old versions while it runs. With three cells of one server
+// that count as fast as they can, 99 % of updates stay in their pages; beside tests that keep transactions open, 65
+// %. The others move to a page with more room.
 //
-// A new key in a transaction of its own (BenchmarkAllocate), what the gate adds: nothing that could be
-// measured with 1 writer, 1 % of the time (6 % of the server's processor) with 8, 12 % (14 %) with 32.
-// A seal among 32 writers that never pause: 30 ms, at most 0.2 s, while 20 other programs wanted the two
-// cores. 64 cells are made in 3.7 s, their databases 8 at a time.
+// What the gate adds to a new key in a transaction of its own (BenchmarkAllocate): nothing measurable with 1
+// writer, 1 % of the time (6 % of the server's processor) with 8, 12 % (14 %) with 32. A seal among 32 writers that
+// never pause: 30 ms, at most 0.2 s, while 20 other programs used the two cores. Creating 64 cells takes 3.7 s, 8
+// databases at a time.
 package postgres

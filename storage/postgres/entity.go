@@ -52,7 +52,7 @@ func readRecord(r pgx.Rows) (*entity.Record, error) {
 	return &record, nil
 }
 
-// Records is one statement. In an update it holds the rows, in their order.
+// Records runs one statement. An update locks the rows in key order.
 func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record
 		}
 		for n, i := range at[record.PUID] {
 			if n > 0 {
-				record = new(*record) // who asks twice gets two
+				record = new(*record) // duplicate puids get separate copies
 			}
 			records[i] = record
 		}
@@ -84,7 +84,7 @@ func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record
 	return records, nil
 }
 
-// PutRecords is one statement.
+// PutRecords runs one statement.
 func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	if err := t.alter(ctx); err != nil || len(records) == 0 {
 		return err
@@ -117,7 +117,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	return nil
 }
 
-// Assign is two statements: one that holds the rows in their order, for an update by a join does not.
+// Assign runs two statements: the first locks the rows in key order, which an UPDATE by join does not.
 func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error {
 	if err := t.alter(ctx); err != nil || len(assignments) == 0 {
 		return err
@@ -154,7 +154,7 @@ const (
 		ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor`
 )
 
-// Births is one statement.
+// Births runs one statement.
 func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func readBirth(r pgx.Rows) (b entity.Birth, err error) {
 	return b, err
 }
 
-// ListBirths reads the table in the order of ids.
+// ListBirths reads the table in the order of IDs.
 func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]en
 	return births, nil
 }
 
-// PutBirths is one statement.
+// PutBirths runs one statement.
 func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 	if err := t.alter(ctx); err != nil || len(births) == 0 {
 		return err
@@ -225,7 +225,7 @@ const (
 		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
 )
 
-// readEntity reads a row; anchor is where it stands.
+// readEntity reads a row and returns the anchor it is stored under.
 func readEntity(r pgx.Rows) (anchor entity.PUID, e *entity.Entity, err error) {
 	var stamp, rank int64
 	var body []byte
@@ -240,7 +240,7 @@ func readEntity(r pgx.Rows) (anchor entity.PUID, e *entity.Entity, err error) {
 	return anchor, e, nil
 }
 
-// Entities is one statement.
+// Entities runs one statement.
 func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Ent
 	return entities, nil
 }
 
-// PutEntities is one statement.
+// PutEntities runs one statement.
 func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	if err := t.alter(ctx); err != nil || len(entities) == 0 {
 		return err
@@ -286,7 +286,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	return nil
 }
 
-// DeleteEntities is one statement.
+// DeleteEntities runs one statement.
 func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
 	if err := t.alter(ctx); err != nil || len(anchors) == 0 {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// ErrClosed means that the cell was closed.
+	// ErrClosed means that the cell is closed.
 	ErrClosed = fmt.Errorf("postgres: the cell is closed: %w", cell.ErrUnavailable)
 	// ErrIdentity is cell.ErrIdentity.
 	ErrIdentity = cell.ErrIdentity
@@ -24,13 +24,12 @@ var (
 	ErrFormat = cell.ErrFormat
 	// ErrPreflight is cell.ErrPreflight.
 	ErrPreflight = cell.ErrPreflight
-	// ErrStrange means that a database is not the one that its cell was written in, but a copy, a
-	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
-	// makes it the cell.
+	// ErrStrange means that a database is not the one its cell was written in, but a copy, a restored backup or a
+	// promoted replica, which may lack acknowledged writes. Cell.Adopt makes it the cell.
 	ErrStrange = storage.ErrStrange
-	// ErrRefused means that the server does not let this role in, or not do what it has to do.
+	// ErrRefused means that the server rejects the role or denies it a required privilege.
 	ErrRefused = storage.ErrRefused
-	// ErrTx means that a transaction was used after its function had returned.
+	// ErrTx means that a transaction was used after its function returned.
 	ErrTx = errors.New("postgres: the transaction is over")
 	// ErrURL is cell.ErrURL.
 	ErrURL = cell.ErrURL
@@ -39,7 +38,7 @@ var (
 	errNobody  = errors.New("postgres: the cell was never told who it is")
 )
 
-// What PostgreSQL says, by SQLSTATE.
+// SQLSTATE codes.
 const (
 	readOnly           = "25006"
 	sequenceUsedUp     = "2200H"
@@ -61,7 +60,7 @@ const (
 	fileMissing        = "58P01"
 )
 
-// state is the SQLSTATE of an error, "" if it is not the server's.
+// state returns the SQLSTATE of an error, or "" if it is not from the server.
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -69,7 +68,7 @@ func state(err error) string {
 	return ""
 }
 
-// isRefused reports whether the server refuses the role.
+// isRefused reports whether the server rejects the role.
 func isRefused(err error) bool {
 	switch state(err) {
 	case noRole, wrongPassword, noPrivilege:
@@ -78,10 +77,10 @@ func isRefused(err error) bool {
 	return false
 }
 
-// again tells whether the server asks for the transaction to be run again.
+// again reports whether the server asks for a retry of the transaction.
 func again(err error) bool { return state(err) == serialization || state(err) == deadlock }
 
-// explain gives an error of the server the sentinel that callers know.
+// explain wraps a server error in the sentinel for its cause.
 func explain(err error) error {
 	switch state(err) {
 	case sequenceUsedUp:
@@ -102,13 +101,13 @@ func explain(err error) error {
 	return err
 }
 
-// lostError is a connection that ended, or that was not had at all.
+// lostError means that a connection ended or could not be opened.
 type lostError struct{ reason error }
 
 func (e *lostError) Error() string { return "connection lost: " + e.reason.Error() }
 
-// Unwrap says that nothing was done; who knows better adds cell.ErrUnknownOutcome. It does not say that
-// a context is over: the caller's is not.
+// Unwrap returns cell.ErrUnavailable: nothing was done, unless the caller adds cell.ErrUnknownOutcome. It hides
+// context errors, because the caller's context is not done.
 func (e *lostError) Unwrap() []error {
 	if errors.Is(e.reason, syscall.EMFILE) || errors.Is(e.reason, syscall.ENFILE) {
 		return []error{cell.ErrUnavailable, cell.ErrFiles}
@@ -116,8 +115,8 @@ func (e *lostError) Unwrap() []error {
 	return []error{cell.ErrUnavailable}
 }
 
-// refusedParameter is what a server says of a parameter of the URL that it does not know, or does not take
-// from a client; "" if that is not why there is no connection.
+// refusedParameter returns the server's message about a URL parameter that it does not know or does not accept from
+// a client, or "" if the connection failed for another reason.
 func refusedParameter(err error) string {
 	lost, ok := errors.AsType[*lostError](err)
 	if !ok {
@@ -130,16 +129,16 @@ func refusedParameter(err error) string {
 	return ""
 }
 
-// isLost tells whether a connection was lost.
+// isLost reports whether a connection was lost.
 func isLost(err error) bool {
 	_, ok := errors.AsType[*lostError](err)
 	return ok
 }
 
-// slowError is a server that did not answer in time. It may be at it still.
+// slowError means that the server did not answer in time. The statement may still be running.
 type slowError struct{ reason error }
 
 func (e *slowError) Error() string { return "no answer in time: " + e.reason.Error() }
 
-// Unwrap says what lostError says.
+// Unwrap returns cell.ErrUnavailable, like lostError's.
 func (e *slowError) Unwrap() error { return cell.ErrUnavailable }

@@ -11,10 +11,10 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// ErrSpansMissing says that spans were guessed to be there, and are not.
+// ErrSpansMissing exports errSpansMissing.
 var ErrSpansMissing = errSpansMissing
 
-// LeaveRoom makes the cell go on as if all but n of its puids had been given away.
+// LeaveRoom makes the cell continue as if all but n of its puids had been given out.
 func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
 		t.(*tx).exec("SELECT setval('locus_puid', (SELECT hi FROM locus_cell) - $1)", n)
@@ -22,7 +22,7 @@ func LeaveRoom(c *Cell, n int64) error {
 	})
 }
 
-// AllocateAlone does what an update does that allocates a key, by statements alone, with or without the gate.
+// AllocateAlone runs the statements of an update that allocates a key, with or without the gate.
 func AllocateAlone(ctx context.Context, on *pgx.Conn, k cell.Key, gate bool) error {
 	b := new(pgx.Batch)
 	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")

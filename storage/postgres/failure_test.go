@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// clock is moved by hand.
+// clock is set by the test.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -43,8 +43,8 @@ func redo(ctx context.Context, c cell.Opened[resolve.Tx], puid entity.PUID) erro
 	})
 }
 
-// A server that was restarted is asked again without an error, though every connection to it has ended;
-// one that is down is unavailable, and after some failures not asked for a while.
+// A restarted server is used again without an error, although all its connections have ended. One that is down is
+// unavailable, and after some failures not asked for a while.
 func TestServerGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -83,7 +83,7 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	}
 }
 
-// A server that hangs is given up, and the breaker spares the others the wait.
+// A call to a server that hangs is given up, and the breaker spares later callers the wait.
 func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -108,7 +108,7 @@ func TestServerHangs(t *testing.T) {
 	}
 }
 
-// refusedAtOnce waits until a cell is known not to answer.
+// refusedAtOnce waits until the breaker of a cell is open.
 func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
 	t.Helper()
 	for patience := time.Now().Add(time.Minute); ; {
@@ -127,7 +127,7 @@ func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
 	}
 }
 
-// takesWrites waits until a cell that did not answer is known to answer again, though no write asks it.
+// takesWrites waits until the breaker of a cell is closed again, without any write.
 func takesWrites(t *testing.T, c cell.Opened[resolve.Tx]) {
 	t.Helper()
 	for patience := time.Now().Add(time.Minute); ; {
@@ -145,8 +145,8 @@ func takesWrites(t *testing.T, c cell.Opened[resolve.Tx]) {
 	}
 }
 
-// A table that another program has locked costs one write the time for which locks are waited for. Those after it
-// are refused at once, what the lock is not in the way of goes on, and the cell is used again by itself.
+// A table locked by another program costs one write the lock timeout. Later ones are refused at once, everything
+// that the lock does not block continues, and the cell recovers on its own.
 func TestP12_LockedTable(t *testing.T) {
 	t.Parallel()
 	s, _, opened := opens(t, 1, nil)
@@ -178,7 +178,7 @@ func TestP12_LockedTable(t *testing.T) {
 	}
 }
 
-// The caller's patience is the caller's: the cell is not blamed, nor is it called unavailable.
+// A caller's deadline is not the cell's fault, nor does it make the cell unavailable.
 func TestCallerLosesPatience(t *testing.T) {
 	t.Parallel()
 	s, _, opened := opens(t, 1, nil)
@@ -198,8 +198,7 @@ func TestCallerLosesPatience(t *testing.T) {
 	}
 }
 
-// A connection that ends during the commit leaves the outcome unknown, and the error says so and nothing
-// else.
+// A connection that ends during the commit leaves the outcome unknown, and the error says only that.
 func TestCommit_UnknownOutcome(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -221,7 +220,7 @@ func TestCommit_UnknownOutcome(t *testing.T) {
 	}
 }
 
-// A failure at the commit that the server tells of is not unknown: nothing was done.
+// A failed commit that the server reports has a known outcome: nothing was done.
 func TestCommit_Refused(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -234,7 +233,7 @@ func TestCommit_Refused(t *testing.T) {
 	}
 }
 
-// Two updates that take the same rows in opposite orders: PostgreSQL ends one of them, which is run again.
+// Two updates lock the same rows in opposite orders: PostgreSQL aborts one of them, which is retried.
 func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -274,8 +273,8 @@ func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 	}
 }
 
-// A process that was stopped in the middle of a transaction holds up others for a while, but they do not
-// fail, and its own transaction does.
+// A process stopped in the middle of a transaction delays others for a while but they succeed; its own transaction
+// fails.
 func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 	t.Parallel()
 	s, _, opened := opens(t, 1, &postgres.Options{IdleTimeout: 2 * time.Second})
@@ -306,7 +305,7 @@ func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 	}
 }
 
-// A row that another transaction holds for long is not waited for for ever.
+// A row that another transaction holds for long is not waited for indefinitely.
 func TestUpdate_LockTimeout(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -314,7 +313,7 @@ func TestUpdate_LockTimeout(t *testing.T) {
 	first := pause(t, d, key(1))
 	impatient, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 20 * time.Millisecond}), d.url, d.id, false)
 	must(t, err)
-	for range 5 { // more than the breaker tolerates: waiting for others is nobody's failure
+	for range 5 { // more than the breaker tolerates: waiting for others is not a failure of the database
 		err = impatient.Update(t.Context(), func(tx resolve.Tx) error {
 			_, err := tx.Allocate(t.Context(), []cell.Key{key(1)})
 			return err
@@ -329,7 +328,7 @@ func TestUpdate_LockTimeout(t *testing.T) {
 	}
 }
 
-// A connection that has lived long enough is replaced.
+// A connection at the end of its lifetime is replaced.
 func TestConnectionsDoNotLiveForEver(t *testing.T) {
 	t.Parallel()
 	at := &clock{now: time.Unix(1, 0)}

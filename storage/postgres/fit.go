@@ -9,9 +9,9 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Fit implements cell.Fitter: the servers of new cells must take the connections of this process. The cells of one server
-// share them, so that their number does not matter. A server that cannot be asked before a database is made on it says
-// so when one is.
+// Fit implements cell.Fitter: the servers of new cells must accept the connections of this process. The cells of
+// one server share them, so their number does not matter. A server that cannot be reached now is checked when a
+// database is created on it.
 func (d *Driver) Fit(ctx context.Context, _, added []string) error {
 	asked := map[*pool]bool{}
 	for _, url := range added {
@@ -31,7 +31,7 @@ func (d *Driver) Fit(ctx context.Context, _, added []string) error {
 	return nil
 }
 
-// takes asks the server of a database that may not be there how many connections it takes.
+// takes returns the server's max_connections. The target's database need not exist.
 func (t *target) takes(ctx context.Context, o *Options) (n int, err error) {
 	on, err := t.maintenance().dial(ctx, o)
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *target) takes(ctx context.Context, o *Options) (n int, err error) {
 	return n, err
 }
 
-// tooFew says that a server takes too few connections.
+// tooFew returns the message for a server that accepts too few connections.
 func tooFew(wanted, takes int) string {
 	return fmt.Sprintf("%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections", wanted, takes, reserved)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A growth to several servers, the last of which takes too few connections, is refused before a database is made.
+// Growth to several servers, the last of which accepts too few connections, is refused before a database is
+// created.
 func TestP08_GrowthAsksTheServers(t *testing.T) {
 	t.Parallel()
 	good, small := pgtest.Shared(t), pgtest.Start(t, &pgtest.Options{InMemory: true, Settings: map[string]string{"max_connections": "73"}})

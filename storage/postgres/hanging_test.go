@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A server accepts connections and says nothing. A process that opens its databases one after the other waits for it once, not
-// once for each, and asks it again later.
+// A server accepts connections but does not respond. A process that opens its databases one after the other waits
+// for it once, not once per database, and tries again later.
 func TestP12_AServerThatHangsIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -56,7 +56,7 @@ func TestP12_AServerThatHangsIsWaitedForOnce(t *testing.T) {
 	if again := asked.Load(); once == 0 || again != once {
 		t.Errorf("the server was asked %d times for the first database, and %d times for eight more", once, again-once)
 	}
-	for asked.Load() == once { // the pause is over sooner or later
+	for asked.Load() == once { // until the pause is over
 		dial(0)
 	}
 }

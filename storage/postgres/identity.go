@@ -18,11 +18,11 @@ const (
 	sqlSetIdentity = `INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, sum, system, timeline, oid)
 		SELECT 1, $1, $2, $3, $4, $5, $6, $7, ` + sqlPlace
 
-	// An identifier cannot be an argument, nor the ends of a sequence; these are numbers.
+	// DDL takes no arguments, so the bounds are formatted in; they are numbers.
 	sqlPuids = "CREATE SEQUENCE locus_puid AS bigint MINVALUE %d MAXVALUE %d NO CYCLE"
 )
 
-// Identify writes who the cell is into a new database, and compares with what an old one says.
+// Identify writes the identity into a new database, or compares it with that of an existing one.
 func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	var got *cell.Identity
 	read := func(t *tx) (err error) {
@@ -51,7 +51,7 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			return nil
 		})
 		if err == nil && told {
-			c.unbeaten.Store(false) // the pulse of a new cell begins with what is written from now on
+			c.unbeaten.Store(false) // the pulse of a new cell starts at the next write
 		}
 	}
 	if err == nil && got != nil {
@@ -66,7 +66,7 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	return nil
 }
 
-// take makes the database that of another cell, if it may.
+// take changes the database's identity to want, if it may; it reports whether it did.
 func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
 	head, err := t.Head(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
 	return true, nil
 }
 
-// identity reads who the cell is, nil for one that was never told.
+// identity reads the identity from the database, or returns nil if it has none.
 func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
 	err = t.query(ctx, sqlIdentity, func(r pgx.Rows) error {
 		var gen int32
@@ -94,7 +94,7 @@ func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
 	return id, err
 }
 
-// identity is who the cell was found to be.
+// identity returns the identity established by Identify.
 func (c *Cell) identity() cell.Identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// note is the key of a row that a transaction has written or deleted. A transaction notes what it does
-// by itself: triggers would give an entry its place when the row is written, not when the transaction
-// commits, unless all others waited from then on.
+// note is the key of a row that a transaction has written or deleted. Transactions write their own journal because
+// a trigger would number an entry when the row is written, not when the transaction commits, unless all other
+// writers waited from then on.
 type note struct {
 	table string
 	num   *int64
@@ -87,7 +87,7 @@ func (t *tx) noteRow(table string, key []any) {
 	t.notes = append(t.notes, n)
 }
 
-// key is the key of the row that was noted, column by column.
+// key returns the key of the noted row, column by column.
 func (n note) key() (key []any) {
 	if n.num != nil {
 		key = append(key, *n.num)
@@ -96,7 +96,7 @@ func (n note) key() (key []any) {
 		key = append(key, *n.num2)
 	}
 	switch {
-	case n.table == "rollup", n.table == "definition", n.table == "counter_key", n.table == "decision": // whose keys end with text
+	case n.table == "rollup", n.table == "definition", n.table == "counter_key", n.table == "decision": // keys that end with text
 		key = append(key, string(n.bytes))
 	case n.bytes != nil:
 		key = append(key, n.bytes)
@@ -104,8 +104,8 @@ func (n note) key() (key []any) {
 	return key
 }
 
-// sqlNote gives entries their places while it holds the row of totals, so that the order of places is the
-// order of commits. The changes of the log, whose places nobody else knows, are noted by it too.
+// sqlNote numbers the entries while it holds the row of totals, so that their order is the commit order. It also
+// notes the appended changes, whose positions are known only here.
 const sqlNote = `WITH total AS (UPDATE locus_total SET noted = noted + $1 + $2 RETURNING noted - $1 - $2 AS before, seq)
 	INSERT INTO locus_journal (seq, tab, num, num2, bytes)
 	SELECT total.before + j.n, j.tab, j.num, j.num2, j.bytes
@@ -113,7 +113,7 @@ const sqlNote = `WITH total AS (UPDATE locus_total SET noted = noted + $1 + $2 R
 	UNION ALL
 	SELECT total.before + $2 + c.n, 'change', total.seq - $1 + c.n, NULL, NULL FROM total, generate_series(1, $1::bigint) AS c (n)`
 
-// queueJournal queues what the transaction has noted, after the totals.
+// queueJournal queues the notes of the transaction, after the totals.
 func (t *tx) queueJournal() {
 	if !t.journal || len(t.notes)+t.appended == 0 {
 		return
@@ -127,7 +127,7 @@ func (t *tx) queueJournal() {
 	t.notes, t.appended = nil, 0
 }
 
-// Journal is a flag in the row that every transaction begins by reading.
+// Journal sets a flag in the row that every transaction reads first.
 func (t *tx) Journal(ctx context.Context, on bool) error {
 	if err := t.alter(ctx); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 const sqlLease = "SELECT owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly FROM locus_lease WHERE name = $1"
 
-// Lease reads one row; an update makes it if it is not there, so that there is something to hold.
+// Lease reads one row. An update inserts it if it is missing, so that there is a row to lock.
 func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) {
 	if err := t.use(ctx); err != nil {
 		return l, err
@@ -52,7 +52,7 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	return nil
 }
 
-// number01 is a truth as a checksum has it.
+// number01 returns a bool as it enters a checksum.
 func number01(b bool) int64 {
 	if b {
 		return 1

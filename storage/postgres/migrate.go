@@ -22,8 +22,8 @@ var migrations embed.FS
 // format is the number of the newest migration.
 const format = 2
 
-// prepare sees to it that the database is there and has the newest format. What that takes has no other
-// limit than the context.
+// prepare makes sure that the database exists and has the newest format. Only the context limits the time this
+// takes.
 func (t *target) prepare(ctx context.Context, opts *Options, create bool) error {
 	o := new(*opts)
 	o.StatementTimeout, o.LockTimeout, o.IdleTimeout = 0, 0, 0
@@ -44,7 +44,7 @@ func (t *target) prepare(ctx context.Context, opts *Options, create bool) error 
 	return t.migrate(ctx, on, o, create)
 }
 
-// insist is dial that tries again for a while if the server has too many connections.
+// insist is dial with retries for ConnectTimeout while the server has too many connections.
 func (t *target) insist(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func (t *target) insist(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	}
 }
 
-// maintenance is the database that every server has, where others are made.
+// maintenance returns the database postgres, which exists on every server and from which others are created.
 func (t *target) maintenance() *target {
 	m := *t
 	m.config = t.config.Copy()
@@ -69,12 +69,12 @@ func (t *target) maintenance() *target {
 	return &m
 }
 
-// lacks tells whether the server behind a pooler says that the database is not there. PgBouncer says it
-// too, when somebody connects, and then refuses everybody for a while.
+// lacks reports whether the server behind a pooler says that the database does not exist. PgBouncer reports it too
+// when a client connects, but then refuses all clients for a while.
 func (t *target) lacks(ctx context.Context, o *Options) bool {
 	on, err := t.maintenance().dial(ctx, o)
 	if err != nil {
-		return false // it may be closed to us
+		return false // this role may not connect to it
 	}
 	defer on.Close(ctx)
 	var there bool
@@ -82,7 +82,7 @@ func (t *target) lacks(ctx context.Context, o *Options) bool {
 	return err == nil && !there
 }
 
-// create makes the database, unless another process is faster.
+// create creates the database, unless another process does so first.
 func (t *target) create(ctx context.Context, o *Options) error {
 	on, err := t.maintenance().insist(ctx, o)
 	if err != nil {
@@ -101,7 +101,8 @@ func (t *target) create(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// migrate brings the schema to the newest format, and makes it if create is set. Each migration is one transaction.
+// migrate migrates the schema to the newest format; it creates the schema only if create is set. Each migration is
+// one transaction.
 func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create bool) error {
 	has, err := t.format(ctx, on)
 	if err != nil || has == format {
@@ -110,8 +111,8 @@ func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create b
 	if !create && has == 0 {
 		return fmt.Errorf("%w: %s has no tables", ErrMissing, t.shown)
 	}
-	// Whoever has this lock migrates, the others wait. A transaction keeps it, and keeps one server
-	// behind a pooler.
+	// The process that holds this lock migrates, the others wait. The transaction keeps the lock, and behind a
+	// pooler the server.
 	lock, err := on.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", t.shown, explain(err))
@@ -144,7 +145,8 @@ func up(ctx context.Context, db *sql.DB) error {
 	return cause(err)
 }
 
-// cause is what a migration failed of: the errors around it hold its statements, which are for no answer.
+// cause unwraps a migration error to its innermost error: the outer ones contain SQL, which must not reach a
+// response.
 func cause(err error) error {
 	for within := err; within != nil; within = errors.Unwrap(within) {
 		err = within
@@ -152,11 +154,11 @@ func cause(err error) error {
 	return err
 }
 
-// sqlFormat asks for the tables of a cell and for all others.
+// sqlFormat reports whether the tables of a cell exist, and counts all tables.
 const sqlFormat = `SELECT to_regclass('locus_cell') IS NOT NULL, to_regclass('goose_db_version') IS NOT NULL,
 	(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`
 
-// format reads the format of a database, 0 for an empty one, and refuses what is no cell.
+// format returns the format of a database, or 0 for an empty one. It refuses a database that is not a cell.
 func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error) {
 	var isCell, migrated bool
 	var tables int

@@ -14,38 +14,37 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// MapOptions are options of OpenMap.
+// MapOptions configures OpenMap.
 type MapOptions struct {
-	// Cells is how many cells a new installation gets. Defaults to 16; for an existing one it
-	// defaults to what it began with, and another number is refused.
+	// Cells is the number of cells of a new installation. Defaults to 16. An existing installation keeps the number
+	// it was created with; any other value is refused.
 	Cells int
-	// Rules name what derived data is made with; see cell.Identity.
+	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
-	// MustExist refuses to make a new installation.
+	// MustExist makes OpenMap fail instead of creating an installation.
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
-	// Restored takes cells that went back as they are: for locus cell restored.
+	// Restored accepts cells that went back in time; for locus cell restored.
 	Restored bool
-	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	// Readdress turns a copy into an installation of its own; see cell.Readdress.
 	Readdress *cell.Readdress
-	// Driver opens the databases of the servers. Required.
+	// Driver opens the databases. Required.
 	Driver *Driver
-	// Other answers with the driver of cells that are in no database of a server. nil has no such cells.
+	// Other returns the driver of a cell that is not in a PostgreSQL database. If nil, every cell must be in one.
 	Other func(url string) (cell.Driver[resolve.Tx], error)
-	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
+	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 
 const (
 	defaultCells = 16
-	// beat is how often cells attest each other's pulses while they are written to.
+	// beat is how often cells that are being written to attest each other's pulses.
 	beat = time.Second
 )
 
-// OpenMap opens the installation whose cell map is where Template says, or makes one. Any number of
-// processes may have it open. Databases of cells are opened when they are first needed: one that is
-// away keeps nobody from the others.
+// OpenMap opens the installation at the URLs maps (see Template), or creates it. Any number of processes may have
+// it open. Databases of cells are opened on first use, so an unreachable one does not affect the others.
 func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[resolve.Tx], error) {
 	authority, template, err := Template(maps)
 	if err != nil {
@@ -80,7 +79,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[re
 	return cells, nil
 }
 
-// first are the URLs of the first cell of each server of a template.
+// first returns the URL of the first cell on each server of a template.
 func first(template []string) []string {
 	urls := make([]string, len(template))
 	for i, url := range template {
@@ -89,7 +88,7 @@ func first(template []string) []string {
 	return urls
 }
 
-// IsURL tells whether a URL is one of a database of a server.
+// IsURL reports whether url is a PostgreSQL URL.
 func IsURL(url string) bool {
 	return strings.HasPrefix(url, "postgres:") || strings.HasPrefix(url, "postgresql:")
 }

@@ -33,10 +33,10 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 
-// whole are the tables of one row, and the sequence, that are read as a whole.
+// whole matches scans of one-row tables and the sequence, which are read as a whole.
 var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|locus_pulse|counter_floor)\b`)
 
-// identified is a new cell with one connection.
+// identified returns a new cell with one connection.
 func identified(t *testing.T) *Cell {
 	t.Helper()
 	s := pgtest.Shared(t)
@@ -52,8 +52,8 @@ func identified(t *testing.T) *Cell {
 	return c
 }
 
-// How PostgreSQL runs every statement of a transaction, whatever is in the tables: nothing but tables of
-// one row is read as a whole, nor is a generation. Plans are pinned as this version makes them; others need not agree.
+// The plan of every statement of a transaction, whatever the contents of the tables: only one-row tables are read
+// as a whole, and never a whole generation. Plans are pinned for this version; others need not agree.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -102,8 +102,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// explainAll asks for the plans of all statements that the connection has prepared, as they are when
-// their arguments are not known.
+// explainAll reads the generic plans of all statements that the connection has prepared.
 func explainAll(ctx context.Context, on *pgx.Conn, plans map[string]string) error {
 	if _, err := on.Exec(ctx, "SET LOCAL plan_cache_mode = force_generic_plan"); err != nil {
 		return err
@@ -144,7 +143,7 @@ func explainAll(ctx context.Context, on *pgx.Conn, plans map[string]string) erro
 	return nil
 }
 
-// useAll calls every method that the transaction may, so that each of its statements is prepared.
+// useAll calls every method that the transaction may call, so that each of its statements is prepared.
 func useAll(ctx context.Context, t *tx) error {
 	for i, call := range allCalls(ctx, t) {
 		if err := call(); err != nil {
@@ -154,7 +153,7 @@ func useAll(ctx context.Context, t *tx) error {
 	return t.flush(ctx)
 }
 
-// allCalls returns calls of every method that the transaction may call, but for Head, which it has read.
+// allCalls returns calls of every method that the transaction may call, except Head, which it has read.
 func allCalls(ctx context.Context, t *tx) []func() error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
@@ -243,8 +242,8 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 	return append(calls, counting(ctx, t)...)
 }
 
-// A statement that fails fails its method, or the transaction: what cannot be read does not count as absent. Each method
-// is called where no table is to be found.
+// A failing statement makes its method or the transaction fail: what cannot be read does not count as absent. Each
+// method is called where no table exists.
 func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	t.Parallel()
 	c := identified(t)
@@ -257,7 +256,7 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 				return err
 			}
 			err := call()
-			own.queueTotals() // what is written with the commit
+			own.queueTotals() // written with the commit
 			if own.queue.Len() == 0 && err == nil {
 				t.Errorf("call %d succeeds without any table", i)
 			} else if err = errors.Join(err, own.flush(ctx)); err == nil {
@@ -278,7 +277,7 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	}
 }
 
-// counting are the calls of the methods of counters.
+// counting returns calls of the methods of counters.
 func counting(ctx context.Context, t *tx) []func() error {
 	keys, hit := []counter.SpanKey{1}, counter.Remembered{Newest: 1}
 	calls := []func() error{
@@ -314,7 +313,7 @@ func counting(ctx context.Context, t *tx) []func() error {
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
 		func() error {
 			t.guess = true
-			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}) // makes its spans
+			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}) // creates its spans
 			return err
 		},
 		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },

@@ -11,57 +11,57 @@ import (
 	"time"
 )
 
-// pool shares the connections of a process to one server among the databases there. A connection belongs
-// to one database, so who needs one for another takes the place of the one that was idle longest.
-// When all are in use, who waits gets the next one that is given back, in turn; one of the same
-// database is handed over as it is, past at most overtakes others that wait.
+// pool shares a process's connections to one server among the databases there. A connection belongs to one
+// database, so a connection to another database replaces the one that has been idle longest. When all are in use,
+// transactions wait in turn. A returned connection is reused by a waiter of the same database, which may overtake
+// others; each is overtaken at most overtakes times.
 type pool struct {
 	budget int
 
 	mu    sync.Mutex
-	open  int     // places taken: connections that are used, idle or being opened
-	idle  []*conn // the one that was idle longest first
+	open  int     // slots taken: connections in use, idle or being opened
+	idle  []*conn // longest idle first
 	queue []*waiter
 	stats Pool
 
-	ceiling int       // the server took no more than so many
-	until   time.Time // for that long it is not asked for more
+	ceiling int       // the server accepted at most this many
+	until   time.Time // until then it is not asked for more
 
-	silent      error     // of the last database that could not be opened because the server did not answer
-	silentUntil time.Time // for that long no other database there is opened
+	silent      error     // error of the last database that could not be opened because the server did not answer
+	silentUntil time.Time // until then no other database of the server is opened
 
-	sweep *time.Timer // closes what was idle for long; nil while nothing is idle
+	sweep *time.Timer // closes idle connections; nil while none is idle
 }
 
 const (
 	overtakes = 16
-	// idleFor is how long a connection stays open that nobody uses: other processes want some too.
+	// idleFor is how long an unused connection stays open: other processes need some too.
 	idleFor = 30 * time.Second
-	// fullFor is how long a server that took no more connections is not asked for more.
+	// fullFor is how long a server that refused a connection is not asked for more.
 	fullFor = time.Second
 )
 
-// Pool tells how a process uses its connections to one server.
+// Pool is a process's use of connections to one server.
 type Pool struct {
 	Server string
-	// Budget is how many there may be, Open how many there are, Idle how many of these nobody uses.
+	// Budget is the maximum number, Open the current number, Idle how many of those are unused.
 	Budget, Open, Idle int
-	// Waiting is how many transactions wait for one now; Waited counts all that ever did.
+	// Waiting is the number of transactions waiting for a connection; Waited counts all that ever did.
 	Waiting int
 	Waited  int64
-	// Opened counts the connections; Displaced those that made place for another database's.
+	// Opened counts the connections opened; Displaced those closed to make room for another database.
 	Opened, Displaced int64
 }
 
-// waiter waits for a connection to a cell, or for a place for one.
+// waiter waits for a connection to a cell, or for a free slot.
 type waiter struct {
 	cell      *Cell
-	got       chan *conn // nil is a place
+	got       chan *conn // nil is a slot
 	overtaken int
 }
 
-// take answers with an idle connection to the cell, or with nil and a place for one, which the caller
-// opens or gives back.
+// take returns an idle connection to the cell, or nil and a slot. The caller opens a connection in the slot or
+// returns it with put.
 func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 	p.mu.Lock()
 	if i := lastOf(p.idle, c); i >= 0 {
@@ -98,13 +98,13 @@ func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 		p.queue = slices.Delete(p.queue, i, i+1)
 	}
 	p.mu.Unlock()
-	if i < 0 { // it was given one at the same moment
+	if i < 0 { // it was served at the same moment
 		p.put(<-w.got)
 	}
 	return nil, ctx.Err()
 }
 
-// given makes a place of a connection that is another database's.
+// given closes a connection to another database and returns nil, its slot.
 func (p *pool) given(c *Cell, got *conn) *conn {
 	if got == nil || got.cell == c {
 		return got
@@ -116,7 +116,7 @@ func (p *pool) given(c *Cell, got *conn) *conn {
 	return nil
 }
 
-// lastOf is the place of the connection to the cell that was used last, -1 if there is none.
+// lastOf returns the index of the most recently used connection to the cell, or -1.
 func lastOf(idle []*conn, c *Cell) int {
 	for i, on := range slices.Backward(idle) {
 		if on.cell == c {
@@ -126,7 +126,7 @@ func lastOf(idle []*conn, c *Cell) int {
 	return -1
 }
 
-// put gives a connection back, or a place that has none: nil.
+// put returns a connection, or with nil its slot.
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *pool) put(c *conn) {
 	}
 }
 
-// clean closes connections that were idle for long, and comes again while any is idle.
+// clean closes connections that have been idle for idleFor, and reschedules itself while any is idle.
 func (p *pool) clean() {
 	p.mu.Lock()
 	var old []*conn
@@ -160,7 +160,7 @@ func (p *pool) clean() {
 	p.close(old)
 }
 
-// close closes connections that were taken out of the pool.
+// close closes connections that were removed from the pool.
 func (p *pool) close(all []*conn) {
 	for _, c := range all {
 		c.close()
@@ -168,8 +168,8 @@ func (p *pool) close(all []*conn) {
 	}
 }
 
-// full gives a place back because the server takes no more connections, those of other processes
-// included. It tells whether one of this process can be waited for instead.
+// full returns a slot because the server accepts no more connections, counting those of other processes. It reports
+// whether waiting for another connection of this process is possible.
 func (p *pool) full() bool {
 	p.mu.Lock()
 	p.ceiling, p.until = p.open-1, time.Now().Add(fullFor)
@@ -179,7 +179,7 @@ func (p *pool) full() bool {
 	return others
 }
 
-// next takes who gets the connection, or the place, out of the queue; nil if nobody waits.
+// next removes the waiter that gets the connection or slot from the queue, or returns nil if none waits.
 func (p *pool) next(c *conn) *waiter {
 	if len(p.queue) == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (p *pool) drop(c *Cell) {
 	p.close(dropped)
 }
 
-// opened counts.
+// opened increments Opened.
 func (p *pool) opened() {
 	p.mu.Lock()
 	p.stats.Opened++
@@ -229,8 +229,8 @@ func (p *pool) read() Pool {
 	return s
 }
 
-// hanging returns an error if the server let a connection run into its deadline just now. Databases of one server are opened one
-// after the other when a process starts, and each would wait for as long.
+// hanging returns an error if the server has just let a connection run into its deadline. A starting process opens
+// the databases of a server one after the other, and each would wait that long.
 func (p *pool) hanging() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -240,7 +240,7 @@ func (p *pool) hanging() error {
 	return fmt.Errorf("not asked again for a moment: %w", p.silent)
 }
 
-// hung notes that a database could not be opened, if that is because the server did not answer.
+// hung records that a database could not be opened because the server did not answer; it ignores other errors.
 func (p *pool) hung(err error, pause time.Duration) {
 	if _, slow := errors.AsType[*slowError](err); !slow {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Connections that nobody has used for long are closed, others are not.
+// Connections that were idle for long are closed, others are not.
 func TestPool_ClosesWhatIsIdle(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)
@@ -20,7 +20,7 @@ func TestPool_ClosesWhatIsIdle(t *testing.T) {
 	}
 	c := opened.(*Cell)
 	defer c.Close()
-	// One inside the other, so that they take two connections.
+	// Nested, so that they take two connections.
 	if err := c.View(t.Context(), func(tx resolve.Tx) error {
 		if _, err := tx.CellMaps(t.Context()); err != nil {
 			return err

@@ -29,8 +29,8 @@ func opens(t *testing.T, n int, opts *postgres.Options) (*pgtest.Server, *postgr
 	return s, driver, cells
 }
 
-// More transactions than connections, of more databases than connections: all are done, and there are
-// never more connections than there may be.
+// With more transactions than connections, of more databases than connections, all complete, and the limit of
+// connections is never exceeded.
 func TestPool_KeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	const budget, cells, writers, each = 3, 5, 4, 10
@@ -78,7 +78,7 @@ func TestPool_KeepsItsBudget(t *testing.T) {
 	}
 }
 
-// Who waits for a connection waits as long as the context does.
+// Waiting for a connection ends with the context.
 func TestPool_WaitingHonoursTheContext(t *testing.T) {
 	t.Parallel()
 	_, driver, opened := opens(t, 2, &postgres.Options{Connections: 1})
@@ -105,7 +105,7 @@ func TestPool_WaitingHonoursTheContext(t *testing.T) {
 	}
 }
 
-// Close waits for transactions, and refuses those that come later.
+// Close waits for transactions and refuses later ones.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
@@ -148,7 +148,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Processes that together want more connections than the server takes make do with those that they get.
+// Processes that together need more connections than the server accepts get by with those they get.
 func TestPool_ServerIsFull(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20, InMemory: true})

@@ -16,9 +16,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// How pgx's ways to send a statement fare behind a PgBouncer that pools by transaction: all but the
-// default one do without a statement that one connection has prepared and another one has not. (Newer
-// PgBouncers look after those, and the default one has no errors either.)
+// pgx's query modes behind a PgBouncer in transaction mode: all except the default one avoid statements prepared on
+// another connection. (Newer PgBouncers track those, and the default mode has no errors either.)
 func TestPooler_Modes(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)

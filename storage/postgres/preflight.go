@@ -12,18 +12,18 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// sqlServer asks what durability rests on, of the connection, since a role or a database may override
-// the server, and where it leads. The timeline is that of the log that is written: what
-// pg_control_checkpoint says is old for a while after a promotion.
+// sqlServer reads the settings that durability depends on, from the connection because a role or a database may
+// override the server's, and the place. The timeline is that of the log being written: pg_control_checkpoint is
+// stale for a while after a promotion.
 const sqlServer = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
 	pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
 	current_setting('synchronous_commit'), current_setting('data_sync_retry'),
 	current_setting('max_connections')::int, ` + sqlPlace
 
-// place is a database of a server in one of its lives.
+// place identifies a database on a server in one timeline.
 type place struct {
 	system   string // identifier of the server's data directory
-	timeline int64  // rises with every promotion and every recovery to a point in time
+	timeline int64  // increases with every promotion and every point-in-time recovery
 	oid      int64  // of the database
 }
 
@@ -32,7 +32,7 @@ const sqlPlace = `(SELECT system_identifier::text FROM pg_control_system()),
 	ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END,
 	(SELECT oid::bigint FROM pg_database WHERE datname = current_database())`
 
-// server is what sqlServer answers.
+// server is the result of sqlServer.
 type server struct {
 	version, connections                       int
 	encoding                                   string
@@ -46,14 +46,14 @@ func (s *server) scan(row pgx.Row) error {
 		&s.connections, &s.place.system, &s.place.timeline, &s.place.oid)
 }
 
-// minVersion and maxVersion are the versions that Locus is tested with.
+// minVersion and maxVersion bound the versions that Locus is tested with.
 const (
 	minVersion = 15
 	maxVersion = 18
 )
 
-// check refuses a server that cannot keep what Locus promises, and names every rule that it breaks.
-// Behind a pooler it is the pooler that keeps to the server's connections.
+// check refuses a server that cannot provide the required durability; the error names every violated rule. Behind a
+// pooler, the pooler limits the connections.
 func (s *server) check(o *Options, at string, pooler bool) error {
 	var errs []error
 	rule := func(broken bool, format string, args ...any) {
@@ -74,18 +74,18 @@ func (s *server) check(o *Options, at string, pooler bool) error {
 	return errors.Join(errs...)
 }
 
-// reserved are connections of a server that a process leaves to others: administrators, backups, replicas.
+// reserved is the number of server connections left to others: administrators, backups, replicas.
 const reserved = 10
 
-// inspect looks at what answers on a new connection: whether it is good enough, and whether it is the
-// database that the cell was written in.
+// inspect checks a new connection: the server's settings, and whether the database is the one that the cell was
+// written in.
 func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	var s server
 	var home *place
 	b := new(pgx.Batch)
 	b.Queue(sqlServer).QueryRow(s.scan)
 	b.Queue(sqlHome).Query(readHome(&home))
-	seen := c.pulse.Load() // before the database is asked: both may rise while it answers
+	seen := c.pulse.Load() // read before the query: both may rise while it runs
 	var p cell.Pulse
 	b.Queue(sqlStood).Query(readPulse(&p))
 	if err := on.run(ctx, reading, b); err != nil {

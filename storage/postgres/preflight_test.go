@@ -12,15 +12,15 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// Every rule broken once: the cell is refused and the rule is named, and what concerns durability
-// passes where that was asked for.
+// Each rule is violated once: the cell is refused with an error that names the rule; violations of durability pass
+// with Unsafe.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		settings map[string]string
 		database string // ALTER DATABASE ... this
 		says     string
-		unsafe   bool // it passes then
+		unsafe   bool // it then passes
 	}{
 		"fsync":               {settings: map[string]string{"fsync": "off"}, says: "fsync is off", unsafe: true},
 		"full_page_writes":    {settings: map[string]string{"full_page_writes": "off"}, says: "full_page_writes is off", unsafe: true},
@@ -83,7 +83,7 @@ func TestPreflight_Standby(t *testing.T) {
 	}
 }
 
-// A database that is something else is left alone.
+// A database of another program is left unchanged.
 func TestDial_OtherDatabases(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)
@@ -106,7 +106,7 @@ func TestDial_OtherDatabases(t *testing.T) {
 	}
 }
 
-// A role that owns nothing but its databases is enough.
+// A role that only owns its databases suffices.
 func TestDial_OrdinaryRole(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)

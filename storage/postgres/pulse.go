@@ -16,12 +16,12 @@ const (
 	sqlPulse = "SELECT commits FROM locus_pulse"
 	sqlBeat  = "UPDATE locus_pulse SET commits = commits + 1 RETURNING commits"
 
-	// sqlStood asks a new connection how far the cell has come.
+	// sqlStood reads the pulse of the cell on a new connection.
 	sqlStood = "SELECT c.incarnation, p.commits FROM locus_cell AS c, locus_pulse AS p"
 )
 
-// Pulse raises the pulse if this process has written something since it was read last: a counter in
-// every transaction would have all writers wait for one row.
+// Pulse increments the pulse if this process has written something since the last call. A counter in every
+// transaction would make all writers wait for one row.
 func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
 	m, sql := reading, sqlPulse
 	if c.unbeaten.Swap(false) {
@@ -42,7 +42,7 @@ func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
 	return p, nil
 }
 
-// Latest is the pulse that was read last.
+// Latest returns the pulse that was last read.
 func (c *Cell) Latest() (p cell.Pulse, more bool) {
 	if known := c.pulse.Load(); known != nil {
 		p = *known
@@ -59,13 +59,13 @@ func (c *Cell) raise(p cell.Pulse) {
 	}
 }
 
-// readPulse reads where a cell stands; one that was never told who it is leaves p as it is.
+// readPulse reads the pulse of a cell; it leaves p unchanged for a cell without an identity.
 func readPulse(p *cell.Pulse) func(pgx.Rows) error {
 	return eachRow(func(r pgx.Rows) error { return r.Scan(&p.Incarnation, &p.Commits) })
 }
 
-// stood refuses a database that stands behind what this process had seen in it before it asked: a snapshot of it was
-// put back while the process ran.
+// stood refuses a database that is behind the pulse this process had already seen: a snapshot of it was restored
+// while the process ran.
 func (c *Cell) stood(p cell.Pulse, seen *cell.Pulse) error {
 	if seen == nil || !p.Before(*seen) || c.opts.Restored || c.opts.Unsafe {
 		return nil
@@ -93,8 +93,8 @@ func (t *tx) Witnesses(ctx context.Context) (map[cell.ID]cell.Pulse, error) {
 	return pulses, nil
 }
 
-// Attest is one statement, which takes the rows in order. It is not counted: else two cells would have
-// each other's pulse for ever.
+// Attest runs one statement, which locks the rows in order. It does not count as a commit; otherwise two cells
+// would attest each other for ever.
 func (t *tx) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
 	if err := t.write(ctx); err != nil || len(pulses) == 0 {
 		return err
@@ -124,7 +124,7 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 	return nil
 }
 
-// Marked reads the database as it is, by a connection of its own: it is neither brought up to date nor adopted.
+// Marked reads the database on a separate connection, without migrating or adopting it.
 func (d *Driver) Marked(ctx context.Context, url string) (text string, err error) {
 	t, err := parseURL(url, d.opts.Unsafe)
 	if err != nil {
@@ -147,7 +147,7 @@ func (d *Driver) Marked(ctx context.Context, url string) (text string, err error
 	return text, nil
 }
 
-// Rename changes the row of the identity.
+// Rename updates the identity row.
 func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if err := t.alter(ctx); err != nil {
 		return err

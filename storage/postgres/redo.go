@@ -25,7 +25,7 @@ const (
 	sqlClearRedo = "DELETE FROM redo AS r USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS d (puid, version, decided) WHERE r.puid = d.puid AND r.version <= d.version AND r.decided <= d.decided"
 )
 
-// PutRedo is one statement.
+// PutRedo runs one statement.
 func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return nil, err
@@ -49,7 +49,7 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 	return column(entries, func(e resolve.Redo) resolve.Redo { return at[e.PUID] }), nil
 }
 
-// array writes features as the text of an array.
+// array formats features as an array literal.
 func (t *tx) array(features []uint64) string {
 	b := append(t.text[:0], '{')
 	for i, f := range features {
@@ -62,7 +62,7 @@ func (t *tx) array(features []uint64) string {
 	return string(t.text)
 }
 
-// mergeRedo makes one entry of those of a record, in the order of records.
+// mergeRedo merges the entries of each record, in record order.
 func mergeRedo(entries []resolve.Redo) []resolve.Redo {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
@@ -104,12 +104,12 @@ func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
 	return e, err
 }
 
-// ClearRedo is one statement.
+// ClearRedo runs one statement.
 func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	// An entry goes if any of those of its record is as high as it.
+	// Several entries of one record may remain. Its stored entry is deleted if any of them is at least as high.
 	entries = inOrder(entries, func(a, b resolve.Redo) int {
 		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Decided, b.Decided))
 	})

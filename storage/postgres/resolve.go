@@ -20,7 +20,7 @@ const (
 	sqlUnpost = "DELETE FROM posting AS p USING unnest($1::bigint[], $2::bigint[]) AS d (feature, puid) WHERE p.feature = d.feature AND p.puid = d.puid"
 )
 
-// Post is two statements at most.
+// Post runs at most two statements.
 func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -41,17 +41,16 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	return nil
 }
 
-// comparePostings is the order of the table, where features are signed.
+// comparePostings orders postings like the table, where features are signed.
 func comparePostings(a, b resolve.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Feature), int64(b.Feature)), cmp.Compare(a.PUID, b.PUID))
 }
 
-// The rows of a feature are read from the index in order, no more than wanted: a feature may have too many
-// carriers.
+// The rows of a feature are read from the index in order, up to the limit: a feature may have too many carriers.
 const sqlCarriers = `SELECT f.n, p.puid FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS f (feature, most, n)
 	CROSS JOIN LATERAL (SELECT puid FROM posting WHERE feature = f.feature ORDER BY puid LIMIT f.most) AS p`
 
-// Carriers is one statement.
+// Carriers runs one statement.
 func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ const (
 	sqlDeleteEdges = "DELETE FROM edge AS e USING unnest($1::bigint[], $2::bigint[]) AS d (a, b) WHERE e.a = d.a AND e.b = d.b"
 )
 
-// Edges is one statement.
+// Edges runs one statement.
 func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ func readEdge(r pgx.Rows) (resolve.Edge, error) {
 	return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Score: match.Score(score)}, err
 }
 
-// Unsure is one statement.
+// Unsure runs one statement.
 func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -125,7 +124,7 @@ func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resol
 	return edges, nil
 }
 
-// PutEdges is one statement.
+// PutEdges runs one statement.
 func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	if err := t.alter(ctx); err != nil || len(edges) == 0 {
 		return err
@@ -140,7 +139,7 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	return nil
 }
 
-// DeleteEdges is one statement.
+// DeleteEdges runs one statement.
 func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 	if err := t.alter(ctx); err != nil || len(pairs) == 0 {
 		return err

@@ -15,15 +15,15 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Tables that are locked as a whole, so that who has read one in an update has it to itself: nobody
-// inserts either. The locks are none of the server's on the tables, which would be in the way of vacuuming.
+// Tables that an update locks as a whole when it reads them, so that no other transaction inserts either. The locks
+// are advisory: table locks would block vacuuming.
 const (
 	lockRollups = iota
 	lockGenerations
 )
 
-// hold locks a table before the next statement, whose snapshot is then newer than whatever was waited for.
-// Reading needs no lock outside an update.
+// hold locks a table before the next statement, so that its snapshot is newer than the transactions it waited for.
+// Only updates take the lock.
 func (t *tx) hold(lock int) {
 	if t.mode != reading && !t.held[lock] {
 		t.held[lock] = true
@@ -31,7 +31,7 @@ func (t *tx) hold(lock int) {
 	}
 }
 
-// lockKeys is the first of the keys of locks, which are those of this package in a database of its own.
+// lockKeys is the first key of the advisory locks. The database belongs to the cell, so no other keys are in use.
 const lockKeys = 0x6c6f637573 << 8 // "locus"
 
 const (
@@ -42,7 +42,7 @@ const (
 	sqlPutGeneration = "INSERT INTO rollup_generation (number, body, sum) VALUES ($1, $2, $3) ON CONFLICT (number) DO UPDATE SET body = excluded.body, sum = excluded.sum"
 )
 
-// Rollups is one statement. An update locks the table first.
+// Rollups runs one statement. An update locks the table first.
 func (t *tx) Rollups(ctx context.Context) ([]rollup.Rollup, error) {
 	all, err := bodies[rollup.Rollup](ctx, t, lockRollups, sqlRollups)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *tx) PutRollup(ctx context.Context, r rollup.Rollup) error {
 	return nil
 }
 
-// Generations is one statement. An update locks the table first.
+// Generations runs one statement. An update locks the table first.
 func (t *tx) Generations(ctx context.Context) ([]rollup.Generation, error) {
 	all, err := bodies[rollup.Generation](ctx, t, lockGenerations, sqlGeneration)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tx) Generations(ctx context.Context) ([]rollup.Generation, error) {
 	return all, nil
 }
 
-// bodies reads a table of JSON.
+// bodies reads a table of JSON documents.
 func bodies[T any](ctx context.Context, t *tx, lock int, sql string) ([]T, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -120,11 +120,11 @@ func (t *tx) DeleteGeneration(ctx context.Context, number int64) error {
 }
 
 const (
-	// Each row is looked up by all of its key: in a join, the generation alone would be read as a whole.
+	// Each row is looked up by its whole key: a join would read the whole generation.
 	sqlRows = `SELECT j.n, r.body FROM unnest($2::bytea[]) WITH ORDINALITY AS j (key, n)
 		CROSS JOIN LATERAL (SELECT body FROM rollup_row WHERE generation = $1 AND key = j.key LIMIT 1) AS r`
 
-	// The rows of a range are read from the index in order, no more than wanted.
+	// The rows of a range are read from the index in order, up to the limit.
 	sqlScanRows = `SELECT j.n, r.key, r.body FROM unnest($2::bytea[], $3::bytea[], $4::bigint[]) WITH ORDINALITY AS j (low, high, most, n)
 		CROSS JOIN LATERAL (SELECT key, body FROM rollup_row WHERE generation = $1 AND key >= j.low AND key < j.high ORDER BY key`
 	sqlScanFirst = sqlScanRows + " LIMIT j.most) AS r"
@@ -140,7 +140,7 @@ const (
 		DELETE FROM rollup_row AS r USING doomed WHERE r.generation = doomed.generation AND r.key = doomed.key RETURNING r.key`
 )
 
-// Rows is one statement.
+// Rows runs one statement.
 func (t *tx) Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byte, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -164,14 +164,14 @@ func (t *tx) Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byt
 	return found, nil
 }
 
-// ScanRows is a statement for the ranges that are read forwards and one for the others, sent at once.
+// ScanRows sends one statement for the forward ranges and one for the backward ranges, in one round trip.
 func (t *tx) ScanRows(ctx context.Context, generation int64, ranges []rollup.Range) ([][]rollup.Row, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
 	found := make([][]rollup.Row, len(ranges))
 	for _, last := range []bool{false, true} {
-		var at []int // in ranges
+		var at []int // indexes into ranges
 		var low, high [][]byte
 		var most []int64
 		for i, r := range ranges {
@@ -203,7 +203,7 @@ func (t *tx) ScanRows(ctx context.Context, generation int64, ranges []rollup.Ran
 	return found, nil
 }
 
-// ends are the first key that a range may have, and the first after it that it may not.
+// ends returns the range [low, high) of keys.
 func ends(r rollup.Range) (low, high []byte) {
 	low = document.NotNull(r.Prefix)
 	if r.After != nil {
@@ -218,10 +218,10 @@ func ends(r rollup.Range) (low, high []byte) {
 	return low, high
 }
 
-// beyond is above all keys, which have 2,000 bytes at most.
+// beyond sorts after every key, because keys have at most 2,000 bytes.
 var beyond = bytes.Repeat([]byte{0xff}, 2001)
 
-// PutRows is two statements at most.
+// PutRows runs at most two statements.
 func (t *tx) PutRows(ctx context.Context, generation int64, written []rollup.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// trips counts how often a connection waits for the server.
+// trips counts round trips to the server.
 type trips struct{ n atomic.Int64 }
 
 func (c *trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
@@ -31,7 +31,7 @@ func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryDat
 func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)     {}
 
-// tripping is a new cell whose round trips are counted.
+// tripping returns a new cell whose round trips are counted.
 func tripping(t *testing.T) (*Cell, *trips) {
 	t.Helper()
 	c, counted := identified(t), new(trips)
@@ -40,7 +40,8 @@ func tripping(t *testing.T) (*Cell, *trips) {
 	return c, counted
 }
 
-// want fails unless a transaction takes so many round trips. It runs twice, for the first time prepares statements.
+// want fails unless a transaction takes that many round trips. It runs the transaction twice, because the first run
+// prepares statements.
 func (c *trips) want(t *testing.T, what string, want int64, run func() error) {
 	t.Helper()
 	for range 2 {
@@ -54,7 +55,7 @@ func (c *trips) want(t *testing.T, what string, want int64, run func() error) {
 	}
 }
 
-// What a follower does for a batch of changes costs as many round trips as it takes decisions.
+// A follower's transaction for a batch of changes costs one round trip per read.
 func TestRollup_RoundTrips(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// generation is one of a number, which stands at its number.
+// generation returns a generation with a watermark equal to its number.
 func generation(n int64) rollup.Generation {
 	d, err := rollup.Definition{Name: "places", Kind: "place", Group: []string{"city"}}.Check(rollup.Kind{Name: "place", Many: map[string]bool{"city": false}})
 	if err != nil {
@@ -26,8 +26,8 @@ func version(n int64) rollup.Rollup {
 	return rollup.Rollup{Name: "places", Last: n, Next: &rollup.Version{Generation: n, Definition: generation(n).Definition}}
 }
 
-// In an update nobody else changes what was read until it ends, not even by writing what was not there; and
-// who has waited sees it. Who only reads waits for nobody.
+// In an update no other transaction changes what was read until it ends, not even by inserting; and a transaction
+// that has waited sees the changes. A read-only transaction does not wait.
 func TestRollupsAreReadByOneAtATime(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -73,7 +73,7 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 			}))
 			first.end(t)
 			must(t, errors.Join(second(), third()))
-			if name == "generations" { // the third one has written one that was there
+			if name == "generations" { // the third one has written an existing one
 				must(t, d.View(ctx, func(tx resolve.Tx) error {
 					all, err := tx.Generations(ctx)
 					if diff := cmp.Diff([]rollup.Generation{generation(1), generation(2)}, all); diff != "" {
@@ -86,7 +86,7 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 	}
 }
 
-// Who writes records waits for nobody who works with rollups.
+// Transactions that write records do not wait for those that work with rollups.
 func TestRollupsStopNoWriter(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

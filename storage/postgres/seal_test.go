@@ -13,14 +13,14 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// key is the n-th of a series of keys.
+// key returns the n-th of a series of keys.
 func key(n uint64) (k cell.Key) {
 	k.Ring = int64(n * 0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(k.Digest[:], n)
 	return k
 }
 
-// paused is an update that has done something and stays open until it is told to go on.
+// paused is an update that stays open until it is told to continue.
 type paused struct {
 	puid int64 // what it allocated, if it did
 	goOn chan struct{}
@@ -90,7 +90,7 @@ func seal(d *database, k cell.Key, saw *int64) error {
 	})
 }
 
-// blocked waits until so many transactions of the database wait for a lock, or done is closed.
+// blocked waits until that many transactions of the database wait for a lock, or done is closed.
 func blocked(t *testing.T, at place, d *database, n int, done <-chan struct{}) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -108,8 +108,8 @@ func blocked(t *testing.T, at place, d *database, n int, done <-chan struct{}) {
 	}
 }
 
-// begins starts fn, which must wait for a lock, and returns once so many transactions of the database wait
-// for one, or fn has ended. What it returns waits for fn, and answers with its error.
+// begins starts fn, which must wait for a lock, and returns once that many transactions of the database wait for
+// one, or fn has ended. The function it returns waits for fn and returns its error.
 func begins(t *testing.T, at place, d *database, n int, fn func() error) (ended func() error) {
 	t.Helper()
 	var err error
@@ -125,9 +125,9 @@ func begins(t *testing.T, at place, d *database, n int, fn func() error) (ended 
 	}
 }
 
-// A seal that begins while a writer has passed the gate waits for it, and sees what it wrote: else the
-// key would get a second puid in a newer generation. Neither a weaker lock at the gate, nor a snapshot
-// that is older than the seal will do.
+// A seal that begins after a writer has passed the gate waits for it and sees its writes: otherwise the key would
+// get a second puid in a newer generation. A weaker lock at the gate, or a snapshot older than the seal, would not
+// suffice.
 func TestP06_ASealSeesWhatWasBeforeIt(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -144,7 +144,7 @@ func TestP06_ASealSeesWhatWasBeforeIt(t *testing.T) {
 	}
 }
 
-// Writers that come after a seal has begun wait behind it: else it would never end among busy ones.
+// Writers that arrive after a seal has begun wait behind it: otherwise it would starve among busy ones.
 func TestP06_ASealIsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -172,8 +172,8 @@ func TestP06_ASealIsNotOvertaken(t *testing.T) {
 	}
 }
 
-// Two writers of one key: the second waits for the first, and answers with what the first allocated,
-// not with what it drew itself.
+// Two writers of one key: the second waits for the first and returns the puid that the first allocated, not the one
+// it drew.
 func TestP06_TheSecondWriterAnswersWithTheFirstOnesPuid(t *testing.T) {
 	t.Parallel()
 	at := direct(t)
@@ -195,7 +195,7 @@ func TestP06_TheSecondWriterAnswersWithTheFirstOnesPuid(t *testing.T) {
 	}
 }
 
-// A puid that was given away is never given again, whatever became of its row.
+// A puid that was given out is never given out again, whatever happened to its row.
 func TestP07_PuidsOfRowsThatAreGone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

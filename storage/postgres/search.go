@@ -15,16 +15,15 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// A word of the index is a word of a name as it is, or a term. PostgreSQL takes words of
-// up to 2046 bytes, so a longer one is its beginning and a hash of all of it: it is found as a whole,
-// and by beginnings that are short enough.
+// A word of the index is a word of a name, or a term. PostgreSQL limits words to 2046 bytes, so a longer word is
+// stored as its prefix and a hash of the whole: it can be found as a whole, or by prefixes that are short enough.
 const (
-	hashMark = "\ue001" // private use: no word of a name holds it
+	hashMark = "\ue001" // private use: no word of a name contains it
 	longest  = 1024
-	allWords = 1 << 19 // bytes; PostgreSQL takes 1 MiB of words for an entity
+	allWords = 1 << 19 // bytes; PostgreSQL limits a tsvector to 1 MiB
 )
 
-// words are what an entity is found by, as the text of a tsvector.
+// words returns the search words of an entity as the text of a tsvector.
 func words(e entity.Indexed) string {
 	b := appendRank(make([]byte, 0, 256), e.Rank.Points())
 	for _, term := range e.Terms {
@@ -38,17 +37,17 @@ func words(e entity.Indexed) string {
 	return string(b)
 }
 
-// appendTerm writes a term as a quoted word.
+// appendTerm appends a term as a quoted word.
 func appendTerm(b []byte, term uint64) []byte {
 	return append(document.AppendTerm(append(b, '\''), term), '\'')
 }
 
-// appendRank writes points as a quoted word.
+// appendRank appends points as a quoted word.
 func appendRank(b []byte, points int) []byte {
 	return append(document.AppendRank(append(b, '\''), points), '\'')
 }
 
-// appendWord writes a word quoted, so that nothing in it means anything.
+// appendWord appends a word, quoted so that none of its characters is interpreted.
 func appendWord(b []byte, word string) []byte {
 	if len(word) > longest {
 		word = beginning(word) + hashMark + fmt.Sprintf("%016x", xxhash.Sum64String(word))
@@ -67,7 +66,7 @@ func appendQuoted(b []byte, word string) []byte {
 	return append(b, '\'')
 }
 
-// beginning is what is kept of a long word: whole characters.
+// beginning returns the stored prefix of a long word, cut at a character boundary.
 func beginning(word string) string {
 	end := longest
 	for !utf8.RuneStart(word[end]) {
@@ -85,14 +84,14 @@ const (
 	sqlSearchSmall = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND (" + points + " < $2 OR " + points +
 		" = $2 AND anchor > $3) ORDER BY " + points + " DESC, anchor LIMIT $4"
 
-	// The lists of ranks are read one after the other, as nothing sorts what the loop finds, and only until
-	// there is enough. A sum is no column, so a list is never looked for along the table.
+	// The lists of ranks are read one after the other, because nothing sorts the result of the loop, and only until
+	// the limit is reached. anchor + 0 prevents an index scan in anchor order.
 	sqlSearchBest = `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS q (match, after) CROSS JOIN LATERAL (
 		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor + 0 LIMIT $3
 	) AS e LIMIT $3`
 )
 
-// Search meets the lists of the query's words.
+// Search intersects the posting lists of the query's words.
 func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	match, possible := t.expression(query)
 	switch {
@@ -115,7 +114,7 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 	return found, nil
 }
 
-// searchBest puts what is found in order if that is little, and otherwise reads the list of each rank.
+// searchBest sorts the matches if they are few, and otherwise reads the list of each rank.
 func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (found []*entity.Entity, err error) {
 	if match != "" {
 		few, err := rows(ctx, t, scalar[int64], sqlSearchFew, match, int64(document.Few+1))
@@ -138,7 +137,8 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (
 	return rows(ctx, t, onlyEntity, sqlSearchBest, matches, after, int64(query.Limit))
 }
 
-// expression is the text of a tsquery, "" for anything. Nothing is possible that no entity has.
+// expression returns the text of a tsquery, or "" if the query matches everything. possible is false if no entity
+// can match.
 func (t *tx) expression(query entity.Query) (match string, possible bool) {
 	b := t.text[:0]
 	for _, term := range query.Terms {
@@ -152,7 +152,7 @@ func (t *tx) expression(query entity.Query) (match string, possible bool) {
 			b = appendWord(b, word)
 		case len(word) <= longest:
 			b = append(appendQuoted(b, word), ":*"...)
-		default: // a word that begins with a long one: that one itself, or one of the same beginning
+		default: // a prefix longer than the limit: finds every word that shares the stored prefix
 			b = append(appendQuoted(b, beginning(word)), ":*"...)
 		}
 		b = append(b, " & "...)

@@ -24,7 +24,7 @@ const (
 	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11, sum = $14 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
 )
 
-// sqlRow reads the whole row that has the head.
+// sqlRow reads the whole row that holds the head.
 var sqlRow = func() string {
 	table, _ := document.Readable(document.CellTable)
 	return "SELECT " + copied{table}.read() + " FROM locus_cell AS t"
@@ -38,10 +38,10 @@ func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	return err
 }
 
-// gate queues the statement that every transaction begins with: the head of the cell, which one that writes
-// holds until it ends. FOR SHARE conflicts with changing the row, which FOR KEY SHARE does not.
-// Behind a pooler a transaction may meet a server that no connection of ours was ever opened to, so there
-// it looks at where it is, too.
+// gate queues the first statement of every transaction: it reads the head of the cell, and write transactions lock
+// it until they end. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
+// transaction may reach a server that this process never opened a connection to, so there it also checks the
+// timeline.
 func (t *tx) gate() {
 	if t.cell.target.pooler && t.mode != adopting {
 		t.queueWhere()
@@ -56,7 +56,7 @@ func (t *tx) gate() {
 	}
 }
 
-// passed tells whether the gate lets the transaction write.
+// passed returns an error if the head does not let the transaction write.
 func (t *tx) passed() error {
 	switch {
 	case t.mode != writing:
@@ -69,7 +69,7 @@ func (t *tx) passed() error {
 	return nil
 }
 
-// Head costs nothing: every transaction begins by reading it.
+// Head is free: every transaction begins by reading it.
 func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
@@ -82,7 +82,7 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	return t.head, nil
 }
 
-// SetHead is one row.
+// SetHead writes one row.
 func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
-	id := t.cell.identity() // with no range at all before it is known
+	id := t.cell.identity() // an empty range until the cell is identified
 	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi, t.seal(document.HeadValues(h))).
 		Exec(func(tag pgconn.CommandTag) error {
 			switch {
@@ -105,18 +105,18 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	return nil
 }
 
-// seal returns the checksum of the row that says who the cell is and what it lets be written, with other values. Both are seldom
-// written.
+// seal returns the new checksum of the row with the identity and the head, with some of its values changed. Both
+// are written rarely.
 func (t *tx) seal(values map[string]any) (sum any) {
 	if t.row == nil {
-		return nil // a cell that was never told who it is has no row
+		return nil // a cell without an identity has no row
 	}
 	return document.ChangeCell(t.row, values)
 }
 
 const sqlTotals = "SELECT records, entities, merges, splits FROM locus_total"
 
-// AddCounts is done by the last statement of the transaction.
+// AddCounts only adds up; the last statement of the transaction writes the totals.
 func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
 	return nil
 }
 
-// Counts reads the row of totals; an update holds it from there on.
+// Counts reads the row of totals. An update holds its lock until the commit.
 func (t *tx) Counts(ctx context.Context) (c entity.Counts, err error) {
 	if err := t.use(ctx); err != nil {
 		return c, err
@@ -153,8 +153,8 @@ const (
 			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, sum, n)`
 )
 
-// queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
-// the row of totals until the commit. So the order of the log is the order of commits.
+// queueTotals queues one statement that adds the transaction's totals and changes. It holds the row of totals until
+// the commit, so the order of the log is the commit order.
 func (t *tx) queueTotals() {
 	n, changes, trimmed := t.counts, t.changes, t.trimmed
 	t.counts, t.changes, t.trimmed = entity.Counts{}, nil, 0
@@ -180,7 +180,7 @@ func (t *tx) queueTotals() {
 	}
 }
 
-// versions are members as JSON, NULL for none.
+// versions returns members as JSON, or NULL for none.
 func (t *tx) versions(members []changelog.Version) *string {
 	if len(members) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (t *tx) versions(members []changelog.Version) *string {
 	return &text
 }
 
-// image is an image as JSON, NULL for none.
+// image returns an image as JSON, or NULL for nil.
 func (t *tx) image(im *changelog.Image) *string {
 	if im == nil {
 		return nil
@@ -200,7 +200,7 @@ func (t *tx) image(im *changelog.Image) *string {
 	return &text
 }
 
-// textOrNil and bytesOrNil are values as a checksum has them.
+// textOrNil and bytesOrNil return values as they enter a checksum.
 func textOrNil(text *string) any {
 	if text == nil {
 		return nil
@@ -215,7 +215,7 @@ func bytesOrNil(id locality.ID) any {
 	return id[:]
 }
 
-// idOrNull is NULL for the zero id.
+// idOrNull returns NULL for the zero ID.
 func idOrNull(id locality.ID) locality.NullID { return locality.NullID{ID: id, Valid: !id.IsZero()} }
 
 // stats reads how full the cell is.
@@ -228,6 +228,6 @@ func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
 	})
 	err = t.query(ctx, "SELECT pg_database_size(current_database()), EXISTS (SELECT FROM locus_filter)",
 		func(r pgx.Rows) error { return r.Scan(&s.Bytes, &s.Filter) })
-	s.Head = t.head // the transaction began with it
+	s.Head = t.head // read by the gate
 	return s, err
 }

@@ -19,33 +19,33 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// tx is a transaction. What writes waits in queue until something must be read, or for the commit, and
-// is then sent with it: beyond the gate, a transaction takes as many round trips as it takes decisions,
-// and one for the commit. The methods of the Stores stand in the files that are named after them.
+// tx is a transaction. Writes wait in queue and are sent with the next read or with the commit. So, besides the
+// gate, a transaction takes one round trip per read and one for the commit. The Store methods are in files named
+// after the Stores.
 type tx struct {
 	cell  *Cell
 	conn  *conn
 	mode  mode
 	queue *pgx.Batch
-	begun bool // the first statements have passed
+	begun bool // the first statements have succeeded
 	over  bool
-	err   error // what failed first; a transaction is not committed after it
-	// lasting is whether something may have been written that counts in the pulse.
+	err   error // the first failure; the transaction is not committed after it
+	// lasting is set once something that counts in the pulse may have been written.
 	lasting bool
-	guess   bool // rows of counters may be taken to be there
+	guess   bool // counter rows may be assumed to exist
 
-	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
-	row     []any     // of the head and the identity, with its checksum, in a transaction that is alone: as read, or written since
+	head    cell.Head // as read by the gate or written by SetHead; zero in a cell without an identity
+	row     []any     // the row of head and identity with its checksum, as read or last written; only in mode alone and above
 	counts  entity.Counts
 	changes []changelog.Change
-	trimmed changelog.Seq // the last change that was trimmed by this transaction
+	trimmed changelog.Seq // the last change trimmed by this transaction
 	text    []byte
 
-	journal  bool // what changes is noted
+	journal  bool // changes are journaled
 	notes    []note
-	appended int // changes that were queued
+	appended int // number of changes queued
 
-	held [2]bool // the locks of tables: see hold
+	held [2]bool // table locks held, see hold
 }
 
 // mode is what a transaction may do.
@@ -54,17 +54,17 @@ type mode uint8
 const (
 	reading mode = iota
 	writing
-	alone    // writing, the head of the cell too
-	adopting // alone in a database that may not be the cell's
+	alone    // writing, including the head of the cell
+	adopting // alone, in a database that may not be the cell's
 )
 
-// Update runs fn in a transaction. fn runs again if PostgreSQL asks for that, because of a deadlock say.
-// The error wraps cell.ErrUnknownOutcome if the connection ended while the commit was under way.
+// Update runs fn in a transaction. PostgreSQL may require a retry, for example after a deadlock; then fn runs
+// again. The error wraps cell.ErrUnknownOutcome if the connection ended during the commit.
 func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.run(ctx, writing, func(t *tx) error { return fn(t) })
 }
 
-// Exclusive runs fn in a transaction that has the cell alone.
+// Exclusive runs fn in the only transaction that writes in the cell.
 func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.run(ctx, alone, func(t *tx) error { return fn(t) })
 }
@@ -74,10 +74,10 @@ func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.run(ctx, reading, func(t *tx) error { return fn(t) })
 }
 
-// Read is a View: the server keeps pages for all connections.
+// Read is a View: the server's cache serves all connections.
 func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error { return c.View(ctx, fn) }
 
-// tries is how often a transaction is run that the server asks to be run again.
+// tries is the maximum number of attempts of a transaction that the server asks to retry.
 const tries = 10
 
 func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
@@ -91,16 +91,15 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 			t.guess = guess
 			return fn(t)
 		})
-		// A lock that is not to be had may be one of a process that was stopped in the middle of a
-		// transaction, which the server ends after a while. Who wants the cell alone gives way to
-		// those who queue behind it.
+		// A lock timeout may be due to a process stopped in the middle of a transaction, which the server ends
+		// after a while. An exclusive transaction retries, so that those queued behind it can pass.
 		repeat := again(failure)
 		if m != reading && state(failure) == lockNotAvailable {
-			// Or a table is locked, for who knows how long.
+			// Or a table is locked, for an unknown time.
 			repeat = m >= alone || c.writable.Ask(ctx) == nil
 		}
 		if errors.Is(failure, errSpansMissing) {
-			guess = false // or one that changes rows which are there, and others, would run for ever
+			guess = false // otherwise a transaction that hits existing and missing rows would retry for ever
 			continue
 		}
 		if !repeat || try >= tries { // more if spans were missing
@@ -112,7 +111,7 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 	}
 }
 
-// pause lets the others go first.
+// pause sleeps for a random time, longer with each try.
 func (c *Cell) pause(ctx context.Context, try int) error {
 	timer := time.NewTimer(time.Duration(c.opts.Rand() * float64(try) * float64(4*time.Millisecond)))
 	defer timer.Stop()
@@ -124,8 +123,8 @@ func (c *Cell) pause(ctx context.Context, try int) error {
 	}
 }
 
-// attempt runs fn once, or twice if the first connection turns out to have ended while nobody used it.
-// failure is what the database did wrong, if anything.
+// attempt runs fn once, or twice if the first connection turns out to have ended while idle. failure is the error
+// of the database, if any.
 func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, failure error) {
 	if err := c.breaker(m).Err(); err != nil {
 		return fmt.Errorf("cell %s: %w", c, err), nil
@@ -140,7 +139,7 @@ func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, fa
 	}()
 	err, failure, stale := c.once(ctx, m, fn)
 	if stale {
-		c.pool.drop(c) // the others will have ended with it
+		c.pool.drop(c) // the others have probably ended too
 		err, failure, _ = c.once(ctx, m, fn)
 	}
 	if errors.Is(failure, ErrStrange) && m != adopting {
@@ -151,7 +150,7 @@ func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, fa
 	return err, failure
 }
 
-// once runs fn in a transaction on one connection. stale means that it had ended before, and that nothing
+// once runs fn in a transaction on one connection. stale means that the connection had already ended and nothing
 // was done.
 func (c *Cell) once(ctx context.Context, m mode, fn func(*tx) error) (err, failure error, stale bool) {
 	on, err := c.acquire(ctx, m == adopting)
@@ -170,8 +169,8 @@ func (c *Cell) once(ctx context.Context, m mode, fn func(*tx) error) (err, failu
 	return err, t.err, on.used && !t.begun && isLost(t.err)
 }
 
-// begin begins the transaction, and passes the gate if it writes. One that reads sends the beginning with
-// its first question.
+// begin begins the transaction; a write transaction also passes the gate. A read transaction sends BEGIN with its
+// first query.
 func (t *tx) begin(ctx context.Context) error {
 	o := t.cell.opts
 	switch {
@@ -187,8 +186,8 @@ func (t *tx) begin(ctx context.Context) error {
 	}
 	if t.mode >= alone {
 		t.queue.Queue("SET LOCAL lock_timeout = '2s'")
-		// Nobody passes the gate any more, and who has passed it has ended. The statements after
-		// this one have a snapshot each, taken after the lock.
+		// From here on no transaction can pass the gate, and those that had passed it have ended. Later statements
+		// have snapshots taken after the lock.
 		t.queue.Queue("LOCK TABLE locus_cell IN EXCLUSIVE MODE")
 	}
 	t.gate()
@@ -201,7 +200,7 @@ func (t *tx) begin(ctx context.Context) error {
 	return nil
 }
 
-// flush sends what is in the queue.
+// flush sends the queue.
 func (t *tx) flush(ctx context.Context) error {
 	if t.queue.Len() == 0 {
 		return nil
@@ -218,8 +217,8 @@ func (t *tx) flush(ctx context.Context) error {
 	return t.passed()
 }
 
-// finish commits. What happens to ctx meanwhile makes no difference: a commit that was sent is waited
-// for, since nobody else could tell what became of it.
+// finish commits. It ignores ctx once the commit is sent and waits for the result, which no other process could
+// determine.
 func (t *tx) finish(ctx context.Context) error {
 	switch {
 	case t.err != nil:
@@ -239,7 +238,7 @@ func (t *tx) finish(ctx context.Context) error {
 		return nil
 	})
 	err := t.conn.run(context.WithoutCancel(ctx), t.mode, t.queue)
-	if t.lasting { // also if it is not known whether it was committed
+	if t.lasting { // even if the outcome of the commit is unknown
 		t.cell.unbeaten.Store(true)
 	}
 	if err == nil {
@@ -253,7 +252,7 @@ func (t *tx) finish(ctx context.Context) error {
 	return fmt.Errorf("commit in cell %s: %w", t.cell, t.fail(err))
 }
 
-// end rolls back what was not committed. It runs after a panic of the caller's function too.
+// end rolls back a transaction that was not committed. It also runs after a panic in the caller's function.
 func (t *tx) end() {
 	over := t.over
 	t.over = true
@@ -267,7 +266,7 @@ func (t *tx) end() {
 	}
 }
 
-// use is the beginning of every method.
+// use checks that the transaction is usable; every method calls it first.
 func (t *tx) use(ctx context.Context) error {
 	if t.over {
 		return ErrTx
@@ -281,13 +280,13 @@ func (t *tx) use(ctx context.Context) error {
 	return nil
 }
 
-// alter is the beginning of every method that writes what lasts.
+// alter is use for methods that write lasting data.
 func (t *tx) alter(ctx context.Context) error {
 	t.lasting = true
 	return t.write(ctx)
 }
 
-// write is the beginning of methods that write what is written while nothing happens, too.
+// write is use for methods that write, including those whose writes do not count in the pulse.
 func (t *tx) write(ctx context.Context) error {
 	if err := t.use(ctx); err != nil {
 		return err
@@ -306,16 +305,16 @@ func (t *tx) fail(err error) error {
 	return explain(err)
 }
 
-// exec queues a statement whose answer does not matter.
+// exec queues a statement whose result is ignored.
 func (t *tx) exec(sql string, args ...any) { t.queue.Queue(sql, args...) }
 
-// query sends a statement, with all that waits, and calls each with every row of the answer.
+// query sends a statement, with all that is queued, and calls each with every row of the result.
 func (t *tx) query(ctx context.Context, sql string, each func(pgx.Rows) error, args ...any) error {
 	t.queue.Queue(sql, args...).Query(eachRow(each))
 	return t.flush(ctx)
 }
 
-// eachRow is what reads an answer row by row.
+// eachRow returns a function that calls each with every row.
 func eachRow(each func(pgx.Rows) error) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -327,7 +326,7 @@ func eachRow(each func(pgx.Rows) error) func(pgx.Rows) error {
 	}
 }
 
-// rows answers with what read makes of every row.
+// rows returns the result of read for every row.
 func rows[T any](ctx context.Context, t *tx, read func(pgx.Rows) (T, error), sql string, args ...any) (all []T, err error) {
 	err = t.query(ctx, sql, func(r pgx.Rows) error {
 		one, err := read(r)
@@ -343,7 +342,7 @@ func scalar[T any](r pgx.Rows) (value T, err error) {
 	return value, err
 }
 
-// column makes an argument of a batch: one value of every item.
+// column returns one value of every item, as an array argument.
 func column[T, V any](items []T, value func(T) V) []V {
 	values := make([]V, len(items))
 	for i, item := range items {
@@ -352,13 +351,13 @@ func column[T, V any](items []T, value func(T) V) []V {
 	return values
 }
 
-// numbers are integers as pgx knows them.
+// numbers converts integers to a type that pgx knows.
 func numbers[T ~int64 | ~uint64](values []T) []int64 {
 	return column(values, func(v T) int64 { return int64(v) })
 }
 
-// inOrder answers with the items in the order of the key, so that rows are locked in one order by all. Of
-// items that compare equal the last one is kept.
+// inOrder returns the items in key order, so that all transactions lock rows in the same order. Of equal items the
+// last one is kept.
 func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, compare)
@@ -371,7 +370,7 @@ func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	return kept
 }
 
-// places are the positions of each value in a batch, which may name one twice.
+// places returns the positions of each value in a batch that may contain duplicates.
 func places[K cmp.Ordered](keys []K) map[K][]int {
 	at := make(map[K][]int, len(keys))
 	for i, k := range keys {

@@ -17,18 +17,18 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// target is a database that a URL names.
+// target is the database that a URL names.
 type target struct {
-	shown  string // the URL as it may be shown
-	server string // which server: the databases of one share its connections
+	shown  string // the URL without secrets
+	server string // identifies the server: its databases share connections
 	db     string
-	pooler bool // a pooler in transaction mode stands before it
+	pooler bool // behind a pooler in transaction mode
 	config *pgx.ConnConfig
 }
 
-// parseURL reads a URL as libpq does, with what it leaves out from the PG* environment and the
-// password file, and pooler=1 besides. unsafe allows a connection to another host that anybody on
-// the way can read or answer.
+// parseURL parses a URL like libpq, with defaults from the PG* environment and the password file, and additionally
+// accepts pooler=1. unsafe allows a connection to another host that an attacker on the path could read or
+// impersonate.
 func parseURL(raw string, unsafe bool) (*target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -87,11 +87,11 @@ func parseURL(raw string, unsafe bool) (*target, error) {
 
 const (
 	example = "write postgres://HOST/DATABASE or postgres://USER@HOST:5432/DATABASE, an IPv6 address as in postgres://[::1]/DATABASE"
-	// longestName is how long the name of a database may be, in bytes.
+	// longestName is the maximum length of a database name in bytes.
 	longestName = 63
 )
 
-// unparsed says what is wrong with a URL in words of its own: those of package url would show a password.
+// unparsed returns an error for a URL that cannot be parsed. The errors of package url would show a password.
 func unparsed(raw string, err error) error {
 	why := "its host or its port cannot be read"
 	switch {
@@ -103,7 +103,7 @@ func unparsed(raw string, err error) error {
 	return fmt.Errorf("%w: %s cannot be parsed: %s: %s", ErrURL, cell.Redact(raw), why, example)
 }
 
-// hosts are all that the URL names, with their ports.
+// hosts returns all hosts of the URL, with their ports.
 func (t *target) hosts() []string {
 	hosts := []string{fmt.Sprintf("%s:%d", t.config.Host, t.config.Port)}
 	for _, f := range t.config.Fallbacks {
@@ -115,7 +115,7 @@ func (t *target) hosts() []string {
 	return hosts
 }
 
-// exposed tells whether a connection may go to another host without proof of who answers.
+// exposed reports whether a connection may go to another host without verifying its identity.
 func (t *target) exposed() bool {
 	if !isHere(t.config.Host) && (t.config.TLSConfig == nil || t.config.TLSConfig.InsecureSkipVerify) {
 		return true
@@ -128,18 +128,18 @@ func (t *target) exposed() bool {
 	return false
 }
 
-// isHere tells whether a host is this machine: a socket, or an address that nobody else has.
+// isHere reports whether host is this machine: a socket or a loopback address.
 func isHere(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// Template returns where the cells of an installation are that somebody names by one URL, or by
-// several with commas between them, one for each server:
+// Template returns the URLs of the cells of an installation that is named by one URL, or by several separated by
+// commas, one per server:
 //
 //	postgres://db1/locus,postgres://db2/locus
 //
-// The cell that keeps the map is at authority, postgres://db1/locus_g0_0, and cell i of generation g
-// at template[i mod len], with {g} and {i} replaced: postgres://db1/locus_g{g}_{i}.
+// authority is the cell that holds the map, postgres://db1/locus_g0_0. Cell i of generation g is at template[i mod
+// len], with {g} and {i} replaced: postgres://db1/locus_g{g}_{i}.
 func Template(maps string) (authority string, template []string, err error) {
 	for _, raw := range splitURLs(maps) {
 		if _, err := parseURL(raw, true); err != nil {
@@ -160,7 +160,7 @@ func Template(maps string) (authority string, template []string, err error) {
 	return strings.NewReplacer("{g}", "0", "{i}", "0").Replace(template[0]), template, nil
 }
 
-// splitURLs cuts at commas that a URL follows, for others stand between the hosts of one.
+// splitURLs splits at commas that precede a URL; other commas separate the hosts of one URL.
 func splitURLs(list string) (urls []string) {
 	for list != "" {
 		end := len(list)

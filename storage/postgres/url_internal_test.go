@@ -41,7 +41,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// A connection to another host is refused unless it proves who answers.
+// A connection to another host is refused unless the host proves its identity.
 func TestParseURL_RefusesWhatIsNotVerified(t *testing.T) {
 	for _, url := range []string{
 		"postgres://db1/x?sslmode=disable", "postgres://db1/x?sslmode=allow", "postgres://db1/x?sslmode=prefer", "postgres://db1/x?sslmode=require",

@@ -13,9 +13,9 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Vacuum writes the tables that had content anew, one after the other: each is locked meanwhile, and the
-// others go on. What the server's write-ahead log holds of it is written over in time, sooner after a
-// checkpoint, which is asked for where the user may.
+// Vacuum rewrites the tables that held content one after the other; each is locked while it is rewritten, the
+// others stay available. The server's write-ahead log is overwritten in time, sooner after a checkpoint, which
+// Vacuum requests if the role may.
 func (c *Cell) Vacuum(ctx context.Context) error {
 	if err := c.enter(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 		_, err := on.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
-	if err := send("SET statement_timeout = 0"); err != nil { // a table takes as long as it is large
+	if err := send("SET statement_timeout = 0"); err != nil { // the time grows with the table
 		return fmt.Errorf("vacuum cell %s: %w", c, err)
 	}
 	defer func() { _, _ = on.Exec(context.WithoutCancel(ctx), "RESET statement_timeout") }()

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
-// Vacuum names every table, and leaves what is alive.
+// Vacuum covers every table and keeps live data.
 func TestVacuum(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)

@@ -28,7 +28,7 @@ func onTwo(t *testing.T, a, b *pgtest.Server, restored bool) (*cell.Cells[resolv
 	return cells, err
 }
 
-// witnessed writes to a cell until the other one has heard of it.
+// witnessed writes to a cell until the other one has recorded its pulse.
 func witnessed(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) {
 	t.Helper()
 	db, err := cells.Cell(id)
@@ -44,13 +44,13 @@ func witnessed(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) {
 		return p
 	}
 	before := heard()
-	for range 2 { // two beats: the pulse that is heard counts what was written last
+	for range 2 { // two beats: the recorded pulse counts the last write
 		allocateOne(t, db, key(uint64(time.Now().UnixNano())))
 		await(t, func() bool { now := heard(); ok := before.Before(now); before = now; return ok })
 	}
 }
 
-// asked reads a row: a transaction that does nothing asks no server.
+// asked reads a row, because a transaction that does nothing does not reach the server.
 func asked(t *testing.T, db cell.Database[resolve.Tx]) error {
 	return db.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.Head(t.Context()); return err })
 }
@@ -66,8 +66,8 @@ func await(t *testing.T, is func() bool) {
 	}
 }
 
-// A snapshot of a server that is started in its place is the same to the server: same system identifier, timeline
-// and oid. It is not served, whichever cell it is, until the loss is accepted.
+// The server cannot recognise a snapshot started in its place: same system identifier, timeline and oid. The
+// snapshot is not served, whichever cell it is, until the loss is accepted.
 func TestP01_ASnapshotPutBackIsNotServed(t *testing.T) {
 	t.Parallel()
 	for _, back := range []cell.ID{{}, {Index: 1}} {
@@ -109,7 +109,7 @@ func TestP01_ASnapshotPutBackIsNotServed(t *testing.T) {
 	}
 }
 
-// A process that runs notices it too, with one server that nothing else bears witness of.
+// A running process notices it too, with a single server and no other witness.
 func TestP01_ASnapshotPutBackUnderAProcess(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, nil)
@@ -142,7 +142,7 @@ func TestP01_ASnapshotPutBackUnderAProcess(t *testing.T) {
 	})
 }
 
-// A server that is killed loses nothing that it answered, and is served again: there is no false alarm.
+// A killed server loses no acknowledged write and is served again: there is no false alarm.
 func TestP01_AKilledDatabaseIsServedAgain(t *testing.T) {
 	t.Parallel()
 	a, b := pgtest.Start(t, nil), pgtest.Start(t, nil)
@@ -173,7 +173,7 @@ func TestP01_AKilledDatabaseIsServedAgain(t *testing.T) {
 	}
 }
 
-// A password that is changed on the server and in the password file holds for new connections, without a restart.
+// A password changed on the server and in the password file applies to new connections without a restart.
 func TestDriver_ReadsThePasswordFileAgain(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, nil)

@@ -16,19 +16,18 @@ import (
 	"github.com/locus-db/locus/storage/breaker"
 )
 
-// Options of a cell.
+// Options configures a cell.
 type Options struct {
-	// PageSize of a new file, in bytes, a power of two. Defaults to 2048, measured; see the package.
+	// PageSize of a new file in bytes, a power of two. Defaults to 2048; see the figures in the package comment.
 	PageSize int
-	// CacheSize is the memory for pages of the file, in bytes: one half for the write connection,
-	// one for all readers together. Defaults to 12 MiB.
+	// CacheSize is the page cache in bytes: one half for the write connection, the other shared by all readers.
+	// Defaults to 12 MiB.
 	CacheSize int
-	// Readers is the number of transactions that can read at the same time. Defaults to 4.
+	// Readers is the maximum number of concurrent read transactions. Defaults to 4.
 	Readers int
-	// LogSize is the size, in bytes, from which the write-ahead log is copied into the file.
-	// Defaults to 32 MiB.
+	// LogSize is the size of the write-ahead log, in bytes, that triggers a checkpoint. Defaults to 32 MiB.
 	LogSize int
-	// MustExist refuses to create a file.
+	// MustExist makes Open fail instead of creating a file.
 	MustExist bool
 }
 
@@ -52,31 +51,30 @@ func (o *Options) withDefaults() *Options {
 	return &d
 }
 
-// Cell is one SQLite file. It is safe for many goroutines: any number of transactions may read
-// while one writes.
+// Cell is one SQLite file. It is safe for concurrent use: any number of transactions may read while one writes.
 type Cell struct {
 	path string
-	id   atomic.Pointer[cell.Identity] // nil before the cell is known
+	id   atomic.Pointer[cell.Identity] // nil until the cell is identified
 	opts *Options
-	// cache is the memory for pages, in bytes. Each connection takes its share of it when it begins
-	// a transaction.
+	// cache is the page cache of the cell in bytes. Each connection takes its share of it when it begins a
+	// transaction.
 	cache atomic.Int64
 
-	writer  chan *conn // holds the write connection while nobody writes
-	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
+	writer  chan *conn // holds the write connection while it is idle
+	readers chan *conn // holds the idle read connections; nil is one not opened yet
 	closed  chan struct{}
 	closing atomic.Bool
-	breaker *breaker.Breaker           // open while another program holds the lock of writers
-	failure atomic.Pointer[error]      // the reason why the cell closed itself
-	pulse   atomic.Pointer[cell.Pulse] // as it was committed or read last
+	breaker *breaker.Breaker           // open while another program holds the file's write lock
+	failure atomic.Pointer[error]      // why the cell closed itself
+	pulse   atomic.Pointer[cell.Pulse] // the last one committed or read
 
-	pending int // pages in the log; whoever has the write connection may touch it
-	pages   int // size of the log from which it is copied into the file, in pages
+	pending int // pages in the log; guarded by possession of the write connection
+	pages   int // log size that triggers a checkpoint, in pages
 }
 
-// Open opens the cell in the file at path, or creates it, and the directories above it. It refuses a file that is another cell,
-// one made under other rules, and one that a newer Locus wrote. The caller sees to it that one
-// process at a time has the file open; OpenDir does.
+// Open opens the cell in the file at path, and creates the file and its parent directories if needed. It refuses a
+// file that belongs to another cell, was made under other rules, or was written by a newer Locus. The caller must
+// make sure that only one process has the file open; OpenDir does.
 func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*Cell, error) {
 	c, err := open(ctx, path, opts)
 	if err != nil {
@@ -88,7 +86,7 @@ func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*C
 	return c, nil
 }
 
-// open opens a file without asking which cell it is.
+// open opens a file without checking its identity.
 func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	c := &Cell{path: path, opts: opts.withDefaults(), closed: make(chan struct{})}
 	c.cache.Store(int64(c.opts.CacheSize))
@@ -120,7 +118,7 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	return c, nil
 }
 
-// touch makes the file unless it is there.
+// touch creates the file if it does not exist.
 func (c *Cell) touch() error {
 	if !c.opts.MustExist {
 		return makeFile(c.path)
@@ -135,7 +133,6 @@ func (c *Cell) touch() error {
 	return nil
 }
 
-// dial opens a connection to the file.
 func (c *Cell) dial(writer bool) (*conn, error) {
 	on, err := dial(c.path, c.opts.settings(writer))
 	if err != nil {
@@ -145,11 +142,10 @@ func (c *Cell) dial(writer bool) (*conn, error) {
 	return on, nil
 }
 
-// Update runs fn in the cell's one write transaction and makes what it wrote durable before it
-// returns nil. If fn or a statement fails, or ctx is over when fn returns, nothing was written. The
-// error wraps cell.ErrMoved, and fn did not run, if the cell is not at this file any more; it wraps
-// cell.ErrUnknownOutcome if the commit itself met a failing disk: the cell is then closed, and
-// whether the write is there shows when it is opened again.
+// Update runs fn in the cell's only write transaction and returns nil once the writes are durable. If fn or a
+// statement fails, or ctx is done when fn returns, nothing is written. If the cell no longer lives in this file,
+// the error wraps cell.ErrMoved and fn did not run. If the commit fails on a disk error, the error wraps
+// cell.ErrUnknownOutcome: the cell is closed, and reopening it shows whether the write is there.
 func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.write(ctx, writing, func(t *tx) error {
 		s, err := t.own(ctx)
@@ -166,13 +162,12 @@ func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	})
 }
 
-// Exclusive is an Update, since updates run one at a time and in the order in which they came. It
-// works in a cell that has moved, too.
+// Exclusive is an Update: updates run one at a time, in order of arrival. It also works in a cell that has moved.
 func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.write(ctx, alone, func(t *tx) error { return fn(t) })
 }
 
-// write is a transaction on the write connection.
+// write runs fn in a transaction on the write connection.
 func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	if err := c.breaker.Err(); err != nil {
 		return fmt.Errorf("cell %s: %w", c, err)
@@ -214,8 +209,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	return nil
 }
 
-// View runs fn in a transaction that reads one snapshot of the cell. It does not wait for writers,
-// nor they for it.
+// View runs fn in a transaction that reads one snapshot of the cell. Readers and writers do not block each other.
 func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	r, err := take(ctx, c, c.readers)
 	if err != nil {
@@ -230,8 +224,8 @@ func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.read(r, fn)
 }
 
-// Read runs fn in a transaction that reads, between writers and with the pages that they left in
-// memory.
+// Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
+// cache.
 func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	w, err := take(ctx, c, c.writer)
 	if err != nil {
@@ -272,7 +266,7 @@ func take(ctx context.Context, c *Cell, from chan *conn) (*conn, error) {
 	}
 }
 
-// err tells why the cell takes no more work.
+// err returns why the cell takes no more work, or nil.
 func (c *Cell) err() error {
 	if reason := c.failure.Load(); reason != nil {
 		return *reason
@@ -283,7 +277,7 @@ func (c *Cell) err() error {
 	return nil
 }
 
-// failed closes the cell if err says that its disk failed, and hands err on.
+// failed closes the cell if err is a disk failure. It returns err.
 func (c *Cell) failed(err error) error {
 	if isDiskFailure(err) {
 		reason := fmt.Errorf("cell %s: %w: %w", c, ErrFailed, err)
@@ -292,9 +286,9 @@ func (c *Cell) failed(err error) error {
 	return err
 }
 
-// checkpoint copies the log into the file once it is long enough. What was committed is durable
-// before that, so an error concerns later calls only: a full disk is tried again, a failed sync
-// closes the cell. (SQLite's own automatic checkpoint passes over both.)
+// checkpoint copies the log into the file once the log is long enough. Commits are durable before that, so an error
+// affects later calls only: a full disk is retried, a failed sync closes the cell. SQLite's automatic checkpoint
+// ignores both.
 func (c *Cell) checkpoint(w *conn) {
 	n, err := w.written()
 	if err != nil {
@@ -311,14 +305,13 @@ func (c *Cell) checkpoint(w *conn) {
 		c.pending -= c.pages / 4
 	case r.int(1) == r.int(2):
 		c.pending = 0
-	default: // a reader still needs a part of the log
+	default: // a reader still needs part of the log
 		c.pending -= c.pages / 4
 	}
 }
 
-// Close waits for the transactions in flight, then copies the log into the file. Calling it again
-// does nothing. A cell that has closed itself is abandoned as it is, open files included, since
-// closing the last connection would sync once more.
+// Close waits for the transactions in flight, then copies the log into the file. It is idempotent. A cell that has
+// closed itself is abandoned with its files open, because closing the last connection would sync once more.
 func (c *Cell) Close() error {
 	if !c.closing.CompareAndSwap(false, true) {
 		return nil
@@ -347,7 +340,7 @@ func (c *Cell) Close() error {
 	return nil
 }
 
-// Stats tells how full the cell is. It reads two rows and the sizes of two files.
+// Stats returns how full the cell is. It reads two rows and the sizes of two files.
 func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	var stats cell.Stats
 	if id := c.id.Load(); id != nil {
@@ -373,7 +366,7 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	return stats, nil
 }
 
-// String is the name of the cell, or of its file before the cell is known.
+// String returns the name of the cell, or the path of its file until the cell is identified.
 func (c *Cell) String() string {
 	if id := c.id.Load(); id != nil {
 		return id.Cell.String()
@@ -381,7 +374,7 @@ func (c *Cell) String() string {
 	return c.path
 }
 
-// bounds are the ends of the cell's range of puids, empty before the cell is known.
+// bounds returns the cell's range of puids, empty until the cell is identified.
 func (c *Cell) bounds() (lo, hi int64) {
 	if id := c.id.Load(); id != nil {
 		return id.Lo, id.Hi

@@ -23,7 +23,7 @@ func TestOpen_RefusesAnotherCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
 	if err := errors.Join(f.Exclusive(t.Context(), func(tx resolve.Tx) error {
-		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, Told: 1}) // a cell that is used
+		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, Told: 1}) // a cell in use
 	}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestOpen_TakesAnyPath(t *testing.T) {
 	}
 }
 
-// A file whose creation was interrupted is finished by the next start.
+// A file whose creation was interrupted is completed by the next start.
 func TestOpen_FinishesAnInterruptedCreation(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, path string){
@@ -147,7 +147,7 @@ func script(t *testing.T, path, sql string) {
 	}
 }
 
-// cellOf makes or opens a cell, uses it and closes it.
+// cellOf creates or opens a cell, uses it and closes it.
 func cellOf(t *testing.T, path string) {
 	t.Helper()
 	c, err := sqlite.Open(t.Context(), path, identity(), nil)
@@ -184,7 +184,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Close waits for the transactions in flight, which end as if nobody closed, and wakes who waits.
+// Close waits for the transactions in flight, which end normally, and wakes waiting callers.
 func TestClose_Waits(t *testing.T) {
 	t.Parallel()
 	f := &file{path: filepath.Join(t.TempDir(), "cell.db"), id: identity()}
@@ -235,7 +235,7 @@ func TestClose_Waits(t *testing.T) {
 	}
 }
 
-// Whoever waits for a connection gives up when its context ends.
+// A caller waiting for a connection gives up when its context ends.
 func TestWaiting_EndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
@@ -268,7 +268,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// The log is copied into the file once it is long, so that it does not grow for ever.
+// A long log is copied into the file, so that it does not grow without limit.
 func TestLog_StaysShort(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "cell.db")
@@ -297,7 +297,7 @@ func TestLog_StaysShort(t *testing.T) {
 	}
 }
 
-// addOne is a transaction that counts one record and keeps a posting of it.
+// addOne counts one record and writes a posting of it in one transaction.
 func addOne(t *testing.T, c resolve.Cell) error {
 	t.Helper()
 	return c.Update(t.Context(), func(tx resolve.Tx) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// BenchmarkWrite is a record's whole write path, an operation being a record: in batches of 250, the
-// share of one cell of sixteen in a batch of 4,000, into a cell that holds its share of a million.
+// BenchmarkWrite measures the whole write path, an operation being a record: in batches of 250, the share of one
+// cell of sixteen in a batch of 4,000, into a cell that holds its share of a million.
 func BenchmarkWrite(b *testing.B) {
 	for _, page := range []int{1024, 2048, 4096, 8192} {
 		b.Run(fmt.Sprintf("page=%d", page), func(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// written is how many bytes this process has written so far, 0 where the system does not tell.
+// written returns the bytes this process has written so far, or 0 where the system does not report them.
 func written() (n int64) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -70,8 +70,8 @@ func written() (n int64) {
 	return n
 }
 
-// BenchmarkTallies counts hits of one minute, an operation being a metric that is hit: a commit for each
-// batch of metrics, whose spans are there.
+// BenchmarkTallies counts hits of one minute, an operation being a metric that is hit: a commit for each batch of
+// metrics, whose spans exist.
 func BenchmarkTallies(b *testing.B) {
 	for _, metrics := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("metrics=%d", metrics), func(b *testing.B) {
@@ -108,7 +108,7 @@ func BenchmarkTallies(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch is a page of what a hundred thousand entities match.
+// BenchmarkSearch measures a page of a search that a hundred thousand entities match.
 func BenchmarkSearch(b *testing.B) {
 	f := openFile(b)
 	entitytest.BenchSearch(b, entitytest.Cell{Update: func(ctx context.Context, fn func(entity.Store) error) error {

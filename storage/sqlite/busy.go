@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// lockPatience is how long a write waits while another program holds the file's lock of writers. A process
-	// has one writer a cell, so the lock is never contended from within.
+	// lockPatience is how long a write waits for another program to release the file's write lock. A process has
+	// one writer per cell, so it never contends with itself.
 	lockPatience = time.Second
-	// probePatience is the same for the question of whether writes are possible.
+	// probePatience is the same limit for a probe of whether writes are possible.
 	probePatience = 100 * time.Millisecond
 )
 
 // isBusy reports whether another program holds a lock that a statement needs.
 func isBusy(err error) bool { return code(err)&0xff == lib.SQLITE_BUSY }
 
-// lock begins a transaction that writes. It waits for another program no longer than the caller does,
-// and after lockPatience trips the breaker, so that those behind it are refused at once.
+// lock begins a write transaction. It waits for another program at most as long as the caller does, and trips the
+// breaker after lockPatience, so that queued writes fail at once.
 func (c *Cell) lock(ctx context.Context, w *conn, m mode) (*tx, error) {
 	for began := time.Now(); ; {
 		if err := c.breaker.Err(); err != nil {
@@ -45,7 +45,7 @@ func (c *Cell) lock(ctx context.Context, w *conn, m mode) (*tx, error) {
 	}
 }
 
-// probe tries the lock once it has the write connection, which others may be reading with.
+// probe waits for the write connection, which readers may be using, and tries the lock.
 func (c *Cell) probe(ctx context.Context) error {
 	select {
 	case w := <-c.writer:
@@ -69,8 +69,8 @@ func (c *Cell) tryLock(ctx context.Context, w *conn) error {
 	}
 }
 
-// Writable tries the lock of writers. While the write connection is in use there is nothing to try: its user has
-// the lock, or will find that another program does.
+// Writable tries the write lock. While the write connection is in use it does not try: the transaction on it holds
+// the lock or will find that another program does.
 func (c *Cell) Writable(ctx context.Context) error {
 	err := c.err()
 	if err == nil {

@@ -16,12 +16,11 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// patience is what a test waits for at most, on a machine with other work.
+// patience is the longest wait of a test on a busy machine.
 const patience = time.Minute
 
-// A file whose lock of writers another program holds costs one write the time for which locks are waited for. A
-// caller with a deadline gets its answer by then; those after it are refused at once; what reads goes on; and the
-// cell is used again by itself.
+// A file whose write lock another program holds costs one write the lock timeout. A caller with a deadline gets its
+// error in time; later ones are refused at once; reads continue; and the cell recovers on its own.
 func TestP12_LockedFile(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -49,7 +48,7 @@ func TestP12_LockedFile(t *testing.T) {
 	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
 		t.Errorf("a file that is locked: %v, want ErrUnavailable", err)
 	}
-	if took := time.Since(began); took > 4*time.Second { // SQLite's own patience would be 5 s
+	if took := time.Since(began); took > 4*time.Second { // SQLite's own timeout would be 5 s
 		t.Errorf("refused after %v", took)
 	}
 	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
@@ -74,7 +73,7 @@ func TestP12_LockedFile(t *testing.T) {
 	}
 }
 
-// lockFile holds the lock of writers as another program would.
+// lockFile holds the write lock like another program.
 func lockFile(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The hash is 64 bits wide, so nearly always a ring value has one row; comparing the digest here
-// is cheaper than handing it over.
+// The hash has 64 bits, so a ring value nearly always has one row; comparing the digest here is cheaper than
+// passing it to SQLite.
 const (
 	sqlLookup = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
 	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT ?`
@@ -24,7 +24,7 @@ var (
 	insertMissingKey = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT DO NOTHING")
 )
 
-// Lookup is one statement.
+// Lookup runs one statement.
 func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	return puids, nil
 }
 
-// Allocate is a look-up, and a row for each new key.
+// Allocate looks the keys up and inserts a row for each new one.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -91,14 +91,13 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	return allocations, nil
 }
 
-// putKeys writes a row for each key.
 func (t *tx) putKeys(in insert, keys []cell.Row) error {
 	return insertAll(t, in, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }), func(to []any, k cell.Row) []any {
 		return append(to, k.Key.Ring, k.Key.Digest[:], k.PUID)
 	})
 }
 
-// Copy is a row each.
+// Copy inserts the rows, several per statement.
 func (t *tx) Copy(ctx context.Context, rows []cell.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -109,7 +108,7 @@ func (t *tx) Copy(ctx context.Context, rows []cell.Row) error {
 	return nil
 }
 
-// Scan reads the table in order.
+// Scan reads the table in key order.
 func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, 
 	return keys, nil
 }
 
-// Drop is one statement.
+// Drop runs one statement.
 func (t *tx) Drop(ctx context.Context, limit int) (int, error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err
@@ -145,7 +144,7 @@ func (t *tx) Drop(ctx context.Context, limit int) (int, error) {
 	return n, nil
 }
 
-// Skip counts puids and numbers of the log as given away.
+// Skip marks the next n puids and the next n log positions as used.
 func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err

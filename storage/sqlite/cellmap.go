@@ -24,7 +24,7 @@ func (t *tx) CellMap(ctx context.Context) (epoch uint64, text []byte, err error)
 	return epoch, text, nil
 }
 
-// CellMaps reads the table in order.
+// CellMaps reads the table in epoch order.
 func (t *tx) CellMaps(ctx context.Context) ([][]byte, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (t *tx) CellMaps(ctx context.Context) ([][]byte, error) {
 	return texts, nil
 }
 
-// PutCellMap reads the newest version and writes a row: nobody writes between the two.
+// PutCellMap reads the newest version and writes a row. No other transaction can write between the two.
 func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (t *tx) Filter(ctx context.Context) (filter []byte, err error) {
 	return filter, nil
 }
 
-// SetFilter writes one row, or deletes it.
+// SetFilter writes one row, or deletes it if filter is nil.
 func (t *tx) SetFilter(ctx context.Context, filter []byte) (err error) {
 	if err := t.alter(ctx); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 
 var insertChange = inserting("change (seq, at, kind, entity, into_id, before, after, was, became, cause, sum)", 11, "")
 
-// Append is a row each.
+// Append inserts the changes, several per statement.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	return nil
 }
 
-// versions are members as JSON, NULL for none.
+// versions returns members as JSON, or NULL for none.
 func (t *tx) versions(members []changelog.Version) any {
 	if len(members) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (t *tx) versions(members []changelog.Version) any {
 	return string(t.text)
 }
 
-// image is an image as JSON, NULL for none.
+// image returns an image as JSON, or NULL for nil.
 func (t *tx) image(im *changelog.Image) any {
 	if im == nil {
 		return nil
@@ -99,7 +99,7 @@ func readChange(r row) (c changelog.Change, err error) {
 	return c, nil
 }
 
-// Bounds costs nothing in an Update, which has read them.
+// Bounds is free in an Update, which has already read the row.
 func (t *tx) Bounds(ctx context.Context) (changelog.Bounds, error) {
 	if err := t.use(ctx); err != nil {
 		return changelog.Bounds{}, err
@@ -111,7 +111,7 @@ func (t *tx) Bounds(ctx context.Context) (changelog.Bounds, error) {
 	return changelog.Bounds{Trimmed: changelog.Seq(s.trimmed), Last: changelog.Seq(s.seq)}, nil
 }
 
-// Trim is one statement.
+// Trim runs one statement.
 func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (n int, err error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err
@@ -126,7 +126,7 @@ func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (n int, er
 	if err != nil {
 		return 0, fmt.Errorf("trim changes up to %d: %w", upTo, err)
 	}
-	if n < limit { // there are none left, and no numbers that changes to come could have
+	if n < limit { // nothing is left, and no position up to upTo can still be used by a later change
 		s.trimmed = max(s.trimmed, min(int64(upTo), s.seq))
 	}
 	return n, nil

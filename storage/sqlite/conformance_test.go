@@ -25,14 +25,14 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// file is a cell in a directory of the test, which can be closed and opened again.
+// file is a cell in a directory of the test that can be closed and reopened.
 type file struct {
 	*sqlite.Cell
 	path string
 	id   cell.Identity
 }
 
-// identity is that of a cell whose puids are negative, for those are easily mistreated.
+// identity returns the identity of a cell with negative puids, which are easily mishandled.
 func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }

@@ -14,18 +14,18 @@ import (
 	"modernc.org/sqlite"
 )
 
-// conn is one connection with its prepared statements. Statements go to the driver directly: the
-// pool of database/sql costs a lock, a goroutine and several allocations a row.
+// conn is a connection with its prepared statements. It calls the driver directly: the pool of database/sql costs a
+// lock, a goroutine and several allocations per row.
 type conn struct {
 	raw   driver.Conn
 	stmts map[string]*stmt
-	// cache is the memory for pages that the connection's cell had when it took its part of it.
+	// cache is the cell's page cache size, in bytes, when the connection last took its share of 1/parts.
 	cache, parts int64
-	// changes is how many rows the connection had changed when its last transaction was counted.
+	// changes is the connection's total_changes() when its last transaction was counted.
 	changes int64
 }
 
-// dial opens a connection to the file and applies and checks the settings.
+// dial opens a connection to the file, applies the settings and checks them.
 func dial(path string, settings []setting) (*conn, error) {
 	uri, err := fileURI(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func dial(path string, settings []setting) (*conn, error) {
 	return c, nil
 }
 
-// fileURI names the file so that no character in its path is taken for a parameter.
+// fileURI returns a URI that escapes the path, so that no character in it is parsed as a parameter.
 func fileURI(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func fileURI(path string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
 }
 
-// close ends the connection. The last one of a file copies the log into it and removes the log.
+// close closes the connection. Closing the last one of a file checkpoints the log and removes it.
 func (c *conn) close() error {
 	var errs []error
 	for _, s := range c.stmts {
@@ -60,19 +60,18 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.raw.Close())...)
 }
 
-// written is the number of pages that this connection has written since the last call.
+// written returns the number of pages that this connection has written since the last call.
 func (c *conn) written() (int, error) {
 	n, _, err := c.raw.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)
 	return n, err
 }
 
-// stmt is a prepared statement.
 type stmt struct {
 	raw  driver.Stmt
 	args []driver.NamedValue
 }
 
-// prepare returns the statement, compiled at its first use.
+// prepare returns the statement, compiled on first use.
 func (c *conn) prepare(sql string) (*stmt, error) {
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
@@ -86,7 +85,7 @@ func (c *conn) prepare(sql string) (*stmt, error) {
 	return s, nil
 }
 
-// bind takes over the values: int64, string, []byte or nil.
+// bind sets the parameters: int64, string, []byte or nil.
 func (s *stmt) bind(values []any) {
 	for len(s.args) < len(values) {
 		s.args = append(s.args, driver.NamedValue{Ordinal: len(s.args) + 1})
@@ -97,14 +96,14 @@ func (s *stmt) bind(values []any) {
 	s.args = s.args[:len(values)]
 }
 
-// exec runs the statement to its end. A statement that has begun is not cancelled: batches are
-// bounded, and a write that stops in the middle would have to be rolled back anyway.
+// exec runs the statement to completion. A running statement is never cancelled: batches are bounded, and an
+// aborted write would have to be rolled back anyway.
 func (s *stmt) exec(values ...any) error {
 	_, err := s.run(values)
 	return err
 }
 
-// change is exec, and answers how many rows it changed.
+// change runs the statement and returns the number of rows it changed.
 func (s *stmt) change(values ...any) (int64, error) {
 	result, err := s.run(values)
 	if err != nil {
@@ -118,12 +117,13 @@ func (s *stmt) run(values []any) (driver.Result, error) {
 	return s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
 }
 
-// row is one row of an answer. No bytes are an empty slice; nil is NULL.
+// row is one row of a result. An empty blob is an empty slice; nil is NULL.
 type row []driver.Value
 
 var noBytes driver.Value = []byte{}
 
-// tellEmpty puts an empty slice where the driver has read no bytes, as a nil slice, which it would write as NULL.
+// tellEmpty replaces the nil slice that the driver returns for an empty blob with an empty slice. The driver would
+// write the nil slice back as NULL.
 func (r row) tellEmpty() {
 	for i, v := range r {
 		if b, ok := v.([]byte); ok && b == nil {
@@ -140,7 +140,7 @@ func (r row) null(i int) bool   { return r[i] == nil }
 // errStop ends a query early.
 var errStop = errors.New("stop")
 
-// query calls each with every row. The row is valid during the call only, what it holds for ever.
+// query calls each with every row. The row is valid during the call only; its values remain valid.
 func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (err error) {
 	s.bind(values)
 	rows, err := s.raw.(driver.StmtQueryContext).QueryContext(context.Background(), s.args)
@@ -169,7 +169,7 @@ func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (
 	}
 }
 
-// do runs a statement that is not worth preparing and answers with its first row, nil if none.
+// do runs a statement without keeping it prepared and returns its first row, or nil if there is none.
 func (c *conn) do(sql string, values ...any) (first row, err error) {
 	raw, err := c.raw.Prepare(sql)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 
 var _ cell.Copier = (*tx)(nil)
 
-// Tables are those of package document; the tables of the file have their names and columns.
+// Tables returns the tables of package document; the tables of the file have the same names and columns.
 func (t *tx) Tables() []cell.Table { return document.Tables() }
 
-// Summed are those of package document.
+// Summed returns the tables with checksums, see package document.
 func (t *tx) Summed() []cell.Table { return document.Summed() }
 
-// copied is a table whose rows are copied, and the parts of its statements.
+// copied is a table whose rows are copied, with fragments of its statements.
 type copied struct {
 	cell.Table
 	columns string // a, b, c
@@ -29,7 +29,7 @@ type copied struct {
 	at      string // a = ? AND b = ?
 }
 
-// rowsOf returns the table that find knows by a name; the totals are none.
+// rowsOf returns the table that find returns for a name. The totals are not a table.
 func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, error) {
 	table, ok := find(name)
 	if !ok {
@@ -39,10 +39,10 @@ func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, 
 	return copied{table, strings.Join(table.Columns, ", "), strings.Join(keys, ", "), strings.Join(keys, " = ? AND ") + " = ?"}, nil
 }
 
-// holds is n question marks.
+// holds returns n placeholders.
 func holds(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// ReadRows reads the table in order.
+// ReadRows reads the table in key order.
 func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func readValues(r row) ([]any, error) {
 	return values, nil
 }
 
-// RowsAt is a statement for each key.
+// RowsAt runs a statement per key.
 func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -113,8 +113,8 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	return found, nil
 }
 
-// WriteRows is a row each. Every table has one key, so what it takes the place of is the row that was
-// there.
+// WriteRows runs a statement per row. A table has only its primary key, so REPLACE removes at most the row under
+// that key.
 func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	return nil
 }
 
-// writeTotal takes the totals over into the state.
+// writeTotal sets the totals in the state.
 func (t *tx) writeTotal(ctx context.Context, rows [][]any) error {
 	s, err := t.own(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *tx) writeTotal(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-// DeleteRows is a statement for each key.
+// DeleteRows runs a statement per key.
 func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	return nil
 }
 
-// Journal makes three triggers for each table, or takes them away.
+// Journal creates three triggers per table, or drops them.
 func (t *tx) Journal(ctx context.Context, on bool) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (t *tx) Journal(ctx context.Context, on bool) error {
 	return nil
 }
 
-// Journaled reads the table in order: one transaction writes at a time.
+// Journaled reads the table in order. Only one transaction writes at a time, so the order is that of the commits.
 func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

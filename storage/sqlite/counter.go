@@ -28,7 +28,7 @@ func readMeta(r row) (counter.Meta, error) {
 	return counter.Meta{ID: counter.ID(r.int(1)), Name: counter.Metric(r.text(2)), Kind: counter.Kind(r.int(3)), First: r.int(4)}, nil
 }
 
-// Metrics is one statement.
+// Metrics runs one statement.
 func (t *tx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (t *tx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, err
 	return metrics, nil
 }
 
-// PutMetrics is a row each.
+// PutMetrics runs a statement per row.
 func (t *tx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (t *tx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limi
 	}
 	from, to := names(prefix)
 	if after >= prefix {
-		from = string(after) + "\x00" // the next name there can be
+		from = string(after) + "\x00" // the smallest name after it
 	}
 	metrics, err := rows(ctx, t, readMeta, sqlListMetrics, from, to, int64(limit))
 	if err != nil {
@@ -75,8 +75,8 @@ func (t *tx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limi
 	return metrics, nil
 }
 
-// names are what a name that begins with the prefix is at least, and what it is below: an empty blob is
-// above every text.
+// names returns the range [from, to) of names that begin with the prefix. Without an upper bound, to is an empty
+// blob, which sorts after every text.
 func names(prefix counter.Metric) (from string, to any) {
 	if next, ok := document.Beyond(string(prefix)); ok {
 		return string(prefix), next
@@ -96,7 +96,8 @@ func (t *tx) CountMetrics(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// AddTallies reads and writes each span once. It adds here, for SQLite makes a float of what overflows.
+// AddTallies reads and writes each span once. It adds in Go because SQLite turns an overflowing integer into a
+// float.
 func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	return made, nil
 }
 
-// add adds to one of the numbers of a span.
+// add adds n to one of the numbers of a span. It returns counter.ErrOverflow if the sum overflows.
 func add(counts []byte, i int, n int64) error {
 	at := counts[8*i : 8*i+8]
 	now := int64(binary.BigEndian.Uint64(at))
@@ -127,11 +128,10 @@ func add(counts []byte, i int, n int64) error {
 	return nil
 }
 
-// spansAtOnce is how many spans are in memory while tallies are added: more bring little.
+// spansAtOnce is the number of spans held in memory while tallies are added; more gain little.
 const spansAtOnce = 256
 
-// addTallies adds to the spans of one table, in the order of their keys, and answers with the keys of those
-// that were not there.
+// addTallies adds to the spans of one table, in key order, and returns the keys of the spans it created.
 func (t *tx) addTallies(ctx context.Context, table counter.Table, tallies []counter.Tally, keyOf func(counter.Tally) counter.SpanKey,
 	add func(counts []byte, a counter.Tally) error,
 ) (made []counter.SpanKey, err error) {
@@ -181,7 +181,7 @@ const (
 	sqlFirstNames   = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT ?"
 )
 
-// TopMetrics reads all spans of the day, and the names of those only that may be among the highest.
+// TopMetrics reads all spans of the day, but only those names that may be among the highest.
 func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (t *tx) topMetrics(ctx context.Context, day int64, prefix counter.Metric, k
 	if err != nil || len(totals) == 0 || k <= 0 {
 		return nil, err
 	}
-	// Those above the lowest total that counts are in, those that have it are so by their names.
+	// Metrics above the k-th highest total are in; those equal to it compete by name.
 	all := make([]int64, 0, len(totals))
 	for _, n := range totals {
 		all = append(all, n)
@@ -228,7 +228,7 @@ func (t *tx) topMetrics(ctx context.Context, day int64, prefix counter.Metric, k
 	return top, nil
 }
 
-// totals are those of a day that are not 0, open and closed added up.
+// totals returns the non-zero totals of a day, open and closed spans added up.
 func (t *tx) totals(ctx context.Context, day int64, prefix counter.Metric) (map[counter.ID]int64, error) {
 	totals := map[counter.ID]int64{}
 	sum := func(key, n int64) {

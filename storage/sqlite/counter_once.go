@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Floor reads one row. In an Update nobody else writes.
+// Floor reads one row. In an Update no other transaction can write it.
 func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
 	if err := t.use(ctx); err != nil {
 		return 0, err
@@ -26,7 +26,7 @@ func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
 	return floor, nil
 }
 
-// RaiseFloor changes one row.
+// RaiseFloor updates one row.
 func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -59,7 +59,7 @@ func readRemembered(r row) (of counter.Remembered, err error) {
 	return of, err
 }
 
-// remembered answers with what is remembered under each key of a JSON array.
+// remembered returns what is remembered under each of n keys, given as a JSON array.
 func (t *tx) remembered(ctx context.Context, sql string, n int, keys string) ([]counter.Remembered, error) {
 	found := make([]counter.Remembered, n)
 	if n == 0 {
@@ -68,7 +68,7 @@ func (t *tx) remembered(ctx context.Context, sql string, n int, keys string) ([]
 	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readRemembered(r); return err }, keys)
 }
 
-// Batches is one statement. In an Update nobody else writes, and nobody reads who could.
+// Batches runs one statement. In an Update no other transaction can write the keys or read them in order to write.
 func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembe
 	return found, nil
 }
 
-// PutBatches is a row each.
+// PutBatches runs a statement per row.
 func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 	return nil
 }
 
-// DropBatches is one statement.
+// DropBatches runs one statement.
 func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
 	n, err := t.drop(ctx, sqlDropBatches, below, limit)
 	if err != nil {
@@ -109,7 +109,8 @@ func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, erro
 	return n, nil
 }
 
-// Producers is one statement. In an Update nobody else writes, and nobody reads who could.
+// Producers runs one statement. In an Update no other transaction can write the keys or read them in order to
+// write.
 func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]cou
 	return found, nil
 }
 
-// PutProducers is a row each.
+// PutProducers runs a statement per row.
 func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 	return nil
 }
 
-// DropProducers is one statement.
+// DropProducers runs one statement.
 func (t *tx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
 	n, err := t.drop(ctx, sqlDropProducers, below, limit)
 	if err != nil {

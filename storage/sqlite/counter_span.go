@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// spanTable is a table of spans, and the statements that it is read and written with.
+// spanTable is a table of spans with its statements.
 type spanTable struct {
 	name                              string
 	read, put, prepare, remove, first string
@@ -38,7 +38,7 @@ func newSpanTable(table counter.Table, name, values string) spanTable {
 	}
 }
 
-// readSpan reads the numbers of a span.
+// readSpan decodes the numbers of a span.
 func readSpan(table counter.Table, b []byte) ([]int64, error) {
 	if len(b) != 8*table.Width() {
 		return nil, cell.Damaged(spanTables[table].name, "", fmt.Errorf("it has %d bytes, want %d", len(b), 8*table.Width()))
@@ -50,7 +50,7 @@ func readSpan(table counter.Table, b []byte) ([]int64, error) {
 	return values, nil
 }
 
-// Spans is one statement. In an Update nobody else writes.
+// Spans runs one statement. In an Update no other transaction can write the spans.
 func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.SpanKey) ([][]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.Span
 	return spans, nil
 }
 
-// PutSpans is a row each.
+// PutSpans runs a statement per row.
 func (t *tx) PutSpans(ctx context.Context, table counter.Table, spans []counter.Span) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (t *tx) PutSpans(ctx context.Context, table counter.Table, spans []counter.
 	return nil
 }
 
-// PrepareSpans is a row each.
+// PrepareSpans runs a statement per row.
 func (t *tx) PrepareSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) (made []counter.SpanKey, err error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (t *tx) PrepareSpans(ctx context.Context, table counter.Table, keys []count
 	return made, nil
 }
 
-// DeleteSpans is a row each.
+// DeleteSpans runs a statement per row.
 func (t *tx) DeleteSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (t *tx) DeleteSpans(ctx context.Context, table counter.Table, keys []counte
 	return nil
 }
 
-// FirstSpans reads the table in order. In an Update nobody else writes.
+// FirstSpans reads the table in order. In an Update no other transaction can write the spans.
 func (t *tx) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) ([]counter.Span, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ const (
 	sqlClosedDays = "SELECT j.key, c.span, c.total, c.detail, c.body FROM json_each(?) AS j CROSS JOIN counter_closed AS c ON c.span = j.value"
 	sqlPutClosed  = `INSERT INTO counter_closed (span, total, detail, body) VALUES (?, ?, ?, ?)
 		ON CONFLICT (span) DO UPDATE SET total = excluded.total, detail = excluded.detail, body = excluded.body`
-	// The index has only those with a detail above 0.
+	// The index covers only days with a detail above 0.
 	sqlDetailedDays = "SELECT 0, span, total, detail, body FROM counter_closed WHERE detail = ? AND detail > 0 AND span >= ? AND span < ? ORDER BY span LIMIT ?"
 	sqlBareDays     = "SELECT 0, span, total, detail, body FROM counter_closed WHERE detail = ? AND span >= ? AND span < ? ORDER BY span LIMIT ?"
 )
@@ -150,7 +150,7 @@ func readClosed(r row) (counter.ClosedDay, error) {
 	return counter.ClosedDay{Key: counter.SpanKey(r.int(1)), N: r.int(2), Detail: counter.Detail(r.int(3)), Body: r.blob(4)}, nil
 }
 
-// ClosedDays is one statement.
+// ClosedDays runs one statement.
 func (t *tx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.ClosedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (t *tx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.
 	return days, nil
 }
 
-// PutClosedDays is a row each.
+// PutClosedDays runs a statement per row.
 func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error 
 	return nil
 }
 
-// DetailedDays reads the index of the detail, or the table where the days have none.
+// DetailedDays reads the index on detail, or the table for days without detail.
 func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) ([]counter.ClosedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

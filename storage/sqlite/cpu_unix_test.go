@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpu is how long this process has been computing: on a busy machine it tells more than the clock.
+// cpu returns the processor time of this process: on a busy machine more meaningful than elapsed time.
 func cpu() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// writerFile names the cell that a child process is to write to, in its environment.
+// writerFile is the environment variable with the cell that a child process writes to.
 const writerFile = "LOCUS_TEST_CRASH_CELL"
 
 func TestMain(m *testing.M) {
@@ -40,14 +40,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// batchSize is how many postings a transaction of the child writes: their number in the cell is a
-// multiple of it, or a transaction was torn.
+// batchSize is the number of postings per transaction of the child: unless their number in the cell is a multiple
+// of it, a transaction was torn.
 const batchSize = 50
 
-// writeForEver commits one transaction after the other and says so after each.
+// writeForEver commits one transaction after the other and prints its number after each.
 func writeForEver(path string) error {
 	ctx := context.Background()
-	// A short log, so that kills meet checkpoints too.
+	// A short log, so that kills also hit checkpoints.
 	c, err := sqlite.Open(ctx, path, identity(), &sqlite.Options{LogSize: 256 << 10})
 	if err != nil {
 		return err
@@ -84,8 +84,8 @@ func writeForEver(path string) error {
 
 func crashKey(n int64) cell.Key { return cell.Key{Ring: n} }
 
-// TestP01_KilledWriter kills a process that writes to a cell, again and again: what it had reported
-// is there, and no transaction is there in part.
+// TestP01_KilledWriter repeatedly kills a process that writes to a cell: everything it had reported exists, and no
+// transaction exists in part.
 func TestP01_KilledWriter(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -93,7 +93,7 @@ func TestP01_KilledWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cell.db")
 	acknowledged := int64(0)
 	for kill := range kills {
-		// The first kills come early, while the file is young.
+		// The first kills come early, while the file is new.
 		last := killedAfter(t, path, acknowledged+1+int64(3*kill))
 		if last < acknowledged {
 			t.Fatalf("kill %d: the child went on from %d, though %d was acknowledged", kill, last, acknowledged)
@@ -103,8 +103,8 @@ func TestP01_KilledWriter(t *testing.T) {
 	t.Logf("%d kills, %d transactions, 0 lost, 0 torn", kills, acknowledged)
 }
 
-// killedAfter runs the child until it has acknowledged the transaction and some more that happen
-// meanwhile, and answers with the last that it acknowledged.
+// killedAfter runs the child until it has acknowledged the transaction and possibly some more, kills it, and
+// returns the last one that it acknowledged.
 func killedAfter(t *testing.T, path string, enough int64) (last int64) {
 	t.Helper()
 	self, err := os.Executable()
@@ -139,7 +139,7 @@ func killedAfter(t *testing.T, path string, enough int64) (last int64) {
 	return last
 }
 
-// inspectCrashed opens the cell as a restart does and answers with how many transactions it has.
+// inspectCrashed opens the cell like a restart and returns the number of its transactions.
 func inspectCrashed(t *testing.T, path string, acknowledged int64) (count int64) {
 	t.Helper()
 	ctx := t.Context()

@@ -30,7 +30,7 @@ func readDecision(r row) (entity.Decision, error) {
 	return d, nil
 }
 
-// Decisions is one statement; the rows come in the order of the table.
+// Decisions runs one statement; the rows come in table order.
 func (t *tx) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
 	if err := t.use(ctx); err != nil || len(puids) == 0 {
 		return nil, err
@@ -43,7 +43,7 @@ func (t *tx) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decis
 	return decisions, nil
 }
 
-// PutDecisions is a row each.
+// PutDecisions runs a statement per row.
 func (t *tx) PutDecisions(ctx context.Context, decisions []entity.Decision) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (t *tx) ListDecisions(ctx context.Context, after entity.DecisionKey, limit 
 	return decisions, nil
 }
 
-// DeleteDecisions is a statement for each record.
+// DeleteDecisions runs a statement per record.
 func (t *tx) DeleteDecisions(ctx context.Context, puids []entity.PUID) error {
 	if err := t.alter(ctx); err != nil {
 		return err

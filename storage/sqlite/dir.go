@@ -20,40 +20,40 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// DirOptions are options of OpenDir.
+// DirOptions configures OpenDir.
 type DirOptions struct {
-	// Cells is how many cells a new directory gets. Defaults to 16; for an existing directory
-	// it defaults to what it began with, and another number is refused.
+	// Cells is the number of cells of a new directory. Defaults to 16. An existing directory keeps the number it
+	// was created with; any other value is refused.
 	Cells int
-	// Rules name what derived data is made with; see cell.Identity.
+	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
-	// MustExist refuses to make a new directory.
+	// MustExist makes OpenDir fail instead of creating a directory.
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
-	// Files is how many files the process may have open. Defaults to the limit of the system.
+	// Files is the number of files the process may have open. Defaults to the system's limit.
 	Files uint64
-	// Restored takes cells that went back as they are: for locus cell restored.
+	// Restored accepts cells that went back in time; for locus cell restored.
 	Restored bool
-	// Readdress makes a copy an installation of its own; see cell.Readdress. It is not asked where the
-	// files of the directory are.
+	// Readdress turns a copy into an installation of its own; see cell.Readdress. Its URL function is not called
+	// for files inside the directory.
 	Readdress *cell.Readdress
-	// Driver answers with the driver of cells that are in no file. nil has no such cells.
+	// Driver returns the driver of a cell that is not in a file. If nil, every cell must be in a file.
 	Driver func(url string) (cell.Driver[resolve.Tx], error)
-	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
+	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 
 const (
 	defaultCells = 16
-	// authority is where the cell is that holds the cell map, cellURL where all are at first.
+	// authority is the URL of the cell that holds the cell map; cellURL is the pattern for the first generation.
 	authority = "sqlite:cells/g0-0.db"
 	cellURL   = "sqlite:cells/g{g}-{i}.db"
-	// beat is how often cells attest each other's pulses while they are written to.
+	// beat is how often cells that are being written to attest each other's pulses.
 	beat = time.Second
 )
 
-// OpenDir opens the data directory at path, or makes one, and all cells that are in files:
+// OpenDir opens the data directory at path, or creates it, and opens all cells that are in files:
 //
 //	DIR/lock             the process that has the directory
 //	DIR/witness          how far each cell has come, see cell.Ledger
@@ -61,9 +61,8 @@ const (
 //	DIR/cells/g0-1.db    ...
 //	DIR/cells/g1-0.db    cells that were added later
 //
-// Directories are made for their owner alone. It refuses a directory that another process has open,
-// one made under other rules and one with cells missing. Closing the installation gives the lock
-// back.
+// Directories are created with access for their owner only. OpenDir refuses a directory that another process has
+// open, that was made under other rules, or that lacks cells. Closing the installation releases the lock.
 func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[resolve.Tx], error) {
 	var o DirOptions
 	if opts != nil {
@@ -92,7 +91,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 		return nil, errors.Join(err, unlock(locked), locked.Close())
 	}
 	var made *cell.Spec
-	if !o.MustExist && !ledger.knows() { // a directory that had cells is not made again
+	if !o.MustExist && !ledger.knows() { // a directory that had cells is never created again
 		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
 		if o.Cells == 0 {
 			made.Generations[0].Cells = defaultCells
@@ -138,13 +137,13 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 
 func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
 
-// isWithin reports whether a URL is one of a file that is copied with the directory.
+// isWithin reports whether url is a file inside the directory, which is copied along with it.
 func isWithin(url string) bool {
 	file, ok := strings.CutPrefix(url, Scheme+":")
 	return ok && !filepath.IsAbs(filepath.FromSlash(file))
 }
 
-// readdress leaves the files of the directory where they are.
+// readdress keeps the URLs of the files inside the directory.
 func readdress(r *cell.Readdress) *cell.Readdress {
 	if r == nil {
 		return nil
@@ -157,8 +156,8 @@ func readdress(r *cell.Readdress) *cell.Readdress {
 	}}
 }
 
-// uncopied refuses a copy of a directory some of whose cells are elsewhere: it would write into those of the
-// original. One that is restored without its witnesses is a copy.
+// uncopied refuses a copy of a directory that has cells elsewhere: it would write into the cells of the original. A
+// directory restored without its witness file counts as a copy.
 func uncopied(m *cell.Map, l *ledger, path string, restored bool) error {
 	copied, err := l.copied()
 	if err != nil || !copied && (!restored || l.knows()) {
@@ -173,8 +172,8 @@ func uncopied(m *cell.Map, l *ledger, path string, restored bool) error {
 	return nil
 }
 
-// openFiles opens all cells that are in files, several at a time: a file that is missing or was
-// swapped is a mistake to be told of at once, not when somebody asks for what is in it.
+// openFiles opens all cells that are in files, several at a time, so that a missing or swapped file is reported at
+// once, not when its data is first needed.
 func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
@@ -193,8 +192,8 @@ func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 	return g.Wait()
 }
 
-// date gives a date to the map of a directory of old, so that cells can be added: beyond the ids of
-// all records. Nobody has minted a later one, since the lock keeps others out.
+// date sets the date of a cell map that has none, as in old directories, so that cells can be added. The date is
+// that of the newest record ID; the lock guarantees that no other process has minted a later one.
 func date(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 	var newest int64
 	for _, id := range cells.Map().Cells() {
@@ -219,7 +218,7 @@ func date(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 	return cells.Date(ctx, time.UnixMilli(newest))
 }
 
-// lock takes the lock file of a directory and writes the process into it.
+// lock takes the lock file of a directory and writes the process ID into it.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

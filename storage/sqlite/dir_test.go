@@ -72,7 +72,7 @@ func TestOpenDir_KeepsMapAndData(t *testing.T) {
 	}
 }
 
-// Each cell gives puids that the map says are its own.
+// Each cell gives out puids of its own range in the map.
 func TestOpenDir_CellsAreThoseOfTheMap(t *testing.T) {
 	t.Parallel()
 	d := openDir(t, t.TempDir(), &sqlite.DirOptions{Cells: 6, Rules: "r"})
@@ -178,7 +178,7 @@ func TestOpenDir_Refuses(t *testing.T) {
 	}
 }
 
-// fourCells makes a data directory and closes it.
+// fourCells creates a data directory and closes it.
 func fourCells(dir string) error {
 	d, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 4, Rules: "r"})
 	if err != nil {
@@ -191,7 +191,7 @@ func swap(a, b string) error {
 	return errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b))
 }
 
-// A directory whose making was interrupted is finished by the next start.
+// A directory whose creation was interrupted is completed by the next start.
 func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -219,8 +219,8 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 	}
 }
 
-// A directory whose map has no date gets one at the next start, beyond the ids of all records, so that
-// cells can be added.
+// A directory whose map has no date gets one at the next start, after the IDs of all records, so that cells can be
+// added.
 func TestOpenDir_DatesTheMap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -258,7 +258,7 @@ func TestOpenDir_DatesTheMap(t *testing.T) {
 	}
 }
 
-// Cells that are added later lie beside the first, and are opened with them.
+// Cells that are added later are beside the first ones and are opened with them.
 func TestOpenDir_CellsAreAdded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -305,7 +305,7 @@ func TestOpenDir_CellsAreAdded(t *testing.T) {
 	}
 }
 
-// Versions of the map that only move its end take the place of each other.
+// Versions of the map that differ only in their end replace each other.
 func TestCellMaps_KeepWhatChanged(t *testing.T) {
 	t.Parallel()
 	d := openDir(t, t.TempDir(), &sqlite.DirOptions{Cells: 1})
@@ -346,7 +346,7 @@ func TestCellMaps_KeepWhatChanged(t *testing.T) {
 	}
 }
 
-// BenchmarkOpenDir opens a directory of 16 cells that exists.
+// BenchmarkOpenDir opens an existing directory of 16 cells.
 func BenchmarkOpenDir(b *testing.B) {
 	dir := b.TempDir()
 	for b.Loop() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqlite keeps cells in SQLite files, without cgo: the backend of one machine.
+// Package sqlite stores cells in SQLite files, without cgo. It is the backend for a single machine.
 //
 //	OpenDir ── lock                       one process at a time
 //	 └─ cell.Cells ── Driver              memory for pages, shared by all files that are open
@@ -10,32 +10,30 @@
 //	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
 //	                                      └──────────────────────────────┘     └ copied when it is long
 //
-// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease,
-// rollup and resolve, and pass their suites. What a cell says about itself, its head and its totals, is one row:
-// an Update reads it before anything else, and writes it once, before the commit. Updates wait for each
-// other in the order in which they came, so whatever the head says holds until one ends, and sealing a
-// cell is an Update like any other. Every Store method takes a batch. Reading one is a single
-// statement that is given its arguments as a JSON array; writing one is a prepared statement for
-// each row, in the order in which the rows lie. Statements go to the driver directly. What is
-// not looked for stands in one document a row; what is has an integer key, a table WITHOUT
-// ROWID, or a word in a full-text index.
+// A Cell is a resolve.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
+// rollup and resolve, and pass their suites. The head and the totals of a cell are one row: an Update reads it
+// first and writes it once, before the commit. Updates run one at a time in order of arrival, so the head cannot
+// change during an Update, and sealing a cell is an ordinary Update. Every Store method takes a batch. A batch is
+// read by a single statement that gets its arguments as a JSON array, and written by a prepared statement per row
+// (eight rows where that pays), in key order. Statements go to the driver directly. Data that is not searched is
+// one document per row; data that is searched has an integer key, a table WITHOUT ROWID, or a word in a full-text
+// index.
 //
 // # Durability
 //
-// Every connection has its settings read back when it is opened, or is refused: a write-ahead log,
-// synchronous=FULL, no memory map. A commit whose sync fails has an unknown outcome; the
-// cell says so, closes itself and never syncs again, because the system may have dropped the very
-// pages that could not be written, and the next sync would succeed without them. For the same
-// reason the log is copied into the file by the cell, not by SQLite, which would pass over such an
-// error. A full disk refuses writes and leaves a cell that can be read.
+// A connection reads its settings back when it is opened, and fails if they did not take effect: write-ahead log,
+// synchronous=FULL, no memory map. A commit whose sync fails has an unknown outcome. The cell reports that, closes
+// itself and never syncs again: the system may have dropped the very pages that could not be written, and the next
+// sync would succeed without them. For the same reason the cell runs its own checkpoints, because SQLite's
+// automatic ones ignore such an error. A full disk refuses writes but the cell stays readable.
 //
-// A file says which cell it is, of which cell map, and under which rules its derived rows were
-// made; another one is refused by name. So is the file of a newer Locus.
+// A file records its cell, its cell map, and the rules that its derived rows were made with. A file that differs,
+// or that a newer Locus wrote, is refused with an error that names it.
 //
 // # Figures
 //
-// The write path of a new record (BenchmarkWrite: three transactions, about 17 rows, batches of 250)
-// on two busy cores, into a cell that holds 160,000 records and a million postings:
+// The write path of a new record (BenchmarkWrite: three transactions, about 17 rows, batches of 250) on two busy
+// cores, into a cell that holds 160,000 records and a million postings:
 //
 //	page size   CPU a record   written a record   file a record
 //	    1 KiB         242 us              29 KB          2.1 KB
@@ -43,9 +41,9 @@
 //	    4 KiB         219 us              64 KB          1.9 KB
 //	    8 KiB         240 us             102 KB          1.9 KB
 //
-// What is written is pages, once to the log and once to the file: a posting, a key or a birth id
-// lies at a random place, and nearly each of them touches a page of its own. In a younger cell
-// (20,000 records) it is 117 us and 14 KB.
+// SQLite writes whole pages, once to the log and once to the file: postings, keys and birth IDs lie at random
+// places, and nearly each touches a page of its own. In a smaller cell (20,000 records) a record costs 117 us and
+// 14 KB.
 //
 //	postings, 8 by one statement          -12 % CPU a record        taken
 //	secure_delete=ON                      +3 % written, CPU alike   taken
@@ -53,8 +51,8 @@
 //	a batch read by a statement a row     14 us a row
 //	opening a directory of 16 cells       25 ms; of 240, 0.5 s and 1,700 files
 //
-// The figures were taken while other work ran on the machine; their ratios count.
+// The figures were taken while other work ran on the machine; only their ratios are meaningful.
 //
-// Lists of the records of one source read all records of a cell, page by page: an index would be one
-// more row to write with every record.
+// Listing the records of one source reads all records of a cell, page by page: an index would add a row to every
+// write.
 package sqlite

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// Scheme is what URLs of files begin with: sqlite:PATH.
+	// Scheme is the scheme of file URLs: sqlite:PATH.
 	Scheme = "sqlite"
-	// cacheSize is the memory for pages of all cells of a driver together, in bytes. One cell gets
-	// a sixteenth of it at most.
+	// cacheSize is the page cache of all cells of a driver together, in bytes. One cell gets at most a sixteenth of
+	// it.
 	cacheSize = 192 << 20
 )
 
-// Driver opens cells in files. It is safe for many goroutines; the zero value has no directory.
+// Driver opens cells in files. It is safe for concurrent use; the zero value has no directory.
 type Driver struct {
-	// Dir is what relative paths begin at. Without one all paths must be absolute.
+	// Dir is the base of relative paths. If empty, all paths must be absolute.
 	Dir string
-	// Files is how many files the process may have open. Defaults to the limit of the system.
+	// Files is the number of files the process may have open. Defaults to the system's limit.
 	Files uint64
 
 	mu   sync.Mutex
@@ -38,9 +38,9 @@ type Driver struct {
 
 var _ cell.Driver[resolve.Tx] = (*Driver)(nil)
 
-// Dial opens the cell at sqlite:PATH. A path is absolute, or leads to a file below the directory. If
-// create is set, directories and file are made for their owner alone, and their names are durable
-// when Dial returns. The memory for pages is shared by all cells that are open.
+// Dial opens the cell at sqlite:PATH. A path is absolute, or relative and below Dir. If create is set, Dial creates
+// the directories and the file with access for their owner only, and their names are durable when it returns. All
+// open cells share the page cache.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
 	path, err := d.path(url)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	return &dialled{c, d}, nil
 }
 
-// dialled is a cell that tells its driver when it is closed.
+// dialled is a cell that leaves the driver's cache share when it is closed.
 type dialled struct {
 	*Cell
 	driver *Driver
@@ -71,7 +71,7 @@ func (c *dialled) Close() error {
 	return err
 }
 
-// share changes which cells are open, and divides the memory for pages among them.
+// share applies change to the set of open cells and divides the page cache among them.
 func (d *Driver) share(change func(open map[*Cell]struct{})) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +85,7 @@ func (d *Driver) share(change func(open map[*Cell]struct{})) {
 	}
 }
 
-// Check implements cell.Driver: a file may be there or not, but nothing else may be in its place.
+// Check implements cell.Driver: the path must be a regular file or not exist.
 func (d *Driver) Check(url string) error {
 	path, err := d.path(url)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d *Driver) Check(url string) error {
 
 const example = "write sqlite:PATH, as in sqlite:/srv/locus/g0-3.db"
 
-// path is where a file is.
+// path returns the path of a file.
 func (d *Driver) path(url string) (string, error) {
 	path, ok := strings.CutPrefix(url, Scheme+":")
 	path = filepath.FromSlash(path)
@@ -126,7 +126,8 @@ func (d *Driver) path(url string) (string, error) {
 	return filepath.Join(d.Dir, path), nil
 }
 
-// unusable says why a file cannot be made, with the system's reason: mostly it is where it was to be.
+// unusable adds advice to an error from creating a file; the usual cause is a place that the process may not write
+// to.
 func unusable(where string, err error) error {
 	var reason syscall.Errno
 	switch {
@@ -140,8 +141,8 @@ func unusable(where string, err error) error {
 	return fmt.Errorf("%w: %q: %w: choose a place that this process may write to", cell.ErrURL, where, reason)
 }
 
-// makeFile makes an empty file that only its owner may read, unless it is there. SQLite gives the
-// file's log the same mode.
+// makeFile creates an empty file that only its owner may read, if it does not exist. SQLite gives the file's log
+// the same mode.
 func makeFile(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -159,7 +160,7 @@ func makeFile(path string) error {
 	return nil
 }
 
-// makeDir makes a directory for its owner alone, unless it is there, and those above it.
+// makeDir creates a directory and its parents, with access for their owner only, if they do not exist.
 func makeDir(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil

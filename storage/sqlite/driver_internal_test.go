@@ -54,7 +54,7 @@ func TestDriver_Path(t *testing.T) {
 	}
 }
 
-// The more cells are open, the less memory each of their connections has for pages.
+// The more cells are open, the smaller the page cache of each of their connections.
 func TestDriver_SharesTheCache(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -51,7 +51,7 @@ func readRecord(r row) (*entity.Record, error) {
 	return record, nil
 }
 
-// readID reads the 16 bytes of an id; NULL is the zero id.
+// readID decodes the 16 bytes of an ID; NULL is the zero ID.
 func readID(b []byte) (locality.ID, error) {
 	if b == nil {
 		return locality.ID{}, nil
@@ -59,7 +59,7 @@ func readID(b []byte) (locality.ID, error) {
 	return locality.FromBytes(b)
 }
 
-// Records is one statement.
+// Records runs one statement.
 func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record
 	return records, nil
 }
 
-// PutRecords is a row each.
+// PutRecords inserts the records, several per statement.
 func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	return nil
 }
 
-// Assign is a row each.
+// Assign runs a statement per row.
 func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error 
 	return nil
 }
 
-// ListRecords reads the table, or the index of sources, in the order of puids.
+// ListRecords reads the table, or the records of one source, in the order of puids.
 func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 	return records, nil
 }
 
-// Births is one statement.
+// Births runs one statement.
 func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, er
 	return births, nil
 }
 
-// PutBirths is a row each.
+// PutBirths inserts the births, several per statement.
 func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 	return nil
 }
 
-// ListBirths reads the table in the order of ids, which is that of their bytes.
+// ListBirths reads the table in the order of IDs, which is the order of their bytes.
 func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func readBirth(r row) (b entity.Birth, err error) {
 	return entity.Birth{ID: id, PUID: entity.PUID(r.int(1)), Successor: successor}, nil
 }
 
-// idOrNull is the 16 bytes of an id, NULL for the zero id.
+// idOrNull returns the 16 bytes of an ID, or NULL for the zero ID.
 func idOrNull(id locality.ID) any {
 	if id.IsZero() {
 		return nil
@@ -218,7 +218,7 @@ func readEntity(r row) (*entity.Entity, error) {
 	return e, nil
 }
 
-// Entities is one statement.
+// Entities runs one statement.
 func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -237,8 +237,8 @@ func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Ent
 	return entities, nil
 }
 
-// PutEntities is a row each, a document in the search for each that is found by other words than
-// before, and a statement that asks for those.
+// PutEntities reads the hashes of the stored search documents, writes a row per entity, and replaces the search
+// document of each entity whose hash changed.
 func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -277,7 +277,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	return nil
 }
 
-// lastOf drops all but the last of the entities of one anchor, which lie side by side.
+// lastOf keeps the last entity of each anchor. Entities of one anchor must be adjacent.
 func lastOf(entities []entity.Indexed) []entity.Indexed {
 	kept := entities[:0:0]
 	for i, e := range entities {
@@ -288,7 +288,7 @@ func lastOf(entities []entity.Indexed) []entity.Indexed {
 	return kept
 }
 
-// DeleteEntities is a row and a document each, of those that are there.
+// DeleteEntities deletes a row and a search document for each entity that exists.
 func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
 	if err := t.alter(ctx); err != nil {
 		return err

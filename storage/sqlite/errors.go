@@ -15,10 +15,10 @@ import (
 )
 
 var (
-	// ErrClosed means that the cell was closed.
+	// ErrClosed means that the cell is closed.
 	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", cell.ErrUnavailable)
-	// ErrFailed means that the cell closed itself because a write to its disk failed. What is on
-	// the disk is known again only after the process was started anew.
+	// ErrFailed means that the cell closed itself because a disk write failed. What the disk holds is known again
+	// only after the process has restarted.
 	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
 	// ErrIdentity is cell.ErrIdentity.
 	ErrIdentity = cell.ErrIdentity
@@ -28,13 +28,13 @@ var (
 	ErrPreflight = cell.ErrPreflight
 	// ErrInUse means that another process has the data directory open.
 	ErrInUse = storage.ErrInUse
-	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, is not there.
+	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, does not exist.
 	ErrMissing = cell.ErrMissing
-	// ErrTx means that a transaction was used after its function had returned.
+	// ErrTx means that a transaction was used after its function returned.
 	ErrTx = errors.New("sqlite: the transaction is over")
 )
 
-// code is the extended result code of a driver's error, 0 for any other.
+// code returns the extended result code of a driver error, or 0 for any other error.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -42,11 +42,10 @@ func code(err error) int {
 	return 0
 }
 
-// isDiskFailure tells whether a statement failed in a way after which nobody knows what the
-// disk holds.
+// isDiskFailure reports whether a statement failed in a way that leaves the contents of the disk unknown.
 func isDiskFailure(err error) bool { return code(err)&0xff == lib.SQLITE_IOERR }
 
-// explain gives a driver's error the sentinel that callers know.
+// explain wraps a driver error in the sentinel for its cause.
 func explain(err error) error {
 	switch code(err) & 0xff {
 	case lib.SQLITE_FULL:

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// LeaveRoom makes the cell go on as if all but n of its puids had been given away.
+// LeaveRoom makes the cell continue as if all but n of its puids had been given out.
 func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
 		lo, hi := c.bounds()
@@ -26,7 +26,7 @@ func CountPostings(t resolve.Tx) (n int64, err error) {
 	return n, err
 }
 
-// CheckIntegrity has SQLite look at every page and index, and at the search.
+// CheckIntegrity runs SQLite's checks of every page and index, and of the search.
 func CheckIntegrity(c *Cell) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
 		return t.(*tx).query(context.Background(), "PRAGMA integrity_check", func(r row) error {
@@ -38,7 +38,7 @@ func CheckIntegrity(c *Cell) error {
 	})
 }
 
-// Script runs statements on a file, whatever it is.
+// Script runs statements on any SQLite file.
 func Script(path, sql string) error {
 	uri, err := fileURI(path)
 	if err != nil {

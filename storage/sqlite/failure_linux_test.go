@@ -17,9 +17,9 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// become makes all descriptors that this process has of a file descriptors of another one, and
-// answers with how to give them back. What is written to /dev/null is lost and syncing it fails, as
-// on a disk that has gone; /dev/full has no room; a file opened for reading takes nothing.
+// become redirects all descriptors that this process has of a file to another one, and returns a function that
+// restores them. Writes to /dev/null are lost and syncing it fails, as on a disk that has gone; /dev/full has no
+// room; a file opened for reading accepts no writes.
 func become(t *testing.T, file, other string, flag int) (giveBack func()) {
 	t.Helper()
 	d, err := os.OpenFile(other, flag, 0)
@@ -70,7 +70,7 @@ func become(t *testing.T, file, other string, flag int) (giveBack func()) {
 	return giveBack
 }
 
-// A commit whose sync fails may have happened; the cell says so, and never tries again.
+// A commit whose sync fails may have happened; the cell reports that, and never tries again.
 func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
@@ -85,7 +85,7 @@ func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 		t.Fatalf("a commit whose sync failed: %v, want ErrUnknownOutcome and the cell's name", err)
 	}
 	giveBack()
-	for range 2 { // the disk is well again, which changes nothing
+	for range 2 { // the disk works again, which changes nothing
 		err := addOne(t, f)
 		if !errors.Is(err, sqlite.ErrFailed) || !errors.Is(err, resolve.ErrUnavailable) || errors.Is(err, resolve.ErrUnknownOutcome) {
 			t.Fatalf("an update after a failed sync: %v, want ErrFailed", err)
@@ -108,8 +108,8 @@ func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 	}
 }
 
-// A write that fails while the log is copied into the file takes nothing back of what was
-// acknowledged, but the cell must not go on: the next sync might succeed without the lost pages.
+// A write that fails during a checkpoint loses nothing that was acknowledged, but the cell must not continue: the
+// next sync might succeed without the lost pages.
 func TestP01_FailedCheckpointClosesTheCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
@@ -140,7 +140,7 @@ func TestP01_FailedCheckpointClosesTheCell(t *testing.T) {
 	}
 }
 
-// A full disk refuses writes, which did not happen then, and nothing else.
+// A full disk refuses writes, which then did not happen, and nothing else.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)

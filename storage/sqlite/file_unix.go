@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// fileLimit is how many files the process may have open, 0 if that is not known.
+// fileLimit returns the number of files the process may have open, or 0 if unknown.
 func fileLimit() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -19,7 +19,7 @@ func fileLimit() uint64 {
 	return uint64(limit.Cur) //nolint:unconvert // it has a sign on some systems
 }
 
-// fileNumber is what a file has, and no copy of it on the same disk.
+// fileNumber returns the inode number, which differs between a file and any copy on the same disk.
 func fileNumber(info os.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return strconv.FormatUint(s.Ino, 10)

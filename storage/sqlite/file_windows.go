@@ -4,8 +4,8 @@ package sqlite
 
 import "os"
 
-// fileNumber does not tell a file from its copy here.
+// fileNumber cannot distinguish a file from its copy on Windows.
 func fileNumber(os.FileInfo) string { return "0" }
 
-// fileLimit is how many files the process may have open: Windows has no such limit.
+// fileLimit returns 0: Windows has no such limit.
 func fileLimit() uint64 { return 0 }

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// A directory grows to no more cells than the process can open, is not made with more, and one that has more says so
-// before it opens them.
+// A directory does not grow beyond the cells that the process can open, and is not created with more; one that has
+// more reports it before opening them.
 func TestP08_GrowthAsksTheMachine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

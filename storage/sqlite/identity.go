@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Identify writes who the cell is into a new file, and compares with what an old one says. It is
-// called before anything but the cell map is written.
+// Identify writes the identity into a new file, or compares it with that of an existing file. It must be called
+// before anything but the cell map is written.
 func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	var got *cell.Identity
 	read := func(t resolve.Tx) (err error) {
@@ -52,7 +52,7 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	return nil
 }
 
-// identity reads who the cell is, nil in a file that was never told.
+// identity returns the identity in the file, or nil if it has none yet.
 func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
 	err = t.query(ctx, "SELECT map, gen, idx, lo, hi, rules FROM locus_cell", func(r row) error {
 		id = &cell.Identity{
@@ -70,8 +70,8 @@ func (t *tx) setIdentity(id cell.Identity) error {
 		id.Map, int64(id.Cell.Gen), int64(id.Cell.Index), id.Lo, id.Hi, id.Rules, row[len(row)-1])
 }
 
-// seal returns the checksum of the row that says who the cell is and what it lets be written, with other values. Both are seldom
-// written.
+// seal returns the new checksum of the row with the identity and the head, with some of its values changed. Both
+// are written rarely.
 func (t *tx) seal(ctx context.Context, values map[string]any) (sum any, err error) {
 	rows, err := t.ReadRows(ctx, document.CellTable, nil, 1)
 	if err != nil || len(rows) == 0 {

@@ -4,21 +4,22 @@ package sqlite
 
 import "strings"
 
-// rowsAtOnce is how many rows a statement writes where there are so many: binding and stepping one costs more than
-// most rows do.
+// rowsAtOnce is the number of rows of a multi-row insert: binding and stepping a statement costs more than most
+// rows do.
 const rowsAtOnce = 8
 
-// insert is a statement that writes rows, and the same for several of them.
+// insert is an INSERT of one row, and the same of rowsAtOnce rows.
 type insert struct{ one, many string }
 
-// inserting makes the statement: into is a table with so many columns, then says what is done with a row that is there.
+// inserting builds the statements. into names a table with the given number of columns; then is the conflict
+// clause.
 func inserting(into string, columns int, then string) insert {
 	row := "(" + holds(columns) + ")"
 	head := "INSERT INTO " + into + " VALUES " + row
 	return insert{head + " " + then, head + strings.Repeat(", "+row, rowsAtOnce-1) + " " + then}
 }
 
-// insertAll writes a row for each item, whose values are appended to a list.
+// insertAll inserts a row per item; values appends the item's columns to a list.
 func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) error {
 	var list []any
 	several := len(items) - len(items)%rowsAtOnce

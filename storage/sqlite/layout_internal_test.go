@@ -30,10 +30,10 @@ func openCell(t *testing.T) *Cell {
 	return c
 }
 
-// stored is what a table or an index takes up.
+// stored is the space used by a table or an index.
 type stored struct{ rows, pages, payload, overflow int64 }
 
-// tableOf asks SQLite how it lies in the file.
+// tableOf asks SQLite for the layout of a table in the file.
 func tableOf(t *testing.T, c *Cell, name string) (s stored) {
 	t.Helper()
 	err := c.Update(t.Context(), func(rt resolve.Tx) error {
@@ -50,8 +50,8 @@ func tableOf(t *testing.T, c *Cell, name string) (s stored) {
 	return s
 }
 
-// A span takes up the same room when it is prepared and when each of its numbers is as high as it can be,
-// and lies in a page as a whole.
+// A span takes the same space when it is prepared and when all its numbers have their maximum, and lies in one
+// page.
 func TestLayout_SpansDoNotGrow(t *testing.T) {
 	t.Parallel()
 	const metrics, noon = 60, counter.Minute(29_655_360)
@@ -86,7 +86,7 @@ func TestLayout_SpansDoNotGrow(t *testing.T) {
 		}
 		before[table] = s
 	}
-	update(func(tx resolve.Tx) error { // every minute of an hour, each as high as can be in a day
+	update(func(tx resolve.Tx) error { // every minute of an hour, each with the maximum for a day
 		var tallies []counter.Tally
 		for id := range counter.ID(metrics) {
 			for minute := range counter.Minute(60) {
@@ -118,7 +118,7 @@ func TestLayout_SpansDoNotGrow(t *testing.T) {
 	}
 }
 
-// place is a cell that every metric lives in, under the number that its name ends with.
+// place is a cell that holds every metric, under the number at the end of its name.
 type place struct{ c *Cell }
 
 func (p place) Places(_ context.Context, metrics []counter.Metric, _, _ bool) []counter.Place {
@@ -145,8 +145,8 @@ func (p place) Cell(string) counter.Database {
 	}
 }
 
-// Thirty days of hits, each packed when it is over, leave no more open spans than eight days did, and the
-// file grows by what is packed alone.
+// Thirty days of hits, each compacted when it is over, leave no more open spans than eight days did, and the file
+// grows only by the compacted days.
 func TestLayout_FileIsBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -50,7 +50,6 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	return nil
 }
 
-// truth is 1 or 0.
 func truth(b bool) int64 {
 	if b {
 		return 1

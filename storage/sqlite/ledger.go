@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// ledgerName is the file of a data directory that keeps the pulses of all cells.
+	// ledgerName is the file of a data directory that holds the pulses of all cells.
 	ledgerName = "witness"
-	// ledgerLine is the length of a line. It divides a sector, so that a line is written whole or not.
+	// ledgerLine is the length of a line in bytes. It divides a sector, so a line is written entirely or not at
+	// all.
 	ledgerLine = 64
 	ledgerHead = "locus-witness/1"
 )
@@ -29,15 +30,15 @@ const (
 //	g0-0 INCARNATION COMMITS
 //	g0-1 ...
 //
-// Each line is padded to 64 bytes and written in its place after a commit, before the commit is
-// acknowledged, and without waiting for the disk. So after a kill the file is exact, and after a
-// failure of the machine it is behind what was committed, never ahead.
+// Each line is padded to 64 bytes and overwritten in place after a commit and before the commit is acknowledged,
+// without a sync. So the file is exact after a kill, and after a machine failure it may be behind the commits but
+// never ahead.
 type ledger struct {
 	mu    sync.Mutex
 	file  *os.File
 	lines map[cell.ID]ledgerEntry
 	next  int64  // offset of the next line
-	home  string // which file this was when it was made
+	home  string // fileNumber of the file when it was created
 	dirty bool
 }
 
@@ -46,7 +47,7 @@ type ledgerEntry struct {
 	pulse cell.Pulse
 }
 
-// openLedger opens the file of a directory, or makes one.
+// openLedger opens the ledger of a directory, or creates it.
 func openLedger(dir string) (*ledger, error) {
 	path := filepath.Join(dir, ledgerName)
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
@@ -67,7 +68,7 @@ func openLedger(dir string) (*ledger, error) {
 	return l, nil
 }
 
-// read reads the lines. Those of zeros were never written: the machine failed before that.
+// read reads the lines. A line of zeros was never written, because the machine failed before.
 func (l *ledger) read(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -105,7 +106,7 @@ func parseLedger(fields [][]byte) (e ledgerEntry, id cell.ID, err error) {
 	return e, id, errors.Join(err1, err2, err3)
 }
 
-// begin writes the first line, which says which file this is.
+// begin writes the first line with the number of this file.
 func (l *ledger) begin(dir string) error {
 	info, err := l.file.Stat()
 	if err == nil {
@@ -129,7 +130,7 @@ func (l *ledger) write(at int64, line string) error {
 	return err
 }
 
-// copied reports whether the file was copied since it was made: a copy has another number.
+// copied reports whether the file is a copy: a copy has another file number.
 func (l *ledger) copied() (bool, error) {
 	info, err := l.file.Stat()
 	if err != nil {
@@ -138,7 +139,7 @@ func (l *ledger) copied() (bool, error) {
 	return fileNumber(info) != l.home, nil
 }
 
-// knows reports whether the pulse of any cell was noted.
+// knows reports whether the ledger holds the pulse of any cell.
 func (l *ledger) knows() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +164,8 @@ func (l *ledger) Note(id cell.ID, p cell.Pulse) error {
 	return l.put(id, p)
 }
 
-// put writes the line of a cell. The first one is durable at once: a cell that has commits and no line
-// was restored without this file.
+// put writes the line of a cell. The first line of a cell is synced at once: so a cell with commits but no line
+// must have been restored without this file.
 func (l *ledger) put(id cell.ID, p cell.Pulse) error {
 	e, ok := l.lines[id]
 	if !ok {
@@ -199,7 +200,7 @@ func (l *ledger) Sync() error {
 	return nil
 }
 
-// Accept implements cell.Ledger: from now on this file is no copy.
+// Accept implements cell.Ledger. It records this file's number, so that it no longer counts as a copy.
 func (l *ledger) Accept(pulses map[cell.ID]cell.Pulse) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock of an open file without waiting; the system gives it back when the
-// process ends, however it ends. It says false if another process has it.
+// tryLock takes the lock of an open file without waiting, and reports false if another process has it. The system
+// releases the lock when the process ends, however it ends.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -21,5 +21,5 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives the lock back, even while a process that is being started still has the file open.
+// unlock releases the lock, even if a child process that is being started still has the file open.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

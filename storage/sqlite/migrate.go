@@ -21,14 +21,14 @@ var migrations embed.FS
 const (
 	// applicationID marks a file as a cell of Locus: the letters LOCs.
 	applicationID = 0x4c4f4373
-	// format is the number of the newest migration. A file carries the number of the newest that
-	// it has seen, so that opening a cell that is up to date costs three pragmas.
+	// format is the number of the newest migration. A file carries the number of its newest migration, so opening
+	// an up-to-date cell needs only pragmas.
 	format = 2
 	// migrateTries is how often the migrations are tried.
 	migrateTries = 5
 )
 
-// migrate brings the file at path to the newest format. Each migration is one transaction.
+// migrate migrates the file at path to the newest format. Each migration is one transaction.
 func migrate(ctx context.Context, path string, o *Options) error {
 	c, err := dial(path, []setting{{"busy_timeout", "5000", "5000"}})
 	if err != nil {
@@ -54,8 +54,8 @@ func migrate(ctx context.Context, path string, o *Options) error {
 		return fmt.Errorf("migrate %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	// Another process may do the same to a file outside of its directory: one of the two fails at what the other has
-	// just made, and looks again.
+	// Another process may migrate a file outside its directory at the same time. One of the two then fails because
+	// the other's objects exist, and tries again.
 	for range migrateTries {
 		if err = up(ctx, db); err == nil || ctx.Err() != nil {
 			break
@@ -67,8 +67,8 @@ func migrate(ctx context.Context, path string, o *Options) error {
 	return nil
 }
 
-// create makes the settings of a file that must be made before its first page is written, which the
-// last of them does. On a file that has pages they change nothing.
+// create applies the settings that must precede a file's first page; the last one writes that page. They have no
+// effect on a file that has pages.
 func (c *conn) create(pageSize int) error {
 	return c.set([]setting{
 		{"page_size", strconv.Itoa(pageSize), ""}, {"auto_vacuum", "INCREMENTAL", ""}, {"journal_mode", "WAL", ""},
@@ -88,7 +88,8 @@ func up(ctx context.Context, db *sql.DB) error {
 	return cause(err)
 }
 
-// cause is what a migration failed of: the errors around it hold its statements, which are for no answer.
+// cause unwraps a migration error to its innermost error: the outer ones contain SQL, which must not reach a
+// response.
 func cause(err error) error {
 	for within := err; within != nil; within = errors.Unwrap(within) {
 		err = within
@@ -96,7 +97,7 @@ func cause(err error) error {
 	return err
 }
 
-// format reads the format of a file, 0 for an empty one, and refuses what is no cell.
+// format returns the format of a file, or 0 for an empty one. It refuses a file that is not a cell.
 func (c *conn) format(path string) (int64, error) {
 	r, err := c.do(`SELECT application_id, user_version,
 		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'),
@@ -117,7 +118,7 @@ func (c *conn) format(path string) (int64, error) {
 	return version, nil
 }
 
-// notDatabase gives a file that SQLite cannot read its sentinel.
+// notDatabase wraps the error of a file that SQLite cannot read in ErrFormat.
 func notDatabase(path string, err error) error {
 	if code(err)&0xff == lib.SQLITE_NOTADB {
 		return fmt.Errorf("%w: %s is no database: choose another directory: %w", ErrFormat, path, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A migration that fails says why, without the statements that it consists of: operators read them in answers.
+// A failed migration reports the cause without its SQL, because the error reaches operators in responses.
 func TestMigrate_ErrorHoldsNoSQL(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "cell.db"))

@@ -28,8 +28,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 
-// How SQLite runs every statement of a transaction is pinned: a scan where an index was read, or a
-// sort where the order of the table served, shows in the difference.
+// The plan of every statement of a transaction is pinned: a scan instead of an index lookup, or a sort instead of
+// table order, shows in the difference.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -85,7 +85,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// remembered is how many calls, the last ones, return what the transaction read as it began.
+// remembered is the number of calls, at the end of the list, that return what the transaction read at its
+// beginning.
 const remembered = 2
 
 // allCalls returns calls of every method, which prepare each of its statements.
@@ -155,7 +156,7 @@ func allCalls(ctx context.Context, t resolve.Tx) []func() error {
 		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
-		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // there already
+		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // exists already
 		func() error { _, err := t.Redo(ctx, 0, 1); return err },
 		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}) },
 		func() error { _, err := t.RedoDepth(ctx); return err },
@@ -200,7 +201,7 @@ func counterCalls(ctx context.Context, t counter.Store) []func() error {
 	return calls
 }
 
-// A statement that fails fails its method: what cannot be read does not count as absent.
+// A failing statement makes its method fail: what cannot be read does not count as absent.
 func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A puid stays given away when nothing of its key is left: the directory was dropped after its keys were copied to newer cells, the process was started again.
+// A puid remains used even if nothing of its key is left: the directory was dropped after its keys were copied to
+// newer cells, and the process was restarted.
 func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Pulse reads the pulse, which every transaction counts that writes something.
+// Pulse reads the pulse, which every transaction that writes something increments.
 func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
 	err = c.View(ctx, func(rt resolve.Tx) error {
 		s, err := rt.(*tx).own(ctx)
@@ -28,7 +28,7 @@ func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
 	return p, nil
 }
 
-// Latest is exact: one process writes.
+// Latest is exact, because only one process writes.
 func (c *Cell) Latest() (cell.Pulse, bool) {
 	if p := c.pulse.Load(); p != nil {
 		return *p, false
@@ -40,7 +40,7 @@ func (s *state) pulse() cell.Pulse {
 	return cell.Pulse{Incarnation: s.head.Incarnation, Commits: uint64(s.commits)}
 }
 
-// raise notes a pulse that was committed.
+// raise records a committed pulse.
 func (c *Cell) raise(p cell.Pulse) {
 	for {
 		old := c.pulse.Load()
@@ -50,7 +50,7 @@ func (c *Cell) raise(p cell.Pulse) {
 	}
 }
 
-// count counts the transaction, if it wrote something that lasts.
+// count increments the commits if the transaction wrote something that lasts.
 func (t *tx) count(ctx context.Context) error {
 	if !t.lasting {
 		return nil
@@ -65,7 +65,7 @@ func (t *tx) count(ctx context.Context) error {
 	s, err := t.own(ctx)
 	if err == nil && *s != (state{}) {
 		s.commits++
-		total++ // the row of the state, which is written next
+		total++ // the state row, which is written next
 		if s.head != t.was.head {
 			total++ // and its checksum
 		}
@@ -90,7 +90,8 @@ func (t *tx) Witnesses(ctx context.Context) (map[cell.ID]cell.Pulse, error) {
 	return pulses, nil
 }
 
-// Attest is a row each. It is not counted: else two cells would have each other's pulse for ever.
+// Attest runs a statement per row. It does not count as a commit; otherwise two cells would attest each other for
+// ever.
 func (t *tx) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
 	if err := t.write(ctx); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 	return nil
 }
 
-// Marked reads the file as it is; one of another format has no mark.
+// Marked reads the file without migrating it; a file of another format has no mark.
 func (d *Driver) Marked(_ context.Context, url string) (string, error) {
 	path, err := d.path(url)
 	if err != nil {
@@ -145,7 +146,7 @@ func (d *Driver) Marked(_ context.Context, url string) (string, error) {
 	return text, nil
 }
 
-// Rename changes the row of the identity.
+// Rename updates the identity row.
 func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if err := t.alter(ctx); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// PutRedo is a row each. An entry that is there, which is rare, is read and written again.
+// PutRedo runs a statement per row. An entry that already exists, which is rare, is read, merged and written again.
 func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 
 func compareRedo(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) }
 
-// mergeRedo adds to an entry that is there, and answers with what it is then.
+// mergeRedo merges e into the stored entry and returns the result.
 func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error) {
 	var now resolve.Redo
 	if err := t.query(ctx, "SELECT puid, version, decided, lost FROM redo WHERE puid = ?", func(r row) (err error) {
@@ -66,7 +66,7 @@ func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error
 	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID), now.Version, now.Decided, lostOrNull(now.Lost))
 }
 
-// lostOrNull writes features, NULL for none.
+// lostOrNull encodes features, or returns NULL for none.
 func lostOrNull(features []uint64) any {
 	if len(features) == 0 {
 		return nil
@@ -101,7 +101,7 @@ func readRedo(r row) (resolve.Redo, error) {
 	return e, nil
 }
 
-// ClearRedo is a row each.
+// ClearRedo runs a statement per row.
 func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	if err := t.alter(ctx); err != nil {
 		return err

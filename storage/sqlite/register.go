@@ -28,5 +28,5 @@ func (b *backend) Open(ctx context.Context, dir string, other func(string) (stor
 	})
 }
 
-// Follow does nothing: a file needs to know nothing of the other cells.
+// Follow does nothing: a file cell needs no knowledge of other cells.
 func (b *backend) Follow(*storage.Cells) {}

@@ -18,7 +18,7 @@ var (
 	insertEdge    = inserting("edge (a, b, vec, score)", 4, "ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score")
 )
 
-// Post is a row each, of which several are written by one statement.
+// Post inserts the postings, several per statement, and runs a statement per removed row.
 func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -37,16 +37,16 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	return nil
 }
 
-// comparePostings is the order of the table, where features are signed.
+// comparePostings orders postings like the table, where features are signed.
 func comparePostings(a, b resolve.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Feature), int64(b.Feature)), cmp.Compare(a.PUID, b.PUID))
 }
 
-// The rows come feature by feature as asked, those of one feature in the order of the table: no
-// ORDER BY, for it would sort, and would read all carriers of a feature that has too many.
+// The rows come feature by feature in the order of the arguments, and within a feature in table order. There is no
+// ORDER BY: it would sort, and would read all carriers of a feature that has too many.
 const sqlCarriers = "SELECT j.key, p.puid FROM json_each(?) AS j CROSS JOIN posting AS p ON p.feature = j.value"
 
-// Carriers is one statement, and one more after each feature that has as many carriers as asked for.
+// Carriers runs one statement, and another after each feature that reaches its limit.
 func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][
 	return carriers, nil
 }
 
-// Edges is one statement; the rows come in the order of the table.
+// Edges runs one statement; the rows come in table order.
 func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -94,15 +94,15 @@ func readEdge(r row) (resolve.Edge, error) {
 	return resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))}, nil
 }
 
-// Those that follow have the score of the one before them, or a lower one: two statements, for one would
-// read all that come before.
+// The next edges have the same score or a lower one: two statements, because a single one would read all edges that
+// come before.
 const (
 	sqlUnsure      = "SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500"
 	sqlUnsureAlike = sqlUnsure + " AND score = ? AND (a, b) > (?, ?) ORDER BY score DESC, a, b LIMIT ?"
 	sqlUnsureBelow = sqlUnsure + " AND score < ? ORDER BY score DESC, a, b LIMIT ?"
 )
 
-// Unsure is two statements.
+// Unsure runs two statements.
 func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resol
 	return edges, nil
 }
 
-// PutEdges is a row each.
+// PutEdges inserts the edges, several per statement.
 func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	return nil
 }
 
-// DeleteEdges is a row each.
+// DeleteEdges runs a statement per row.
 func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 	if err := t.alter(ctx); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Rollups reads the table in order. In an Update nobody else writes.
+// Rollups reads the table in order. In an Update no other transaction can write it.
 func (t *tx) Rollups(ctx context.Context) ([]rollup.Rollup, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (t *tx) Rollups(ctx context.Context) ([]rollup.Rollup, error) {
 	return all, nil
 }
 
-// readJSON reads a row that is one JSON document.
+// readJSON decodes a row that is one JSON document.
 func readJSON[T any](r row) (of T, err error) {
 	if err = json.Unmarshal([]byte(r.text(0)), &of); err != nil {
 		err = cell.Damaged("rollup", "", err)
@@ -45,7 +45,7 @@ func (t *tx) PutRollup(ctx context.Context, r rollup.Rollup) error {
 	return nil
 }
 
-// putJSON writes a row that is one JSON document under a key, and its checksum.
+// putJSON writes a JSON document and its checksum under a key.
 func (t *tx) putJSON(sql string, key, of any) error {
 	text, err := json.Marshal(of)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *tx) putJSON(sql string, key, of any) error {
 	return t.exec(sql, key, string(text), cell.Sum(key, string(text)))
 }
 
-// Generations reads the table in order. In an Update nobody else writes.
+// Generations reads the table in order. In an Update no other transaction can write it.
 func (t *tx) Generations(ctx context.Context) ([]rollup.Generation, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ const (
 	sqlDropRows   = "DELETE FROM rollup_row WHERE (generation, key) IN (SELECT generation, key FROM rollup_row WHERE generation = ? LIMIT ?)"
 )
 
-// Rows is one statement.
+// Rows runs one statement.
 func (t *tx) Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byte, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (t *tx) Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byt
 	return bodies, nil
 }
 
-// ScanRows is a statement for each range, which reads the table in order.
+// ScanRows runs a statement per range, which reads the table in order.
 func (t *tx) ScanRows(ctx context.Context, generation int64, ranges []rollup.Range) ([][]rollup.Row, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -139,14 +139,14 @@ func readRollupRow(r row) (rollup.Row, error) {
 	return rollup.Row{Key: r.blob(0), Body: r.blob(1)}, nil
 }
 
-// above is above every key, since none is as long.
+// above sorts after every key, because keys are shorter.
 var above = bytes.Repeat([]byte{0xff}, 2001)
 
-// ends are what a key of the range is at least, and what it is below.
+// ends returns the range [from, to) of keys.
 func ends(r rollup.Range) (from, to []byte) {
 	from, to = append([]byte{}, r.Prefix...), above
 	if r.After != nil && bytes.Compare(r.After, r.Prefix) >= 0 {
-		from = append(append([]byte{}, r.After...), 0) // the next key there can be
+		from = append(append([]byte{}, r.After...), 0) // the smallest key after it
 	}
 	if next, ok := document.Beyond(r.Prefix); ok {
 		to = next
@@ -154,7 +154,7 @@ func ends(r rollup.Range) (from, to []byte) {
 	return from, to
 }
 
-// PutRows is a statement for each row, in the order in which they lie.
+// PutRows runs a statement per row, in key order.
 func (t *tx) PutRows(ctx context.Context, generation int64, rows []rollup.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (t *tx) PutRows(ctx context.Context, generation int64, rows []rollup.Row) e
 	return nil
 }
 
-// DropRows is one statement.
+// DropRows runs one statement.
 func (t *tx) DropRows(ctx context.Context, generation int64, limit int) (int, error) {
 	n, err := t.drop(ctx, sqlDropRows, generation, limit)
 	if err != nil {

@@ -13,12 +13,11 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// entry is what the search knows of an entity. It is written only if it differs from the one
-// that is there, whose hash stands in the entity's row: a record that joins an entity mostly says
-// again what is known.
+// entry is the search document of an entity. It is written only if its hash differs from the stored one, which the
+// entity's row holds: a record that joins an entity mostly adds no new words.
 type entry struct {
 	anchor int64
-	words  string // each with a blank behind it
+	words  string // each followed by a blank
 	hash   int64
 }
 
@@ -34,7 +33,7 @@ func newEntry(e entity.Indexed) entry {
 	return entry{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
 }
 
-// indexed answers with the hashes of the documents of entities that are there.
+// indexed returns the hashes of the stored search documents by anchor.
 func (t *tx) indexed(ctx context.Context, anchors []entity.PUID) (map[int64]int64, error) {
 	if len(anchors) == 0 {
 		return nil, nil
@@ -46,7 +45,7 @@ func (t *tx) indexed(ctx context.Context, anchors []entity.PUID) (map[int64]int6
 	}, numbers(t, anchors))
 }
 
-// unindex takes documents that are there out of the search.
+// unindex removes stored documents from the search.
 func (t *tx) unindex(anchors []int64) error {
 	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
 }
@@ -69,7 +68,7 @@ const (
 		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT ?`
 )
 
-// Search meets the lists of the query's words; the lists are in the order of anchors.
+// Search intersects the posting lists of the query's words, which are in the order of anchors.
 func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -95,8 +94,8 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 	return found, nil
 }
 
-// searchBest puts what is found in order if that is little. Otherwise it meets the list of each rank with
-// those of the query, one after the other, and reads no more than is asked for.
+// searchBest sorts the matches if they are few. Otherwise it intersects the list of each rank with the query, best
+// rank first, and stops at the limit.
 func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot string) (found []*entity.Entity, err error) {
 	count := func(match string, limit int) (n int64, err error) {
 		return n, t.query(ctx, sqlSearchFew, func(r row) error { n = r.int(0); return nil }, match, int64(limit))
@@ -126,8 +125,8 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot str
 	return found, nil
 }
 
-// expression is what entities must have, with a blank behind it, and what they must not have. Nothing is
-// possible that no entity has.
+// expression returns the match expression for what entities must have, with a trailing blank, and the one for what
+// they must not have. possible is false if no entity can match.
 func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) {
 	match := t.text[:0]
 	for _, term := range query.Terms {

@@ -15,7 +15,8 @@ type setting struct {
 	want   string // as it reads back
 }
 
-// settings are those of one connection. What durability rests on is the same for all.
+// settings returns the settings of a connection. Those that durability depends on are the same for readers and
+// writers.
 func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
@@ -32,18 +33,17 @@ func (o *Options) settings(writer bool) []setting {
 		{"secure_delete", "ON", "1"},
 		{"temp_store", "MEMORY", "2"},
 		number("mmap_size", 0),
-		// The cell checkpoints by itself: SQLite passes over errors of an automatic checkpoint.
+		// The cell runs its own checkpoints: SQLite ignores errors of an automatic one.
 		number("wal_autocheckpoint", 0),
 		number("cache_size", -o.CacheSize/o.parts(writer)/1024),
 		number("query_only", queryOnly),
 	}
 }
 
-// lockTry is how many milliseconds SQLite itself waits for the lock of the file when a write begins; Cell.lock
-// asks again and again.
+// lockTry is how many milliseconds SQLite waits for the file's lock when a write begins; Cell.lock retries.
 const lockTry = 10
 
-// parts is how many times its own memory for pages a connection's cell has.
+// parts is the divisor of the cell's page cache for one connection.
 func (o *Options) parts(writer bool) int {
 	if writer {
 		return 2
@@ -51,7 +51,7 @@ func (o *Options) parts(writer bool) int {
 	return 2 * o.Readers
 }
 
-// resize gives the connection its part of the memory that its cell has for pages.
+// resize gives the connection its share of the cell's page cache.
 func (c *conn) resize(cache int64) error {
 	if cache == c.cache {
 		return nil
@@ -63,7 +63,7 @@ func (c *conn) resize(cache int64) error {
 	return nil
 }
 
-// apply sets all settings and reads each one back.
+// apply applies all settings and reads each one back.
 func (c *conn) apply(settings []setting) error {
 	if err := c.set(settings); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *conn) set(settings []setting) error {
 	return nil
 }
 
-// check reads the settings of the connection.
+// check reads the settings of the connection back.
 func (c *conn) check(settings []setting) error {
 	for _, s := range settings {
 		r, err := c.do("PRAGMA " + s.pragma)
@@ -91,7 +91,7 @@ func (c *conn) check(settings []setting) error {
 		if len(r) > 0 {
 			got = fmt.Sprint(r[0])
 		}
-		// Memory maps may be compiled out, and then have no setting.
+		// Memory maps may be compiled out; then the pragma returns nothing.
 		if got != s.want && !(s.pragma == "mmap_size" && got == "") {
 			return fmt.Errorf("%w: %s is %q on a connection, want %q: the file system may not support it; put the data on a local disk",
 				ErrPreflight, s.pragma, got, s.want)
@@ -100,7 +100,7 @@ func (c *conn) check(settings []setting) error {
 	return nil
 }
 
-// minVersion is the first SQLite without the two ways to lose commits that were found in 2026.
+// minVersion is the first SQLite without the two causes of lost commits found in 2026.
 var minVersion = [3]int{3, 53, 4}
 
 // checkVersion refuses an older library.

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Every setting that durability rests on, broken on one connection, is seen.
+// Each setting that durability depends on is detected when it is wrong on a connection.
 func TestCheck_SeesEveryBrokenSetting(t *testing.T) {
 	t.Parallel()
 	for _, writer := range []bool{true, false} {
@@ -44,7 +44,7 @@ func TestCheck_SeesEveryBrokenSetting(t *testing.T) {
 	}
 }
 
-// Connections of the pool are opened one by one, when they are first needed: each has the settings.
+// Connections of the pool are opened one by one on first use: each has the settings.
 func TestView_EveryConnectionIsChecked(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -76,7 +76,7 @@ func TestView_EveryConnectionIsChecked(t *testing.T) {
 	}
 }
 
-// A setting that a connection does not take is refused when the connection is opened.
+// A setting that does not take effect makes opening the connection fail.
 func TestDial_RefusesWhatIsNotTaken(t *testing.T) {
 	t.Parallel()
 	_, err := dial(filepath.Join(t.TempDir(), "cell.db"), []setting{{"synchronous", "NORMAL", "2"}})
@@ -98,7 +98,7 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// Memory for all connections of a cell is what the options say.
+// The page caches of all connections of a cell add up to the option.
 func TestSettings_ShareTheCache(t *testing.T) {
 	t.Parallel()
 	o := (&Options{CacheSize: 12 << 20, Readers: 3}).withDefaults()

@@ -12,16 +12,16 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// state is what a cell says about itself: one row. A transaction reads it once, an Update before
+// state is the head and the totals of a cell, stored as one row. A transaction reads it once, an Update before
 // anything else, and writes it once, before the commit.
 type state struct {
 	head    cell.Head
-	used    int64 // puids given away
-	seq     int64 // the last change's place in the log
-	trimmed int64 // that of the last change that was trimmed
+	used    int64 // puids used
+	seq     int64 // log position of the last change
+	trimmed int64 // log position of the last trimmed change
 	counts  entity.Counts
 	commits int64 // transactions that wrote something that lasts
-	turns   int64 // merges and splits together, counted a second time
+	turns   int64 // merges and splits together, as a check on counts
 }
 
 const (
@@ -33,8 +33,7 @@ const (
 
 var errNobody = errors.New("sqlite: the cell was never told who it is")
 
-// own answers with the state as the transaction has it, the zero value in a cell that was never
-// told who it is.
+// own returns the state as the transaction sees it, or the zero value in a cell without an identity.
 func (t *tx) own(ctx context.Context) (*state, error) {
 	if t.state != nil {
 		return t.state, nil
@@ -87,7 +86,7 @@ func (t *tx) keep(ctx context.Context) error {
 	return nil
 }
 
-// Head costs nothing in an Update, which has read it.
+// Head is free in an Update, which has already read the row.
 func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
@@ -99,7 +98,7 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	return s.head, nil
 }
 
-// SetHead is written with the rest of the row.
+// SetHead changes the head; it is written with the rest of the row.
 func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	return nil
 }
 
-// AddCounts changes the row of totals.
+// AddCounts adds to the totals.
 func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
 	return nil
 }
 
-// Counts reads the row of totals.
+// Counts returns the totals.
 func (t *tx) Counts(ctx context.Context) (entity.Counts, error) {
 	if err := t.use(ctx); err != nil {
 		return entity.Counts{}, err

@@ -11,18 +11,17 @@ import (
 	"strconv"
 )
 
-// tx is a transaction: the connection that it runs on, and what became of it. The methods of the
-// Stores stand in the files that are named after them.
+// tx is a transaction with its connection and outcome. The Store methods are in files named after the Stores.
 type tx struct {
 	cell  *Cell
 	conn  *conn
 	mode  mode
-	state *state // of the cell, as the transaction has it; nil before it is asked for
-	was   state  // as it stands in its row
+	state *state // the cell's state as the transaction sees it; nil until it is read
+	was   state  // the state as stored
 	over  bool
-	// lasting is whether something may have been written that counts as a commit.
+	// lasting is set once something that counts as a commit may have been written.
 	lasting bool
-	err     error // the first statement that failed; a transaction is not committed after one
+	err     error // the first failed statement; the transaction is not committed after it
 	text    []byte
 }
 
@@ -32,10 +31,10 @@ type mode uint8
 const (
 	reading mode = iota
 	writing
-	alone // writing, the head of the cell too
+	alone // writing, including the head of the cell
 )
 
-// begin starts a transaction on the connection, which is the caller's alone.
+// begin starts a transaction on the connection, which the caller must own.
 func (c *Cell) begin(on *conn, m mode) (*tx, error) {
 	if err := on.resize(c.cache.Load()); err != nil {
 		return nil, fmt.Errorf("begin in cell %s: %w", c, err)
@@ -51,18 +50,18 @@ func (c *Cell) begin(on *conn, m mode) (*tx, error) {
 	return t, nil
 }
 
-// end rolls back what was not committed. It runs after a panic of the caller's function too.
+// end rolls back a transaction that was not committed. It also runs after a panic in the caller's function.
 func (t *tx) end() {
 	if t.over {
 		return
 	}
 	t.over = true
 	if s, err := t.conn.prepare("ROLLBACK"); err == nil {
-		_ = s.exec() // fails where SQLite has rolled back already
+		_ = s.exec() // fails if SQLite has already rolled back
 	}
 }
 
-// use is the beginning of every method.
+// use checks that the transaction is usable; every method calls it first.
 func (t *tx) use(ctx context.Context) error {
 	if t.over {
 		return ErrTx
@@ -73,13 +72,13 @@ func (t *tx) use(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// alter is the beginning of every method that writes what lasts.
+// alter is use for methods that write lasting data.
 func (t *tx) alter(ctx context.Context) error {
 	t.lasting = true
 	return t.write(ctx)
 }
 
-// write is the beginning of methods that write what is written while nothing happens, too.
+// write is use for methods that write, including those whose writes do not count as a commit.
 func (t *tx) write(ctx context.Context) error {
 	if err := t.use(ctx); err != nil {
 		return err
@@ -108,7 +107,7 @@ func (t *tx) exec(sql string, values ...any) error {
 	return t.fail(s.exec(values...))
 }
 
-// drop runs a statement that deletes rows up to a limit, and answers how many it has deleted.
+// drop runs a statement that deletes rows up to a limit, and returns the number deleted.
 func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (int, error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err
@@ -121,7 +120,7 @@ func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (int,
 	return int(n), t.fail(err)
 }
 
-// each runs a statement for every item, with the values that args gives.
+// each calls run for every item with the prepared statement.
 func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) error {
 	if len(items) == 0 {
 		return nil
@@ -138,7 +137,7 @@ func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) 
 	return nil
 }
 
-// query calls each with every row of the answer.
+// query calls each with every row of the result.
 func (t *tx) query(ctx context.Context, sql string, each func(row) error, values ...any) error {
 	s, err := t.conn.prepare(sql)
 	if err != nil {
@@ -153,7 +152,7 @@ func (t *tx) query(ctx context.Context, sql string, each func(row) error, values
 	return nil
 }
 
-// rows answers with what read makes of every row.
+// rows returns the result of read for every row.
 func rows[T any](ctx context.Context, t *tx, read func(row) (T, error), sql string, values ...any) (all []T, err error) {
 	err = t.query(ctx, sql, func(r row) error {
 		one, err := read(r)
@@ -163,8 +162,8 @@ func rows[T any](ctx context.Context, t *tx, read func(row) (T, error), sql stri
 	return all, err
 }
 
-// numbers writes integers as a JSON array, which a statement reads with json_each: one statement
-// for a batch of any length.
+// numbers encodes integers as a JSON array, which a statement reads with json_each: one statement for a batch of
+// any size.
 func numbers[T ~int64 | ~uint64](t *tx, values []T) string {
 	b := append(t.text[:0], '[')
 	for i, v := range values {
@@ -177,7 +176,7 @@ func numbers[T ~int64 | ~uint64](t *tx, values []T) string {
 	return string(t.text)
 }
 
-// hexes writes the bytes of items as a JSON array, see numbers.
+// hexes encodes the bytes of items as a JSON array; see numbers.
 func hexes[T any](t *tx, items []T, bytes func(*T) []byte) string {
 	b := append(t.text[:0], '[')
 	for i := range items {
@@ -190,8 +189,8 @@ func hexes[T any](t *tx, items []T, bytes func(*T) []byte) string {
 	return string(t.text)
 }
 
-// inOrder answers with the items in the order of the key, so that rows are written in the order
-// in which they lie. Of items that compare equal the later one stays later.
+// inOrder returns the items in key order, so that rows are written in the order in which they lie. The sort is
+// stable: of equal items the later one stays later.
 func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	if slices.IsSortedFunc(items, compare) {
 		return items

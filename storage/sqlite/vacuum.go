@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// Vacuum merges the index of the search, whose parts keep the words of entities that are gone, writes the
-// file anew and empties the write-ahead log. Writers wait for all of it, readers for the last step. If it is
-// stopped nothing is lost: a file that was not written to its end is not used.
+// Vacuum merges the search index, whose segments keep the words of deleted entities, rewrites the file and empties
+// the write-ahead log. Writers wait for all of it, readers for the last step. An interrupted Vacuum loses nothing:
+// a partially written file is never used.
 func (c *Cell) Vacuum(ctx context.Context) error {
 	w, err := take(ctx, c, c.writer)
 	if err != nil {

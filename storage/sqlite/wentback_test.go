@@ -24,10 +24,10 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// writerDir names the directory whose cells a child process is to write to, in its environment.
+// writerDir is the environment variable with the directory whose cells a child process writes to.
 const writerDir = "LOCUS_TEST_CRASH_DIR"
 
-// writeDir commits in the cells of a directory, now here and now there, and says so after each commit.
+// writeDir commits in changing cells of a directory, and prints the cell after each commit.
 func writeDir(path string) error {
 	ctx := context.Background()
 	d, err := sqlite.OpenDir(ctx, path, &sqlite.DirOptions{Cells: 4, Rules: "r"})
@@ -49,8 +49,8 @@ func writeDir(path string) error {
 	}
 }
 
-// killDir runs the child until it has acknowledged so many commits, kills it, and counts those that it
-// acknowledged in each cell. 0 kills it at a moment of its start.
+// killDir runs the child until it has acknowledged enough commits, kills it, and returns the number acknowledged in
+// each cell. 0 kills it during its start.
 func killDir(t *testing.T, dir string, enough int) (acknowledged [4]int64) {
 	t.Helper()
 	self, err := os.Executable()
@@ -97,7 +97,7 @@ func killDir(t *testing.T, dir string, enough int) (acknowledged [4]int64) {
 	return acknowledged
 }
 
-// A process that is killed anywhere, in its first start too, leaves a directory that starts and has what
+// A process that is killed at any point, even in its first start, leaves a directory that starts and contains what
 // was acknowledged: a false alarm would be worse than none.
 func TestP01_AKilledProcessStartsAgain(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestP01_AKilledProcessStartsAgain(t *testing.T) {
 	t.Logf("%d kills, %v commits", kills, acknowledged)
 }
 
-// copyTree copies a directory as cp -a does, with the inodes of the target where that is there.
+// copyTree copies a directory like cp -a, keeping the inodes of existing target files.
 func copyTree(t *testing.T, to, from string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -148,12 +148,12 @@ func copyFile(t *testing.T, to, from string) {
 	}
 }
 
-// What went back is refused by name, however often it is tried, and accepted by cell restored.
+// A cell that went back is refused by name, however often it is tried, and accepted by cell restored.
 func TestP01_WhatWentBackIsNotServed(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	for name, c := range map[string]struct {
-		damage func(t *testing.T, dir, old string) // old is a copy of the directory from before the last commits, closed
+		damage func(t *testing.T, dir, old string) // old is a closed copy of the directory from before the last commits
 		names  string
 	}{
 		"a log that is missing": {func(t *testing.T, dir, _ string) { remove(t, dir, "cells/g0-1.db-wal", "cells/g0-1.db-shm") }, "cell g0-1"},
@@ -240,7 +240,7 @@ func remove(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// A backup that is restored again and again begins an incarnation that no earlier restore began.
+// A backup that is restored repeatedly begins an incarnation that no earlier restore began.
 func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -285,7 +285,7 @@ var dropSums = func() (sql string) {
 	return sql
 }()
 
-// A directory of the former format has no witnesses, and gets them.
+// A directory of the previous format has no witnesses, and gets them.
 func TestOpenDir_TakesTheFormerFormat(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

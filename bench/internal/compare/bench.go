@@ -16,34 +16,33 @@ import (
 	"github.com/locus-db/locus/bench/internal/processor"
 )
 
-// Loop does the same n times. Every subject has a loop of its own, so that nothing is called
-// through an interface or a closure between two measured operations.
+// Loop performs an operation n times. Every subject has its own loop, so that no interface or closure call lies
+// between two measured operations.
 type Loop func(n int)
 
-// Subject is what one line of a benchmark's output is about.
+// Subject is the subject of one line of a benchmark's output.
 type Subject struct {
 	Peer string // the key of a Peer
 	Loop Loop
-	// Each makes the loop of a goroutine, in place of Loop, if goroutines share nothing, or if what
-	// they share takes long to make. It is not measured.
+	// Each creates the loop of a goroutine, unmeasured. It replaces Loop if goroutines share nothing, or if what
+	// they share is slow to create.
 	Each func() Loop
-	// Setup changes what the whole process uses, and undo changes it back.
+	// Setup changes state of the whole process, and undo restores it.
 	Setup func() (undo func())
 }
 
 // failure is the last error of a measured operation.
 var failure error
 
-// Fail notes an error outside of the measured path; it fails the benchmark. Small enough to be
-// inlined.
+// Fail records an error outside of the measured path; it fails the benchmark. Small enough to be inlined.
 func Fail(err error) {
 	if err != nil {
 		failure = err
 	}
 }
 
-// TestMain runs the tests and says above benchmarks which Go compiled them; the program wants to
-// know. It answers with what the process should exit with.
+// TestMain runs the tests and returns the exit code. Before benchmarks it prints the Go version that compiled them,
+// which the program reads.
 func TestMain(m interface{ Run() int }) int {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() != "" {
@@ -52,8 +51,7 @@ func TestMain(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// Run measures subjects. Work that is Parallel is done by as many goroutines as there are
-// processors, which go test -cpu chooses.
+// Run measures subjects. Parallel work runs in as many goroutines as there are processors, as set by go test -cpu.
 func (s *Suite) Run(b *testing.B, subjects ...Subject) {
 	work := s.Works[strings.TrimPrefix(b.Name(), "Benchmark")]
 	for _, subject := range subjects {
@@ -87,8 +85,8 @@ func (s *Suite) Run(b *testing.B, subjects ...Subject) {
 	}
 }
 
-// share does what testing.B.RunParallel does, but hands out many turns at a time: asking for each
-// would cost as much as some of the works.
+// share is testing.B.RunParallel with many turns per request: requesting each separately would cost as much as some
+// of the works.
 func share(n int, loops []Loop) {
 	turns := min(max(n/len(loops)/16, 1), 4096)
 	var taken atomic.Int64
@@ -107,10 +105,10 @@ func share(n int, loops []Loop) {
 	wg.Wait()
 }
 
-// Check starts the test binary that it is called in for one turn of each benchmark, and fails the
-// test if one of them fails, has no title or an unknown peer, or if a goal lacks one of its sides though
-// its benchmark was not skipped. Times of one turn say nothing and are not looked at; testing.Short asks
-// for little work. without tells which goals cannot be measured here; nil is none.
+// Check runs one turn of each benchmark in the calling test binary. It fails the test if a benchmark fails, has no
+// title or an unknown peer, or if a goal lacks one of its sides although its benchmark was not skipped. Times of
+// one turn are meaningless and ignored; testing.Short reduces the work. without reports the goals that cannot be
+// measured here; nil means none.
 func (s *Suite) Check(t *testing.T, without func(Goal) bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.cpu=1,2", "-test.short", "-test.v")
@@ -146,7 +144,7 @@ func (s *Suite) Check(t *testing.T, without func(Goal) bool) {
 	}
 	seen := map[string]bool{}
 	for _, p := range s.Peers {
-		// A key that ends in a number would be taken for one that was measured with so many processors.
+		// A key that ends in -NUMBER would be read as a number of processors.
 		if got := name("BenchmarkX/peer=" + p.Key); got != (measured{bench: "X", peer: p.Key, cpu: 1}) {
 			t.Errorf("%s is read as %+v", p.Key, got)
 		}

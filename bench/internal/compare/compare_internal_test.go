@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// suite is a comparison of ids, as bench/ids makes it, and one with figures of its own.
+// suite is a comparison of IDs, like that of bench/ids, with figures of its own.
 var suite = Suite{
 	Works: map[string]Work{
 		"New":         {Title: "New", Parallel: true},
@@ -92,7 +92,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// Nothing is measured twice or left out: each benchmark is in one of the three ways to start.
+// Each benchmark is in exactly one of the three ways to start.
 func TestPattern_PartsTheWorks(t *testing.T) {
 	t.Parallel()
 	for want, chosen := range map[string]func(Work) bool{

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compare measures Locus and its peers in one test binary and prints what came out as
-// Markdown tables: what bench/ids and bench/route have in common. Such a program names its
-// benchmarks, peers and goals in a [Suite] and hands it to [Main]; its benchmarks call [Run].
+// Package compare measures Locus and its peers in one test binary and prints the results as Markdown tables. It is
+// the common part of bench/ids and bench/route. Such a program describes its benchmarks, peers and goals in a
+// [Suite] and passes it to [Main]; its benchmarks call [Run].
 //
 // # How it measures
 //
-// The benchmarks stand in the program's tests: Locus and its peers in one binary, pinned by go.mod.
-// The program builds it, starts it -invocations times, and reads what it prints.
+// The benchmarks are in the program's tests: Locus and its peers in one binary, pinned by go.mod. The program
+// builds it, starts it -invocations times, and reads its output.
 //
-// Times of a shared machine are not stable: an hour later all of them may be half as long again.
-// What stays is how two of them relate that were measured side by side. So the program takes the
-// median of each benchmark's -count measurements, divides by that of the peer of the same
-// invocation, and prints the median of these ratios with the least and the greatest of them. A
-// ratio whose range crosses 1 says that nobody is faster.
+// Times on a shared machine are not stable: an hour later all of them may be half as long again. The relation of
+// two that were measured side by side is stable. So the program takes the median of each benchmark's -count
+// measurements, divides it by that of the peer in the same invocation, and prints the median of these ratios with
+// their minimum and maximum. A ratio whose range includes 1 means that neither is faster.
 //
-// Where others use the machine at the same time, -busy compares what the process has had of the
-// processors, with several goroutines of all of them, instead of what a clock shows. Both are measured in
-// any case; -from shows either.
+// If other programs use the machine at the same time, -busy compares the processor time of the process, over all
+// goroutines, instead of the elapsed time. Both are always measured; -from shows either.
 //
 // # The tables
 //
@@ -31,5 +29,5 @@
 //	ratio       theirs / ours, with the range over the invocations; for a floor ours / floor
 //	goal        what the ratio should reach, or ours should not exceed, and the allocations if they are limited
 //
-// The second holds everybody, those who are faster too.
+// The second holds all peers, including faster ones.
 package compare

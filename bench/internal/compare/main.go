@@ -25,8 +25,7 @@ type options struct {
 	from        bool
 }
 
-// Main reads the flags of the process, measures, and prints the tables to its output. It answers with
-// what the process should exit with.
+// Main parses the flags, measures, prints the tables and returns the exit code.
 func (s *Suite) Main() int {
 	var o options
 	flag.IntVar(&o.invocations, "invocations", 6, "how often the benchmarks are started; each gives one ratio")
@@ -63,7 +62,7 @@ func (s *Suite) run(ctx context.Context, o options, files []string) error {
 		defer f.Close()
 		saved = f
 	}
-	// What was measured before a failure or ctrl-C was paid for: it is printed all the same.
+	// Measurements before a failure or ctrl-C are still printed.
 	var read reader
 	err := s.measure(ctx, o, &read, saved)
 	if errors.Is(err, context.Canceled) {
@@ -83,7 +82,7 @@ func (s *Suite) fromFiles(w io.Writer, files []string) error {
 		if err != nil {
 			return err
 		}
-		read.begin() // output of go test does not say so itself
+		read.begin() // the output of go test does not mark it
 		err = read.all(f)
 		f.Close()
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// measure builds one test binary for each toolchain and starts them in turn, so that a bad quarter
-// of an hour of the machine meets all of them. The reader gets what they print, as saved does.
+// measure builds one test binary per toolchain and runs them in turn, so that a slow period of the machine affects
+// all of them. Their output goes to read and to saved.
 func (s *Suite) measure(ctx context.Context, o options, read *reader, saved io.Writer) error {
 	dir, err := os.MkdirTemp("", "locus-bench-")
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Suite) measure(ctx context.Context, o options, read *reader, saved io.W
 	return nil
 }
 
-// left says how long the rest will take, once that can be told.
+// left estimates the remaining time, once that is possible.
 func left(spent time.Duration, done, all int) string {
 	if done == 0 {
 		return ""
@@ -75,8 +75,8 @@ func (s *Suite) build(ctx context.Context, toolchain, binary string) error {
 	return nil
 }
 
-// invoke starts a test binary for the benchmarks in which several goroutines can take turns, for
-// those that need one, and for those that have one turn.
+// invoke runs a test binary for the benchmarks that several goroutines can share, for those that need one, and for
+// those that run once.
 func (s *Suite) invoke(ctx context.Context, o options, binary string, read *reader, saved io.Writer) error {
 	one, _, _ := strings.Cut(o.cpu, ",")
 	several := s.pattern(func(w Work) bool { return w.Parallel })

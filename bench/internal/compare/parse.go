@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// measured names what a line of a benchmark's output measured.
+// measured identifies what a line of a benchmark's output measured.
 type measured struct {
 	bench string // without Benchmark
 	peer  string // the key of a Peer
-	cpu   int    // GOMAXPROCS, which is how many goroutines work at a time
+	cpu   int    // GOMAXPROCS, which is the number of concurrent goroutines
 }
 
-// sample holds the measurements of one thing in one invocation by their units: ns/op, allocs/op, and
-// what the benchmark reports itself.
+// sample holds the measurements of one thing in one invocation by unit: ns/op, allocs/op, and what the benchmark
+// reports.
 type sample map[string][]float64
 
-// invocation is what the benchmarks of one toolchain printed in one go.
+// invocation is the output of the benchmarks of one toolchain in one run.
 type invocation struct {
-	config  map[string]string // what stands above the benchmarks: go, goos, goarch, cpu
+	config  map[string]string // the header above the benchmarks: go, goos, goarch, cpu
 	samples map[measured]sample
 }
 
-// reader reads the output of go test -bench, line by line. The program puts a line "invocation: N"
-// before each invocation, and the test binary says its "go: VERSION".
+// reader parses the output of go test -bench, line by line. The program writes a line "invocation: N" before each
+// invocation, and the test binary prints "go: VERSION".
 type reader struct {
 	invocations []*invocation
 }
@@ -51,7 +51,7 @@ func (r *reader) all(from io.Reader) error {
 	return lines.Err()
 }
 
-// line takes a line. It answers with what was measured, if the line is one of a benchmark.
+// line parses a line and returns what it measured if it is a benchmark's.
 func (r *reader) line(text string) (m measured, ok bool, err error) {
 	if strings.HasPrefix(text, "invocation:") || len(r.invocations) == 0 {
 		r.begin()
@@ -83,7 +83,7 @@ func (r *reader) line(text string) (m measured, ok bool, err error) {
 	return m, true, nil
 }
 
-// name takes BenchmarkNew/peer=xid-2 apart. The number of processors is left out when it is 1.
+// name parses BenchmarkNew/peer=xid-2. The number of processors is omitted if it is 1.
 func name(s string) measured {
 	m := measured{cpu: 1}
 	if i := strings.LastIndexByte(s, '-'); i >= 0 {

@@ -13,7 +13,7 @@ func median(values []float64) float64 {
 	return rounds.Series(slices.Sorted(slices.Values(values))).Median()
 }
 
-// series is a value of each invocation that has it.
+// series holds a value of each invocation that has one.
 type series []float64
 
 func (s series) median() float64 { return median(s) }
@@ -33,7 +33,7 @@ func (r runs) values(m measured, unit string) (s series) {
 	return s
 }
 
-// allocs returns the most allocations of an operation, of any invocation.
+// allocs returns the maximum number of allocations per operation over all invocations.
 func (r runs) allocs(m measured) float64 {
 	most := 0.0
 	for _, inv := range r {

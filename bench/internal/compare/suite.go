@@ -4,42 +4,42 @@ package compare
 
 import "slices"
 
-// Suite is a package of benchmarks and what is to be said about them.
+// Suite is a package of benchmarks with its description.
 type Suite struct {
 	// Name of the program in messages: bench/ids.
 	Name string
-	// Package is the import path of the package whose tests hold the benchmarks.
+	// Package is the import path of the package whose tests are the benchmarks.
 	Package string
-	// Works are the benchmarks by their names, without Benchmark.
+	// Works are the benchmarks by name, without Benchmark.
 	Works map[string]Work
 	// Peers in the order in which ties are shown.
 	Peers []Peer
 	// Goals in the order of the table.
 	Goals []Goal
 
-	// busy compares the processor's time instead of the clock's.
+	// busy compares processor time instead of elapsed time.
 	busy bool
 }
 
 // Work is what a benchmark measures.
 type Work struct {
 	Title string
-	// Unit is a unit that the benchmark reports itself (testing.B.ReportMetric). Defaults to
-	// ns/op. Less is better, in every unit.
+	// Unit is a unit that the benchmark reports (testing.B.ReportMetric). Defaults to ns/op. In every unit, less is
+	// better.
 	Unit string
-	// Parallel asks for a measurement with each number of goroutines of -cpu. The others need one.
+	// Parallel asks for a measurement with each number of goroutines in -cpu. The others use one.
 	Parallel bool
-	// Waits says that the work waits for others, whom the time of this process leaves out.
+	// Waits says that the work waits for other processes, whose time does not count as processor time of this one.
 	Waits bool
-	// Once makes a measurement one turn, however long it takes, and takes one an invocation: for
-	// what needs seconds, or gives the same figure each time.
+	// Once limits an invocation to one measurement of one turn, for work that takes seconds or always gives the
+	// same figure.
 	Once bool
 }
 
-// busyUnit is that of the processor's time, of all goroutines and the garbage collector.
+// busyUnit is the unit of processor time, over all goroutines and the garbage collector.
 const busyUnit = "cpu-ns/op"
 
-// unit is that of the figures of a benchmark that are compared.
+// unit returns the unit of comparison of a benchmark.
 func (s *Suite) unit(bench string) string {
 	switch w := s.Works[bench]; {
 	case w.Unit != "":
@@ -50,46 +50,45 @@ func (s *Suite) unit(bench string) string {
 	return "ns/op"
 }
 
-// Peer is who does the work: Locus in one of its ways, others, or what the work costs at least.
+// Peer does the work: Locus in one of its variants, another program, or the minimum cost of the work.
 type Peer struct {
-	// Key follows peer= in a benchmark's name. It must not end in a number after a dash.
+	// Key follows peer= in a benchmark's name. It must not end in a dash and a number.
 	Key   string
 	Title string
 	Note  string
-	// Floor says that nobody can be faster: a goal says how much slower Locus may be.
+	// Floor marks the minimum cost: a goal limits how much slower Locus may be.
 	Floor bool
 }
 
-// Goal is what one of our figures should reach.
+// Goal is a target for one of our figures.
 type Goal struct {
 	Bench string
 	Ours  string // the key of a Peer
 	// Than is the benchmark of the peer. Defaults to Bench.
 	Than    string
 	Against Rival
-	// Ratio is what theirs / ours should reach, or for a floor what ours / floor should not exceed.
+	// Ratio is the minimum of theirs / ours, or for a floor the maximum of ours / floor.
 	Ratio float64
-	// AtMost is what our figure should not exceed, in its unit, in place of Ratio. Such a goal may do
-	// without a rival.
+	// AtMost is the maximum of our figure, in its unit, and replaces Ratio. Such a goal needs no rival.
 	AtMost float64
-	// NoAllocs asks for no allocations too.
+	// NoAllocs also requires zero allocations.
 	NoAllocs bool
 	// Many is for more than one goroutine.
 	Many bool
 }
 
-// Rival is the peer of a goal: of those that fit the one to which the ratio is least.
+// Rival selects the peer of a goal: of those that fit, the one with the smallest ratio.
 type Rival struct {
 	Title string // if several fit
 	Fits  func(key string) bool
 }
 
-// Only is the rival with this key.
+// Only returns the rival with this key.
 func Only(key string) Rival {
 	return Rival{Fits: func(k string) bool { return k == key }}
 }
 
-// peer returns the peer of a key; one that the suite does not hold is shown by its key.
+// peer returns the peer with a key; an unknown one is shown by its key.
 func (s *Suite) peer(key string) Peer {
 	if i := s.rank(key); i >= 0 {
 		return s.Peers[i]
@@ -124,8 +123,8 @@ func (r result) reached() bool {
 	}
 }
 
-// results compares with each goal what was measured. A goal has a row for each number of goroutines,
-// and none if one of the two sides was not measured.
+// results compares the measurements with each goal. A goal has a row for each number of goroutines, and none if one
+// side was not measured.
 func (s *Suite) results(r runs) (all []result) {
 	for _, g := range s.Goals {
 		for i, cpu := range r.cpus(g.Bench) {

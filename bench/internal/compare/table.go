@@ -43,7 +43,7 @@ func (s *Suite) write(w io.Writer, all []*invocation) error {
 	return err
 }
 
-// clock says which time is compared, if it is not that of the clock.
+// clock returns a note on which time is compared, if it is not elapsed time.
 func (s *Suite) clock() string {
 	if s.busy {
 		return "; time of the processor, but for work that waits for others"
@@ -76,7 +76,7 @@ func (s *Suite) writeGoals(b *strings.Builder, r runs) {
 	b.WriteByte('\n')
 }
 
-// against names the peer, and what it was chosen for.
+// against returns the name of the peer and what it was chosen for.
 func (r result) against() string {
 	if r.Against.Title != "" {
 		return r.Against.Title + ": " + r.peer.Title
@@ -84,7 +84,7 @@ func (r result) against() string {
 	return r.peer.Title
 }
 
-// target is the goal in words.
+// target describes the goal.
 func (r result) target(work Work) string {
 	text := fmt.Sprintf(">= %gx", r.Ratio)
 	switch {
@@ -111,7 +111,7 @@ func (s *Suite) writeAll(b *strings.Builder, r runs) {
 	b.WriteByte('\n')
 }
 
-// writeBench writes a row for everybody who did the work, the fastest first.
+// writeBench writes a row for every peer that did the work, fastest first.
 func (s *Suite) writeBench(b *strings.Builder, r runs, bench string, cpu int) {
 	var who []measured
 	for _, m := range s.measured(r) {
@@ -136,7 +136,7 @@ func (s *Suite) writeBench(b *strings.Builder, r runs, bench string, cpu int) {
 	}
 }
 
-// measured returns all that was measured: benchmarks by name, peers in their order.
+// measured returns everything that was measured: benchmarks by name, peers in their order.
 func (s *Suite) measured(r runs) []measured {
 	seen := map[measured]bool{}
 	for _, inv := range r {
@@ -149,7 +149,7 @@ func (s *Suite) measured(r runs) []measured {
 	})
 }
 
-// benches returns the benchmarks in the order of the goals, then those that have none.
+// benches returns the benchmarks in the order of the goals, then those without a goal.
 func (s *Suite) benches(r runs) (names []string) {
 	var all []string
 	for _, g := range s.Goals {
@@ -174,7 +174,7 @@ func (s *Suite) work(bench string, goroutines int) string {
 	return title
 }
 
-// figure prints a figure of the work, with its unit if that is not the column's own.
+// figure prints a figure of the work, with its unit if that is not the column's.
 func (w Work) figure(v float64) string {
 	if w.Unit == "" {
 		return w.number(v)
@@ -182,7 +182,8 @@ func (w Work) figure(v float64) string {
 	return w.number(v) + " " + w.Unit
 }
 
-// number prints what is certain of a figure; what is near 1 and no time was counted.
+// number prints the significant digits of a figure. A figure near 1 that is not a time was counted, so it gets more
+// digits.
 func (w Work) number(v float64) string {
 	if w.Unit != "" && v < 1.9995 {
 		return fmt.Sprintf("%.3f", v)
@@ -190,7 +191,7 @@ func (w Work) number(v float64) string {
 	return figure(v)
 }
 
-// allocs prints how often the work allocates. Nobody counts that where it is not time that matters.
+// allocs prints the allocations per operation, or nothing for work that is not measured in time.
 func (w Work) allocs(n float64) string {
 	if w.Unit != "" {
 		return ""
@@ -198,7 +199,7 @@ func (w Work) allocs(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// figure prints what is certain of a number, and not more.
+// figure prints the significant digits of a number.
 func figure(v float64) string {
 	switch {
 	case v < 9.995:

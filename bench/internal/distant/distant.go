@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package distant puts a network between a client and a server of the same machine: a proxy that hands on what it
-// gets after a while.
+// Package distant simulates a network between a client and a server on the same machine: a proxy that forwards data
+// after a delay.
 package distant
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Proxy hands on connections to a server.
+// Proxy forwards connections to a server.
 type Proxy struct {
 	listener net.Listener
 	network  string
@@ -23,7 +23,7 @@ type Proxy struct {
 	all    sync.WaitGroup
 }
 
-// New starts a proxy before the server at an address of a network, "tcp" or "unix". What either side sends
+// New starts a proxy in front of the server at an address of a network, "tcp" or "unix". Data of either side
 // arrives after the delay.
 func New(network, address string, delay time.Duration) (*Proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,10 +35,10 @@ func New(network, address string, delay time.Duration) (*Proxy, error) {
 	return p, nil
 }
 
-// Port is where it listens, on 127.0.0.1.
+// Port returns the port of 127.0.0.1 on which the proxy listens.
 func (p *Proxy) Port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
-// Close ends all connections.
+// Close closes all connections.
 func (p *Proxy) Close() error {
 	err := p.listener.Close()
 	p.mu.Lock()
@@ -74,13 +74,13 @@ func (p *Proxy) accept() {
 	}
 }
 
-// part is what was sent at once, and when it arrives.
+// part is data that was sent at once, with its arrival time.
 type part struct {
 	at   time.Time
 	data []byte
 }
 
-// pass hands on what one side sends, until either ends.
+// pass forwards the data of one side until either ends.
 func (p *Proxy) pass(to, from net.Conn) {
 	defer func() {
 		p.mu.Lock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package processor tells what a measurement has had of the processors, and what others took of them meanwhile.
+// Package processor measures the processor time of a measurement and of other programs during it.
 package processor
 
 import (
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Used is a reading of what has been had so far; two of them tell what was had in between.
+// Used is a reading of the processor time so far; the difference of two is the time in between.
 type Used struct {
 	at                        time.Time
 	servers, program, machine time.Duration
 }
 
-// Read takes a reading: servers is what the servers that belong to the measurement have had.
+// Read takes a reading. servers is the processor time of the servers that belong to the measurement.
 func Read(servers time.Duration) Used { return Used{time.Now(), servers, Time(), machine()} }
 
-// Since is what was had since another reading, by n of something: in microseconds by the servers and by the
-// program, and how many processors others had.
+// Since returns the time since an earlier reading: microseconds per item, of n, for servers and program, and the
+// number of processors that other programs used.
 func (u Used) Since(before Used, n int) (servers, program, others float64) {
 	each := func(d time.Duration) float64 { return max(float64(d)/float64(time.Microsecond)/float64(max(n, 1)), 0) }
 	s, p := u.servers-before.servers, u.program-before.program
@@ -29,7 +29,7 @@ func (u Used) Since(before Used, n int) (servers, program, others float64) {
 	return each(s), each(p), max(others, 0)
 }
 
-// machine is what everybody has had of them, 0 where the system does not tell.
+// machine returns the processor time of all programs, or 0 where the system does not report it.
 func machine() (busy time.Duration) {
 	f, err := os.Open("/proc/stat")
 	if err != nil {

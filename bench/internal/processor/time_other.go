@@ -6,5 +6,5 @@ package processor
 
 import "time"
 
-// Time is 0: the system does not tell what the process has had of the processors.
+// Time returns 0: the system does not report the processor time of the process.
 func Time() time.Duration { return 0 }

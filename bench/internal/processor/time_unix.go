@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Time is what the process has had of the processors, 0 where the system does not tell.
+// Time returns the processor time of the process, or 0 where the system does not report it.
 func Time() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

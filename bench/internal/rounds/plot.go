@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// SVG is a picture, which draw fills. Its label is for those who cannot see it; style are classes besides those that a
-// Plot draws with. Both are written as they are. Words and lines are read on white and on black.
+// SVG returns a picture that draw fills. label is its alternative text; style adds classes to those of a Plot.
+// Neither is escaped. Text and lines are readable on white and on black.
 func SVG(width, height int, label, style string, draw func(*strings.Builder)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", width, height, label)
@@ -29,14 +29,14 @@ text { font: 12px sans-serif; fill: #444 }
 	return b.String()
 }
 
-// Axis maps values of a range to a line of pixels, by their logarithm if it says so.
+// Axis maps a range of values to a line of pixels, by logarithm if Log is set.
 type Axis struct {
 	Low, High float64 // values
 	From, To  float64 // pixels
 	Log       bool
 }
 
-// At is where a value is; one out of the range is at its end.
+// At returns the pixel of a value, clamped to the range.
 func (a Axis) At(v float64) float64 {
 	v = min(max(v, a.Low), a.High)
 	if a.Log {
@@ -51,7 +51,7 @@ type Plot struct {
 	X, Y Axis
 }
 
-// Text writes words at a point that is their start, middle or end.
+// Text writes text at a point that is its start, middle or end.
 func (p *Plot) Text(x, y float64, anchor, class, text string) {
 	fmt.Fprintf(p, `<text x="%.0f" y="%.0f" text-anchor="%s"`, x, y, anchor)
 	if class != "" {
@@ -65,8 +65,7 @@ func (p *Plot) Line(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(p, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", class, x1, y1, x2, y2)
 }
 
-// Frame draws the grid of some values of each axis, and a frame around it. name says what a value of the lower axis is
-// called.
+// Frame draws a grid for some values of each axis, and a frame around it. name labels a value of the lower axis.
 func (p *Plot) Frame(xs, ys []float64, name func(float64) string) {
 	for _, v := range xs {
 		p.Line("grid", p.X.At(v), p.Y.From, p.X.At(v), p.Y.To)
@@ -79,10 +78,10 @@ func (p *Plot) Frame(xs, ys []float64, name func(float64) string) {
 	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.X.From, p.Y.To, p.X.To-p.X.From, p.Y.From-p.Y.To)
 }
 
-// Whole is a name for a value of an axis: what of it is whole.
+// Whole labels a value of an axis by its integer part.
 func Whole(v float64) string { return term.Count(int64(v)) }
 
-// Decades are the powers of ten of a range. The upper end is reached though they are not exact.
+// Decades returns the powers of ten in a range. The tolerance includes the upper end despite rounding.
 func Decades(low, high float64) (all []float64) {
 	for v := low; v <= 1.001*high; v *= 10 {
 		all = append(all, v)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rounds measures something several times and prints what came out: what bench/counters and
-// bench/rollups have in common. The measurement is TestMeasure of the program's own package, since servers are made for
-// tests; a round of it writes a report, as roundstest.Measure does.
+// Package rounds repeats a measurement and prints the results. It is the common part of bench/counters and
+// bench/rollups. The measurement is TestMeasure of the program's own package, because servers are started by test
+// helpers; each round writes a report, see roundstest.Measure.
 package rounds
 
 import (
@@ -22,20 +22,21 @@ import (
 
 // Program measures rounds, whose reports are R.
 type Program[R any] struct {
-	// Name is the program's, and its package's below the module: bench/counters.
+	// Name is the name of the program, and of its package below the module: bench/counters.
 	Name string
-	// Options answers with those of a round, which are handed to the measurement as JSON.
+	// Options returns the options of a round, which are passed to the measurement as JSON.
 	Options func(round int) any
-	// Args are for the test binary besides.
+	// Args are additional arguments for the test binary.
 	Args []string
-	// Tables, Picture and CSV print the reports: Markdown, SVG, and the figures of both.
+	// Tables, Picture and CSV print the reports: Markdown, SVG, and the data of both.
 	Tables, Picture, CSV func([]R) string
 
 	n                   int
 	save, from, picture string
 }
 
-// Flags makes those that all programs have; often is the one of how many rounds are measured, n if it is not given.
+// Flags defines the flags that all programs have; often is the name of the flag for the number of rounds, n its
+// default.
 func (p *Program[R]) Flags(often string, n int) {
 	flag.IntVar(&p.n, often, n, "how often everything is measured")
 	flag.StringVar(&p.save, "save", "", "file to keep what was measured")
@@ -43,8 +44,7 @@ func (p *Program[R]) Flags(often string, n int) {
 	flag.StringVar(&p.picture, "picture", "", "write this name with .svg and .csv")
 }
 
-// Main measures as the flags say, which have been parsed, and prints the tables to the output of the process. It
-// answers with what the process should exit with.
+// Main measures according to the parsed flags, prints the tables, and returns the exit code.
 func (p *Program[R]) Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -59,7 +59,7 @@ func (p *Program[R]) Main() int {
 	return 0
 }
 
-// reports measures the rounds, or reads what was measured.
+// reports measures the rounds, or reads saved ones.
 func (p *Program[R]) reports(ctx context.Context) (all []R, err error) {
 	if p.from != "" {
 		text, err := os.ReadFile(p.from)
@@ -84,7 +84,7 @@ func (p *Program[R]) reports(ctx context.Context) (all []R, err error) {
 		if err != nil {
 			return nil, err
 		}
-		// What was paid for is kept, whatever becomes of the next round.
+		// Finished rounds are saved even if a later one fails.
 		if all = append(all, r); p.save != "" {
 			text, err := json.Marshal(all)
 			if err == nil {
@@ -98,7 +98,7 @@ func (p *Program[R]) reports(ctx context.Context) (all []R, err error) {
 	return all, nil
 }
 
-// measure starts the test binary once.
+// measure runs the test binary once.
 func (p *Program[R]) measure(ctx context.Context, binary string, options any, report string) (r R, err error) {
 	text, err := json.Marshal(options)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *Program[R]) measure(ctx context.Context, binary string, options any, re
 	return r, json.Unmarshal(text, &r)
 }
 
-// print prints the tables, and writes the picture and its figures if they are asked for.
+// print prints the tables, and writes the picture and its data if requested.
 func (p *Program[R]) print(w io.Writer, reports []R) error {
 	if len(reports) == 0 {
 		return errors.New("nothing was measured")

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Series are the values of a figure in the rounds that have it, sorted.
+// Series holds the values of a figure in the rounds that have it, sorted.
 type Series []float64
 
-// Over gathers a figure of every report; NaN is none.
+// Over collects a figure of every report; NaN means none.
 func Over[R any](reports []R, figure func(*R) float64) (s Series) {
 	for i := range reports {
 		if v := figure(&reports[i]); !math.IsNaN(v) {
@@ -23,7 +23,7 @@ func Over[R any](reports []R, figure func(*R) float64) (s Series) {
 	return s
 }
 
-// Median is the one in the middle, or the mean of two, NaN of none.
+// Median returns the middle value, or the mean of the two middle ones; NaN if there is none.
 func (s Series) Median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -31,7 +31,7 @@ func (s Series) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Ranged is the median with its unit, and the least and the greatest if there are several.
+// Ranged returns the median with its unit, and the minimum and maximum if there are several values.
 func (s Series) Ranged(figure func(float64) string, unit string) string {
 	switch {
 	case len(s) == 0:
@@ -42,7 +42,7 @@ func (s Series) Ranged(figure func(float64) string, unit string) string {
 	return fmt.Sprintf("%s%s (%s to %s)", figure(s.Median()), unit, figure(s[0]), figure(s[len(s)-1]))
 }
 
-// Find answers with the first of a report's parts, such as its runs, that is the one; nil if none is.
+// Find returns the first part of a report, for example a run, for which is returns true, or nil.
 func Find[P any](parts []P, is func(*P) bool) *P {
 	for i := range parts {
 		if is(&parts[i]) {
@@ -52,7 +52,7 @@ func Find[P any](parts []P, is func(*P) bool) *P {
 	return nil
 }
 
-// Of is a figure of a part of a report, NaN if the report has no such part.
+// Of returns a figure of a part of a report, or NaN if the report has no such part.
 func Of[P any](part *P, figure func(*P) float64) float64 {
 	if part == nil {
 		return math.NaN()
@@ -60,7 +60,7 @@ func Of[P any](part *P, figure func(*P) float64) float64 {
 	return figure(part)
 }
 
-// Quantile of some times, which it sorts, in milliseconds.
+// Quantile returns a quantile of times in milliseconds. It sorts the times.
 func Quantile(times []time.Duration, q float64) float64 {
 	if len(times) == 0 {
 		return 0

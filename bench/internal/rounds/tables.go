@@ -10,12 +10,12 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// Machine is where something was measured.
+// Machine describes the machine of the measurement.
 func Machine() string {
 	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }
 
-// Reached says whether a gate was; nil is nothing that can be said.
+// Reached says whether a gate was reached; nil means unknown.
 func Reached(gate *bool) string {
 	switch {
 	case gate == nil:
@@ -26,7 +26,7 @@ func Reached(gate *bool) string {
 	return "**no**"
 }
 
-// Figure prints what is certain of a number, and not more.
+// Figure prints the significant digits of a number.
 func Figure(v float64) string {
 	switch {
 	case math.IsNaN(v):

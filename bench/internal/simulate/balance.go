@@ -9,15 +9,15 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// balance draws the fullest and the emptiest cell of a generation. Hashing gives each of C cells a
-// Poisson number of the records. The largest of C such numbers is at most k with probability F(k)^C: it
-// is drawn at once, as the quantile of F at u^(1/C), and the smallest in the same way from below.
+// balance draws the fullest and the emptiest cell of a generation. Hashing gives each of C cells a Poisson number
+// of the records. The maximum of C such numbers is at most k with probability F(k)^C: it is drawn directly, as the
+// quantile of F at u^(1/C), and the minimum in the same way from below.
 func (s *simulation) balance(g *Generation) error {
 	r := s.rand("balance", g.Generation)
 	mean := float64(g.Records) / float64(g.Cells)
 	fullest, emptiest := mean, mean
 	if g.Cells > 1 {
-		// How likely one cell is to be beyond: 1 - u^(1/C), exact for large C too.
+		// The probability that one cell is beyond: 1 - u^(1/C), computed so that it is exact for large C.
 		beyond := func() float64 { return -math.Expm1(math.Log(1-r.Float64()) / float64(g.Cells)) }
 		fullest, emptiest = max(mean, above(mean, beyond())), min(mean, below(mean, beyond()))
 	}
@@ -29,11 +29,11 @@ func (s *simulation) balance(g *Generation) error {
 	return nil
 }
 
-// counted is up to which mean a Poisson distribution is summed up; beyond, the normal distribution with
-// its skewness is within a thousandth of a standard deviation.
+// counted is the mean up to which a Poisson distribution is summed; above it, the normal distribution corrected for
+// skewness is accurate to a thousandth of a standard deviation.
 const counted = 500
 
-// above is the number that a Poisson variable exceeds with probability q.
+// above returns the number that a Poisson variable exceeds with probability q.
 func above(mean, q float64) float64 {
 	if mean > counted {
 		return normal(mean, math.Sqrt2*math.Erfcinv(2*q))
@@ -46,7 +46,7 @@ func above(mean, q float64) float64 {
 	return k
 }
 
-// below is the number that a Poisson variable does not exceed with probability q.
+// below returns the number that a Poisson variable does not exceed with probability q.
 func below(mean, q float64) float64 {
 	if mean > counted {
 		return normal(mean, -math.Sqrt2*math.Erfcinv(2*q))
@@ -59,7 +59,7 @@ func below(mean, q float64) float64 {
 	return k
 }
 
-// normal is the Poisson number z standard deviations away from the mean (Cornish and Fisher).
+// normal returns the Poisson number z standard deviations from the mean (Cornish and Fisher).
 func normal(mean, z float64) float64 {
 	return math.Round(mean + z*math.Sqrt(mean) + (z*z-1)/6)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The fullest and the emptiest cell that are drawn are like those of real keys, hashed and placed: over
-// some repetitions the means of both differ by little of what cells differ by.
+// The drawn fullest and emptiest cells agree with those of real keys, hashed and placed: over some repetitions the
+// means differ by a fraction of the difference between cells.
 func TestBalance_IsThatOfRealKeys(t *testing.T) {
 	t.Parallel()
 	const cells, times = 200, 20
@@ -45,7 +45,7 @@ func TestBalance_IsThatOfRealKeys(t *testing.T) {
 	}
 }
 
-// Both ways to a quantile agree where one gives way to the other.
+// Both ways to compute a quantile agree at the switch between them.
 func TestQuantiles_MeetAtTheBorder(t *testing.T) {
 	t.Parallel()
 	for _, q := range []float64{0.3, 1e-3, 1e-6} {
@@ -58,7 +58,7 @@ func TestQuantiles_MeetAtTheBorder(t *testing.T) {
 	}
 }
 
-// Jump hash moves keys to new buckets only, and as few as it can.
+// Jump hash moves keys to new buckets only, and as few as possible.
 func TestJump(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))

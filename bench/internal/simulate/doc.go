@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package simulate plays the growth of an installation from its first cells to as many as are planned,
-// with billions of records, in a second: how full and even the cells become, how far a key has to be
-// looked for, what room is left, and what the same growth would have cost without Locus. It is pure: the
-// same options give the same report.
+// Package simulate simulates the growth of an installation from its first cells to the planned number, with
+// billions of records, in a second: how full and even the cells become, how many cells a lookup visits, what room
+// is left, and what the same growth would have cost without Locus. It is pure: the same options give the same
+// report.
 //
-// # How billions are played
+// # How billions are simulated
 //
-// No record is made. What arithmetic says exactly is computed, what chance decides is drawn from its
-// distribution, and what code decides is asked of that code, for a sample:
+// No records are created. Exact quantities are computed, random ones are drawn from their distribution, and
+// decisions of code are made by calling that code for a sample:
 //
 //	when a generation begins      computed: the current cells hold as much as planned, and arrivals grow by
 //	                              a fixed factor a year
@@ -22,17 +22,17 @@
 //	                              those that arrive while servers learn of a generation
 //	rows that are moved           asked: jump hash and key ranges, before and after, for a sample of keys
 //
-// A sample has [SampleSize] members, so a share of one half is known to one part in a hundred, and
-// one of 0.4 % to one in ten.
+// A sample has [SampleSize] members, so a share of one half is known to one part in a hundred, and one of 0.4 % to
+// one in ten.
 //
-// # Beside what
+// # What it is compared with
 //
-// The literal scheme is the source text taken at its word: look the key up from the newest generation
-// down, insert it there if it was in none, without gate or seal. Two servers, one of which does not know
-// the newest generation yet, give one key two puids: the old one inserts below, where the new one has
-// looked already. Servers that pause between look-up and insertion do the same; they come on top.
+// The literal scheme follows the source text to the letter: look the key up from the newest generation down, and
+// insert it there if none has it, without gate or seal. Two servers, one of which does not know the newest
+// generation yet, give one key two puids: the old one inserts below, where the new one has already looked. Servers
+// that pause between lookup and insertion do the same; those cases come on top.
 //
-// Rehashing is growing without generations: the same records, spread evenly over the new number of cells
-// each time. Jump hash and cutting key ranges both move the least that is possible, which for doubling is
-// half of all rows, each time.
+// Rehashing is growing without generations: the same records are spread evenly over the new number of cells each
+// time. Jump hash and splitting key ranges both move the minimum possible, which for doubling is half of all rows,
+// each time.
 package simulate

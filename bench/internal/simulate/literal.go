@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// literal plays the moments after each new generation under the literal scheme.
+// literal simulates the time after each new generation under the literal scheme.
 func (s *simulation) literal() Literal {
 	last := s.gens[len(s.gens)-1]
 	l := Literal{Servers: s.Servers, Lag: s.Lag.Seconds(), Mentions: s.Mentions, Absent: last.Absent, Known: last.Known}
@@ -25,9 +25,9 @@ func (s *simulation) literal() Literal {
 	return l
 }
 
-// twice plays one key that comes for the first time while servers learn of a generation, and tells
-// whether it gets two puids. Time is in parts of Lag; the servers learn of the generation at random
-// moments of it, and each mention of the key meets a random server.
+// twice simulates one new key that arrives while servers learn of a generation, and reports whether it gets two
+// puids. Time is in fractions of Lag; the servers learn of the generation at random times, and each mention of the
+// key reaches a random server.
 func (s *simulation) twice(r *rand.Rand) bool {
 	knows := make([]float64, s.Servers)
 	for i := range knows {

@@ -13,32 +13,32 @@ import (
 
 // Options of a simulation.
 type Options struct {
-	// Cells are the counts of the generations, the oldest first; Doubling makes a usual plan. Each is a
-	// multiple of the one before.
+	// Cells are the cell counts of the generations, oldest first; Doubling returns a usual plan. Each is a multiple
+	// of the one before.
 	Cells []uint64
-	// Records is how many come in all.
+	// Records is the total number of records.
 	Records int64
-	// Fill is how many records a cell of a generation holds on average when the next one is added.
-	// Defaults to what makes all generations equally full in the end.
+	// Fill is the average number of records per cell of a generation when the next one is added. By default all
+	// generations are equally full in the end.
 	Fill int64
-	// Time is how long they take to come. Defaults to ten years.
+	// Time is how long the records take to arrive. Defaults to ten years.
 	Time time.Duration
-	// Growth is the factor by which arrivals grow in a year. Defaults to 2; 1 is a steady stream.
+	// Growth is the factor by which arrivals grow per year. Defaults to 2; 1 is a steady stream.
 	Growth float64
-	// Servers is how many route. Defaults to 12.
+	// Servers is the number of servers that route. Defaults to 12.
 	Servers int
 	// Lag is how long it takes until all of them know a new generation. Defaults to a minute.
 	Lag time.Duration
-	// Mentions is how often the key of a new record comes again within about Lag: by other feeds,
-	// corrections, repeated calls. Defaults to 2.
+	// Mentions is how often the key of a new record comes again within about Lag: by other feeds, corrections,
+	// repeated calls. Defaults to 2.
 	Mentions float64
-	// RecordBytes is what a record takes on disk. Defaults to 1,500.
+	// RecordBytes is the size of a record on disk. Defaults to 1,500.
 	RecordBytes int64
-	// Seed of all that is drawn.
+	// Seed of all random numbers.
 	Seed uint64
 }
 
-// Doubling is the plan that doubles the cells until there are as many as to.
+// Doubling returns the plan that doubles the cells until there are at least as many as to.
 func Doubling(from, to uint64) ([]uint64, error) {
 	if from == 0 {
 		return nil, errors.New("simulate: begin with at least one cell")
@@ -95,10 +95,10 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// years is how long the records take to come.
+// years returns Time in years.
 func (o Options) years() float64 { return o.Time.Hours() / year.Hours() }
 
-// possible asks the cell map about the whole plan, however much of it the records will need.
+// possible checks that the cell map accepts the whole plan, however much of it the records will need.
 func possible(cells []uint64) error {
 	spec := cell.Spec{ID: "planned"}
 	for g, n := range cells {

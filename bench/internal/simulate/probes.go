@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// probe counts the cells that are looked at while a generation is the newest.
+// probe counts the cells that lookups visit while a generation is the newest.
 func (s *simulation) probe(gen int) {
 	g, r := &s.gens[gen], s.rand("probes", gen)
 	older := make([]int64, gen+1)
@@ -27,8 +27,8 @@ func (s *simulation) probe(gen int) {
 	}
 }
 
-// walk looks a key up whose row is in the cell of generation home, or nowhere if that is negative, and
-// returns how many cells it looked at. The older cells are sealed, and have filters or none.
+// walk looks up a key whose row is in the cell of generation home, or nowhere if that is negative, and returns the
+// number of cells it visited. The older cells are sealed, with or without filters.
 func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
 	view := cell.View{Epoch: 1, Generations: uint16(newest + 1), Current: uint16(newest)}
 	for g := 0; filters && g < newest && newest-g <= 64; g++ {
@@ -53,7 +53,7 @@ func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
 	return probes
 }
 
-// homes hands out a sample of generations, each as often as its share of the records says.
+// homes returns a sample of generations, each in proportion to its share of the records.
 func homes(records []int64) iter.Seq[int] {
 	total, ends := 0.0, make([]float64, len(records))
 	for g, n := range records {

@@ -2,8 +2,8 @@
 
 package simulate
 
-// rehash counts the rows that change their cells when the number of cells becomes that of the next
-// generation, and all rows so far are spread anew.
+// rehash counts the rows that change cells when the number of cells becomes that of the next generation and all
+// rows are redistributed.
 func (s *simulation) rehash() Rehash {
 	h := Rehash{Cells: s.gens[len(s.gens)-1].Cells}
 	for g := 1; g < len(s.gens); g++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// route gives the keys of a sample a puid and a birth id in the cell that they belong to, and has both
-// routed by every version of the map.
+// route gives the keys of a sample a puid and a birth ID in their cell, and routes both by every version of the
+// map.
 func (s *simulation) route() (Routed, error) {
 	r := s.rand("route", 0)
 	var maps []*cell.Map
@@ -42,7 +42,7 @@ func (s *simulation) route() (Routed, error) {
 	return routed, nil
 }
 
-// born returns an id of the segment, one of the many that random names.
+// born returns an ID in the segment, chosen by random.
 func born(s locality.Segment, random uint64) (id locality.ID) {
 	until := s.Until
 	if until == 0 {

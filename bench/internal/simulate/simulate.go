@@ -11,30 +11,30 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// SampleSize is how many members a sample has.
+// SampleSize is the number of members of a sample.
 const SampleSize = 20_000
 
-// puids is how many a cell can give away.
+// puids is how many puids a cell can give out.
 const puids = 1<<32 - 1
 
-// filterBits is what a key takes in a filter of a sealed cell, filterLies how often one does not
-// exclude a key that its cell lacks: binary fuse filters of eight bits.
+// filterBits is the size of a key in a filter of a sealed cell, filterLies the false positive rate: binary fuse
+// filters of eight bits.
 const (
 	filterBits = 9.04
 	filterLies = 1.0 / 256
 )
 
-// began is when the first record comes.
+// began is when the first record arrives.
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// simulation is a run: the plan, as far as records reach.
+// simulation is a run: the plan, as far as the records reach.
 type simulation struct {
 	Options
 	gens []Generation
 }
 
-// Run plays the growth. The error is cell.ErrMap if there can be no such generations, cell.ErrNoRoom
-// if a cell had to give away more puids than it has.
+// Run simulates the growth. The error is cell.ErrMap if the generations are not possible, cell.ErrNoRoom if a cell
+// would exceed its puids.
 func Run(opts Options) (*Report, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -42,7 +42,7 @@ func Run(opts Options) (*Report, error) {
 	}
 	s := &simulation{Options: o}
 	s.arrive()
-	if _, err := s.mapOf(len(s.gens)); err != nil { // whether there can be such generations
+	if _, err := s.mapOf(len(s.gens)); err != nil { // checks that the generations are possible
 		return nil, err
 	}
 	for g := range s.gens {
@@ -56,13 +56,12 @@ func Run(opts Options) (*Report, error) {
 	return r, err
 }
 
-// rand returns randomness of its own for each thing that is drawn, so that drawing one of them more
-// does not change the others.
+// rand returns separate random numbers for each purpose, so that drawing more for one does not change the others.
 func (s *simulation) rand(what string, gen int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.Seed, cell.Hash(what, fmt.Sprint(gen))))
 }
 
-// arrive gives the records to the generations: each takes what fills its cells, the last all the rest.
+// arrive assigns the records to the generations: each takes what fills its cells, the last one all the rest.
 func (s *simulation) arrive() {
 	left := s.Records
 	for g, cells := range s.Cells {
@@ -77,7 +76,7 @@ func (s *simulation) arrive() {
 	}
 }
 
-// day is when so many records have come: their rate grows by a factor a year.
+// day returns when that many records have arrived: their rate grows by a factor per year.
 func (s *simulation) day(records int64) float64 {
 	part, years := float64(records)/float64(s.Records), s.years()
 	if s.Growth != 1 {
@@ -86,17 +85,17 @@ func (s *simulation) day(records int64) float64 {
 	return part * years * 365
 }
 
-// rate is how many records come in a second of a day.
+// rate returns the number of records per second on a day.
 func (s *simulation) rate(day float64) float64 {
 	years := s.years()
 	if s.Growth == 1 {
 		return float64(s.Records) / s.Time.Seconds()
 	}
-	first := float64(s.Records) * math.Log(s.Growth) / (math.Pow(s.Growth, years) - 1) // a year, on the first day
+	first := float64(s.Records) * math.Log(s.Growth) / (math.Pow(s.Growth, years) - 1) // per year, on the first day
 	return first * math.Pow(s.Growth, day/365) / year.Seconds()
 }
 
-// before is how many records came before a generation.
+// before returns the number of records that came before a generation.
 func (s *simulation) before(gen int) (n int64) {
 	for _, g := range s.gens[:gen] {
 		n += g.Records
@@ -104,7 +103,7 @@ func (s *simulation) before(gen int) (n int64) {
 	return n
 }
 
-// mapOf is the map of the first n generations, when the last of them is current and the next one is not
+// mapOf returns the map of the first n generations, when the last of them is current and the next one is not
 // announced yet.
 func (s *simulation) mapOf(n int) (*cell.Map, error) {
 	spec := cell.Spec{ID: "simulated", Current: n - 1}
@@ -118,19 +117,19 @@ func (s *simulation) mapOf(n int) (*cell.Map, error) {
 	return cell.NewMap(spec)
 }
 
-// starts are the moments from which ids live in the generations.
+// starts returns the times from which IDs belong to the generations.
 func (s *simulation) starts() (all []time.Time) {
 	for g, gen := range s.gens {
 		t := time.UnixMilli(began.UnixMilli() + int64(gen.Day*24*3600*1000))
 		if g > 0 && !t.After(all[g-1]) {
-			t = all[g-1].Add(time.Millisecond) // so few records that a moment brings them
+			t = all[g-1].Add(time.Millisecond) // so few records that they arrive in the same millisecond
 		}
 		all = append(all, t)
 	}
 	return all
 }
 
-// room is what is left.
+// room returns what is left.
 func (s *simulation) room() Room {
 	last := s.gens[len(s.gens)-1]
 	room := Room{Puids: int64((1/last.Used - 1) * float64(last.Records))}

@@ -38,7 +38,7 @@ func doubling(t *testing.T, from, to uint64) []uint64 {
 	return cells
 }
 
-// What the command shows.
+// The output of the command.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	datadriven.RunTest(t, "testdata/reports", func(t *testing.T, d *datadriven.TestData) string {
@@ -85,7 +85,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// The same seed tells the same, another one something else, and all of it can be written as JSON.
+// The same seed gives the same report, another seed another one, and all of it can be written as JSON.
 func TestRun_OneSeedOneReport(t *testing.T) {
 	t.Parallel()
 	opts := simulate.Options{Cells: []uint64{16, 48, 240}, Records: 1e9, Seed: 7}
@@ -110,8 +110,8 @@ func TestRun_OneSeedOneReport(t *testing.T) {
 	}
 }
 
-// The walks agree with what can be said exactly: 1 look for a known key in the newest cell and so on
-// down (T7), all generations for an absent one, and with filters one more in 256.
+// The walks agree with exact values: 1 visit for a known key in the newest cell and so on down (T7), all
+// generations for an absent one, and with filters one extra visit in 256.
 func TestRun_ProbesAreWhatArithmeticSays(t *testing.T) {
 	t.Parallel()
 	r := run(t, simulate.Options{Cells: doubling(t, 16, 16384), Records: 4e9})
@@ -137,7 +137,7 @@ func TestRun_ProbesAreWhatArithmeticSays(t *testing.T) {
 	}
 }
 
-// Every record is in a generation, and days and cells rise.
+// Every record is in a generation, and days and cells increase.
 func TestRun_AllRecordsArrive(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -166,7 +166,7 @@ func TestRun_AllRecordsArrive(t *testing.T) {
 	}
 }
 
-// The room that is left is what the cell map allows.
+// The remaining room is what the cell map allows.
 func TestRun_RoomIsTheMaps(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -190,7 +190,7 @@ func TestRun_RoomIsTheMaps(t *testing.T) {
 	}
 }
 
-// Servers that learn at once, and keys that come once, get one puid each from the literal scheme too.
+// If servers learn at once, or keys come once, the literal scheme gives one puid each too.
 func TestRun_LiteralSchemeNeedsARace(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

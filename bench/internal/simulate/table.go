@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// Table shows the generations, a row each.
+// Table returns the generations, a row each.
 func (r *Report) Table() *term.Table {
 	t := &term.Table{
 		Header: []string{"generation", "cells", "from day", "records", "a cell", "fullest", "emptiest", "puids used", "absent", "absent+filters", "known", "known+filters"},
@@ -30,7 +30,7 @@ func (r *Report) Table() *term.Table {
 	return t
 }
 
-// Beside shows the end of the growth beside the literal scheme and beside spreading all rows anew.
+// Beside compares the end of the growth with the literal scheme and with redistributing all rows.
 func (r *Report) Beside() *term.Table {
 	t := &term.Table{
 		Header: []string{"in the end", "Locus", "literal scheme", "jump hash", "key ranges"},
@@ -47,7 +47,7 @@ func (r *Report) Beside() *term.Table {
 	return t
 }
 
-// Notes says in sentences what the tables have no column for.
+// Notes returns sentences on what the tables have no column for.
 func (r *Report) Notes() []string {
 	last := r.Generations[len(r.Generations)-1]
 	return []string{
@@ -61,7 +61,7 @@ func (r *Report) Notes() []string {
 	}
 }
 
-// short is term.Short with a unit more.
+// short is term.Short with one more unit.
 func short(n float64) string {
 	if n >= 1e12 {
 		return fmt.Sprintf("%.2fT", n/1e12)

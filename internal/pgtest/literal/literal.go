@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package literal is the directory of keys as the source text describes it, for tests to hold that of
-// package cell against. Growth adds a generation of cells, and then
+// Package literal is the directory of keys as the source text describes it, as a reference for tests of package
+// cell. Growth adds a generation of cells, and then
 //
 //	look for the key in the newest generation, then in the one before it, down to the oldest;
 //	where it is in none, insert it in the newest.
 //
-// Each cell has a unique index over its keys, each router has the cell map, and reads it again after some keys.
-// No cell is sealed and none knows of the map: two routers that know of different generations find a key in
-// neither and insert it in both, and so does one that was held up between looking and inserting.
+// Each cell has a unique index over its keys. Each router has the cell map, and reads it again after some keys. No
+// cell is sealed and none knows the map: two routers that know different generations both miss a key and both
+// insert it, and so does a router that is delayed between lookup and insertion.
 package literal
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Scheme keeps its keys in a table of its own, in the databases of an installation.
+// Scheme stores its keys in a table of its own, in the databases of an installation.
 type Scheme struct {
 	newest func() (*cell.Map, error)
 	lazy   int
@@ -33,25 +33,25 @@ type Scheme struct {
 	cells map[cell.ID]*database
 }
 
-// New prepares a scheme whose routers read the newest map again for every lazy keys: what a router may miss
-// is counted in keys, not in time, so a slow machine shows what a fast one does.
+// New returns a scheme whose routers read the newest map again after every lazy keys. The delay is counted in keys,
+// not in time, so that a slow machine gives the same result as a fast one.
 func New(newest func() (*cell.Map, error), lazy int) *Scheme {
 	return &Scheme{newest: newest, lazy: lazy, cells: map[cell.ID]*database{}}
 }
 
-// Router is one of the processes that give out puids. It is safe for many goroutines.
+// Router is one of the processes that give out puids. It is safe for concurrent use.
 type Router struct {
 	scheme *Scheme
 
 	mu   sync.Mutex
 	m    *cell.Map
-	keys int // that were put, less those before its second map
+	keys int // keys put, minus those before its second map
 }
 
-// Router makes a router, which has no map yet, and will read its second one after this many keys.
+// Router returns a router without a map, which will read its second one after first keys.
 func (s *Scheme) Router(first int) *Router { return &Router{scheme: s, keys: -first} }
 
-// Put answers with the puid of a key, which it gives one if it finds none. After an error it may have one.
+// Put returns the puid of a key, and allocates one if it finds none. After an error the key may have one.
 func (r *Router) Put(ctx context.Context, source, key string) (puid int64, err error) {
 	m, err := r.known()
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Router) Put(ctx context.Context, source, key string) (puid int64, err e
 	return r.scheme.insert(ctx, m, m.Home(k.Position()), k)
 }
 
-// known is the map that the router has.
+// known returns the map that the router has.
 func (r *Router) known() (*cell.Map, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *Router) known() (*cell.Map, error) {
 	return m, err
 }
 
-// Count tells how many keys have a puid, and how many have more than one.
+// Count returns how many keys have a puid, and how many have more than one.
 func (s *Scheme) Count(ctx context.Context, m *cell.Map) (keys, twice int, err error) {
 	seen := map[string]int{}
 	for _, id := range m.Cells() {
@@ -139,7 +139,7 @@ func arguments(k cell.Key) [][]byte {
 	return [][]byte{strconv.AppendInt(nil, k.Ring, 10), hex.AppendEncode(nil, k.Digest[:])}
 }
 
-// database is one connection to a cell, that all routers share: they meet between the statements, not in one.
+// database is a connection to a cell shared by all routers: they interleave between statements, not within one.
 type database struct {
 	mu   sync.Mutex
 	conn *pgconn.PgConn

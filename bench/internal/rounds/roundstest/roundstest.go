@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roundstest is what the tests of a program that measures rounds have in common: the other side of
+// Package roundstest is the common part of the tests of programs that measure rounds: the counterpart of
 // rounds.Program, and the test of what the program prints.
 package roundstest
 
@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// The program starts the tests with these. They are the tests' alone: a program that measures has no such flags.
+// The program starts the tests with these flags. Only the test binary has them.
 var (
 	asked  = flag.String("measure", "", "options as JSON: the program starts the tests so")
 	report = flag.String("report", "", "file that the report goes to, with -measure")
@@ -38,7 +38,7 @@ func Measure[O, R any](t *testing.T, measure func(testing.TB, O) *R) {
 	}
 }
 
-// Tables holds what is printed and drawn of reports against testdata/tables: -rewrite writes the file.
+// Tables compares what is printed and drawn for reports with testdata/tables; -rewrite updates the file.
 func Tables[R any](t *testing.T, tables, picture, csv func([]R) string) {
 	t.Helper()
 	datadriven.RunTest(t, "testdata/tables", func(t *testing.T, d *datadriven.TestData) string {
