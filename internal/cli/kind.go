@@ -27,7 +27,7 @@ func (a *app) kindCommand() *cobra.Command {
 	return c
 }
 
-// kindPath is where a kind is.
+// kindPath returns the path of a kind.
 func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
 
 func (a *app) kindList() *cobra.Command {
