@@ -39,8 +39,8 @@ func (h *Handle) Documents() string {
 // Status is the state of the installation.
 type Status struct {
 	Ready  bool         `json:"ready"`
-	Reason string       `json:"reason,omitempty"` // Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
-	Rules  string       `json:"rules"`            // Rules  string       `json:"rules"`            // version of the resolution code
+	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
+	Rules  string       `json:"rules"`            // version of the resolution code
 	Kinds  []KindStatus `json:"kinds"`
 	// Documents is the document database beside the cells, "" if there is none.
 	Documents string `json:"documents,omitempty"`
@@ -69,7 +69,7 @@ type Status struct {
 type KindStatus struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
-	Pack    string `json:"pack"` // Pack    string `json:"pack"` // hash of the name statistics
+	Pack    string `json:"pack"` // hash of the name statistics
 }
 
 // CellStatus is the state of one cell.
@@ -162,7 +162,7 @@ func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
 			return err
 		}
 		if c.Redo, err = tx.RedoDepth(ctx); err == nil && stats.Head.Unsettled() {
-			c.Redo++ // c.Redo++ // its losses are not repaired yet
+			c.Redo++ // its losses are not repaired yet
 		}
 		return err
 	}); err != nil {

@@ -17,7 +17,7 @@ import (
 // Vacuumed is the result of Vacuum for one cell.
 type Vacuumed struct {
 	Cell    cell.ID `json:"cell"`
-	Trimmed int     `json:"trimmed"` // Trimmed int     `json:"trimmed"` // changes trimmed from the log
+	Trimmed int     `json:"trimmed"` // changes trimmed from the log
 	// Behind reports that the log still holds contents of deleted records, because a rollup has not counted all of it.
 	// Run Vacuum again later.
 	Behind bool `json:"behind,omitempty"`
@@ -91,7 +91,7 @@ func (h *Handle) lastErased(ctx context.Context, id cell.ID) (last *changelog.Ch
 			return last, err
 		}
 		var puids []entity.PUID
-		var of []int // var of []int // index of the change that names it
+		var of []int // index of the change that names it
 		for i, c := range changes {
 			for _, members := range [][]changelog.Version{c.Before, c.After} {
 				for _, m := range members {

@@ -91,7 +91,7 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	if err != nil || bounds.Last == t.at {
 		return t, err
 	}
-	if bounds.Last < t.at { // if bounds.Last < t.at { // the cell was restored from a backup
+	if bounds.Last < t.at { // the cell was restored from a backup
 		t = tail{}
 	}
 	floor := max(t.at, bounds.Trimmed, bounds.Last-joinsBack)

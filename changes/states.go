@@ -130,7 +130,7 @@ func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, 
 // led is a state that may be a redirect of a live record to the entity of its anchor.
 type led struct {
 	mirror.State
-	record, anchor entity.PUID // record, anchor entity.PUID // 0 if it is not
+	record, anchor entity.PUID // 0 if it is not
 }
 
 // statesIn reads the births of a cell and resolves them as far as that cell can, in one snapshot.
@@ -201,7 +201,7 @@ func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entit
 	case b.PUID == 0:
 		to.Kind, to.To = mirror.Redirect, b.Successor
 		return nil
-	case rec == nil || rec.Birth != b.ID: // case rec == nil || rec.Birth != b.ID: // the cell was partly restored from a backup
+	case rec == nil || rec.Birth != b.ID: // the cell was partly restored from a backup
 		to.Kind, to.Settling = mirror.Unknown, true
 		return nil
 	case rec.Anchor != rec.PUID:

@@ -69,7 +69,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 		if r := &results[at[n]]; r.Err == nil {
 			r.Decided = told[n]
 			if r.Pending = d.Pending; d.Pending {
-				r.Conflict = "" // r.Conflict = "" // not known yet
+				r.Conflict = "" // not known yet
 			}
 		}
 	}

@@ -42,8 +42,8 @@ const (
 // entity's anchor.
 type Input struct {
 	Verdict   entity.Verdict
-	A, B      string // A, B      string // B only for a decision about a pair
-	Attribute string // Attribute string // for VerdictValue
+	A, B      string // B only for a decision about a pair
+	Attribute string // for VerdictValue
 	Value     string
 	Author    string // at most 255 bytes
 	Reason    string // at most 1024 bytes
@@ -84,7 +84,7 @@ type Query struct {
 	Of string
 	// Withdrawn includes withdrawn decisions.
 	Withdrawn bool
-	After     string // After     string // Next of the previous page; "" to begin
+	After     string // Next of the previous page; "" to begin
 	Limit     int    // 1 to 1000; 0 for 100
 }
 

@@ -19,7 +19,7 @@ import (
 
 // ReviewQuery selects a page of the review queue.
 type ReviewQuery struct {
-	After string // After string // Next of the previous page; "" to begin
+	After string // Next of the previous page; "" to begin
 	Limit int    // 1 to MaxReview; 0 for 20
 }
 
@@ -195,7 +195,7 @@ func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*Review
 		}
 		m := h.engine.Kind(a.Kind).Matcher
 		normA, normB := h.engine.Normalise(a), h.engine.Normalise(b)
-		v := edges[i].Vector // v := edges[i].Vector // weighted by current name frequencies
+		v := edges[i].Vector // weighted by current name frequencies
 		if m.Decide(v) != match.Unsure {
 			continue
 		}

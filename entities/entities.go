@@ -42,7 +42,7 @@ func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
 	if err := engine.CheckID("/id", id); err != nil {
 		return nil, err
 	}
-	passed := map[locality.ID]bool{} // passed := map[locality.ID]bool{} // two records deleted together may point to each other
+	passed := map[locality.ID]bool{} // two records deleted together may point to each other
 	for at, seen := id, 0; ; seen++ {
 		home, err := engine.Locate(ctx, h.engine, at, (*cell.Map).Entity)
 		if err != nil {

@@ -20,9 +20,9 @@ type Relation struct {
 	// Relation is part_of (this entity is part of the other), has_part (the other is part of this one) or co_located
 	// (two things in one place).
 	Relation string        `json:"relation"`
-	Entity   locality.ID   `json:"entity"` // Entity   locality.ID   `json:"entity"` // the other entity
+	Entity   locality.ID   `json:"entity"` // the other entity
 	Name     string        `json:"name"`
-	Via      [2]entity.Ref `json:"via"` // Via      [2]entity.Ref `json:"via"` // the pair of records that shows it, this entity's first
+	Via      [2]entity.Ref `json:"via"` // the pair of records that shows it, this entity's first
 	Bits     match.Score   `json:"bits"`
 }
 

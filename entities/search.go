@@ -25,13 +25,13 @@ const MaxText = 256
 
 // Query selects entities that meet all its conditions. The zero Query selects all.
 type Query struct {
-	Kind    string       // Kind    string       // only this kind; "" for all
-	Text    string       // Text    string       // every word must occur in a name, a category or a city; the last may be a prefix
-	Where   []Filter     // Where   []Filter     // required values of attributes
-	Has     []string     // Has     []string     // attributes that must have a value
-	Without []string     // Without []string     // attributes that must have no value
-	Order   Order        // Order   Order        // "" is OrderBest if there is any condition, otherwise OrderID
-	After   entity.Place // After   entity.Place // exclusive start; the zero place to begin
+	Kind    string       // only this kind; "" for all
+	Text    string       // every word must occur in a name, a category or a city; the last may be a prefix
+	Where   []Filter     // required values of attributes
+	Has     []string     // attributes that must have a value
+	Without []string     // attributes that must have no value
+	Order   Order        // "" is OrderBest if there is any condition, otherwise OrderID
+	After   entity.Place // exclusive start; the zero place to begin
 	Limit   int          // 1 to 1000; 0 for 100
 }
 
@@ -143,8 +143,8 @@ func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.P
 type found struct {
 	cell cell.ID
 	next []*entity.Entity
-	more bool         // more bool         // there may be more after next
-	at   entity.Query // at   entity.Query // reads the next page
+	more bool         // there may be more after next
+	at   entity.Query // reads the next page
 }
 
 // best merges the results of all cells by rank. It reads about each cell's share of the page first, and more only when

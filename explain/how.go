@@ -39,11 +39,11 @@ type Step struct {
 	B      []entity.Ref `json:"b"`
 	Pair   Join         `json:"pair"`
 	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
-	Absent int          `json:"absent"` // Absent int          `json:"absent"` // pairs without a common blocking key: each counts against
+	Absent int          `json:"absent"` // pairs without a common blocking key: each counts against
 	Joined bool         `json:"joined"`
 	// Decided is the human decision about the pair that caused or prevented the step.
 	Decided *entity.Decision `json:"decided,omitempty"`
-	Against string           `json:"against,omitempty"` // Against string           `json:"against,omitempty"` // what kept the groups apart, in a sentence
+	Against string           `json:"against,omitempty"` // what kept the groups apart, in a sentence
 }
 
 // How returns how an entity was formed. It clusters the stored records again with the same code, so the steps are the
@@ -86,7 +86,7 @@ func steps(c *resolve.Component, anchor entity.PUID) []Step {
 			}
 		}
 	}
-	last := map[int]int{} // last := map[int]int{} // rejected group → index of its last step
+	last := map[int]int{} // rejected group → index of its last step
 	for i, j := range joins {
 		a, b := of[j.Edge.A], of[j.Edge.B]
 		if !j.Joined && (a == own || b == own) {

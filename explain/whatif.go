@@ -34,8 +34,8 @@ type Scenario struct {
 
 // ScenarioResult is what would change.
 type ScenarioResult struct {
-	Before []ScenarioEntity `json:"before"` // Before []ScenarioEntity `json:"before"` // current entities that would change or disappear
-	After  []ScenarioEntity `json:"after"`  // After  []ScenarioEntity `json:"after"`  // entities that would replace them
+	Before []ScenarioEntity `json:"before"` // current entities that would change or disappear
+	After  []ScenarioEntity `json:"after"`  // entities that would replace them
 	Took   time.Duration    `json:"took_ns"`
 }
 
@@ -49,7 +49,7 @@ type ScenarioEntity struct {
 
 // Limits of a scenario.
 const (
-	MaxScenario = 100 // MaxScenario = 100 // deletions, decisions and bits together
+	MaxScenario = 100 // deletions, decisions and bits together
 	maxBits     = 100 * 100
 )
 

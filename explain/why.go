@@ -81,7 +81,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	for b := range norms {
 		for a := range b {
 			if a != leads[b] && (a != leads[a] || b != leads[b]) {
-				continue // continue // an equivalent reason is already listed
+				continue // an equivalent reason is already listed
 			}
 			v := m.Compare(norms[a], norms[b])
 			pairs = append(pairs, pair{a, b, v, m.Score(v)})

@@ -197,7 +197,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		code := "not_joined"
 		if decisionOn(c, *last.Against) != nil {
 			if pair := [2]int{last.Against.A, last.Against.B}; pair == [2]int{i, j} || pair == [2]int{j, i} {
-				return nil // return nil // already reported
+				return nil // already reported
 			}
 			code = "decided"
 		}

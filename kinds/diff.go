@@ -20,14 +20,14 @@ import (
 type Diff struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"` // of the proposed schema
-	Pack    string `json:"pack"`    // Pack    string `json:"pack"`    // hash of the proposed pack
+	Pack    string `json:"pack"`    // hash of the proposed pack
 	Records int    `json:"records"`
-	Before  int    `json:"before"`  // Before  int    `json:"before"`  // current entities
-	After   int    `json:"after"`   // After   int    `json:"after"`   // proposed entities
-	Stay    int    `json:"stay"`    // Stay    int    `json:"stay"`    // proposed entities with the same records
-	Changed int    `json:"changed"` // Changed int    `json:"changed"` // those among Stay that show other values
-	Merged  int    `json:"merged"`  // Merged  int    `json:"merged"`  // proposed entities with records from several current ones
-	Split   int    `json:"split"`   // Split   int    `json:"split"`   // current entities whose records go to several
+	Before  int    `json:"before"`  // current entities
+	After   int    `json:"after"`   // proposed entities
+	Stay    int    `json:"stay"`    // proposed entities with the same records
+	Changed int    `json:"changed"` // those among Stay that show other values
+	Merged  int    `json:"merged"`  // proposed entities with records from several current ones
+	Split   int    `json:"split"`   // current entities whose records go to several
 	// Merges and Splits are the largest examples, at most DiffExamples of each.
 	Merges []Example `json:"merges"`
 	Splits []Example `json:"splits"`
@@ -37,8 +37,8 @@ type Diff struct {
 type Example struct {
 	From    []locality.ID `json:"from"`
 	To      []locality.ID `json:"to"`
-	Size    int           `json:"size"`    // Size    int           `json:"size"`    // number of records
-	Records []Member      `json:"records"` // Records []Member      `json:"records"` // the first records
+	Size    int           `json:"size"`    // number of records
+	Records []Member      `json:"records"` // the first records
 }
 
 // Member is a record that moves to another entity.
@@ -103,9 +103,9 @@ type differ struct {
 	of        map[entity.PUID]*entity.Record
 	decisions []entity.Decision
 	decided   map[entity.PUID][]entity.Decision
-	groups    [][]*entity.Record // groups    [][]*entity.Record // proposed
+	groups    [][]*entity.Record // proposed
 	diff      *Diff
-	stay      map[entity.PUID][]*entity.Record // stay      map[entity.PUID][]*entity.Record // by current anchor
+	stay      map[entity.PUID][]*entity.Record // by current anchor
 }
 
 func (d *differ) readDecisions(ctx context.Context) error {
@@ -129,11 +129,11 @@ func (d *differ) id(anchor entity.PUID) locality.ID {
 
 // compare counts merges and splits.
 func (d *differ) compare() {
-	size := map[entity.PUID]int{} // size := map[entity.PUID]int{} // of current entities
+	size := map[entity.PUID]int{} // of current entities
 	for _, rec := range d.records {
 		size[rec.Anchor]++
 	}
-	to := map[entity.PUID]map[entity.PUID]bool{} // to := map[entity.PUID]map[entity.PUID]bool{} // proposed anchors by current anchor
+	to := map[entity.PUID]map[entity.PUID]bool{} // proposed anchors by current anchor
 	members := map[entity.PUID][]*entity.Record{}
 	d.stay = map[entity.PUID][]*entity.Record{}
 	then := map[entity.PUID]entity.PUID{}

@@ -44,7 +44,7 @@ type counting struct {
 	Progress
 	tell  func(Progress)
 	begun time.Time
-	from  int // from  int // records done when the step began
+	from  int // records done when the step began
 	told  time.Time
 }
 
@@ -52,7 +52,7 @@ type counting struct {
 func (h *Handle) progress(ctx context.Context, step string, tell func(Progress)) *counting {
 	c := &counting{Progress: Progress{Step: step}, tell: tell, begun: time.Now()}
 	for _, id := range h.engine.Map().Cells() {
-		_ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // _ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // the total is for display only
+		_ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // the total is for display only
 			n, err := tx.Counts(ctx)
 			c.Of += int(n.Records)
 			return err

@@ -58,7 +58,7 @@ func (h *Handle) Switch(ctx context.Context, p Proposal, progress func(Progress)
 	if err != nil || !more {
 		return wrapRules(err)
 	}
-	defer h.engine.Switching()() // defer h.engine.Switching()() // keeps the keeper from doing the same
+	defer h.engine.Switching()() // keeps the keeper from doing the same
 	counting := h.progress(ctx, "switching", progress)
 	first := true
 	for {

@@ -76,8 +76,8 @@ type Record struct {
 
 // Query selects live records, in the order of their puids.
 type Query struct {
-	Source string      // Source string      // only this source; "" for all
-	After  entity.PUID // After  entity.PUID // exclusive start; 0 to begin
+	Source string      // only this source; "" for all
+	After  entity.PUID // exclusive start; 0 to begin
 	Limit  int         // 1 to 1000; 0 for 100
 	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
 	Damaged func(*cell.DamagedError)
@@ -119,14 +119,14 @@ func (h *Handle) Stored(ctx context.Context, ref entity.Ref) (*entity.Record, er
 		if records[0] != nil || attempt > 0 {
 			return engine.Present(ref, records[0])
 		}
-		h.engine.Keys.Forget(key) // h.engine.Keys.Forget(key) // stale cache: its cell was restored from a backup without the record
+		h.engine.Keys.Forget(key) // stale cache: its cell was restored from a backup without the record
 	}
 }
 
 // WithEntities adds the entity id to each record.
 func (h *Handle) WithEntities(ctx context.Context, records []*entity.Record) ([]*Record, error) {
 	of := make([]*Record, len(records))
-	var joined []*Record // var joined []*Record // records whose anchor is another record
+	var joined []*Record // records whose anchor is another record
 	var anchors []entity.PUID
 	for i, rec := range records {
 		of[i] = &Record{Record: rec, Entity: rec.Birth}

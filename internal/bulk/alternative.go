@@ -40,7 +40,7 @@ func (m *meaning) alternate(attribute string, columns []string) {
 	}
 	a := &m.alternatives[i]
 	for _, column := range columns {
-		if !slices.Contains(a.Columns, column) && len(a.Columns) < MaxColumns { // if !slices.Contains(a.Columns, column) && len(a.Columns) < MaxColumns { // untrusted names must not pile up
+		if !slices.Contains(a.Columns, column) && len(a.Columns) < MaxColumns { // untrusted names must not pile up
 			a.Columns = append(a.Columns, column)
 		}
 	}

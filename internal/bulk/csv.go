@@ -20,15 +20,15 @@ type csvReader struct {
 	name    string
 	lines   *lines
 	columns *meaning
-	stream  bool // stream  bool // the writer of a stream may stop within a row, which then looks like the end
+	stream  bool // the writer of a stream may stop within a row, which then looks like the end
 
 	header  []string
 	targets []string
-	raw     []byte // raw     []byte // the beginning of the row as written
+	raw     []byte // the beginning of the row as written
 	text    []byte // the row, unquoted
 	ends    []int  // where each field ends in text
 	span    int64  // how many physical lines the row has
-	ended   bool   // ended   bool   // whether its last line has a line end
+	ended   bool   // whether its last line has a line end
 }
 
 // state is the state of the scanner within a row.
@@ -36,10 +36,10 @@ type state int
 
 const (
 	fieldStart state = iota
-	bare             // bare             // inside an unquoted field
+	bare             // inside an unquoted field
 	quoted
-	closed // closed // after the closing quote of a field, or the first of a doubled quote
-	faulty // faulty // after a fault, looking for the end of the row
+	closed // after the closing quote of a field, or the first of a doubled quote
+	faulty // after a fault, looking for the end of the row
 )
 
 func (r *csvReader) fault(line int64, hint, format string, args ...any) error {

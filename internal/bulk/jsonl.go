@@ -195,7 +195,7 @@ func (r *jsonlReader) target(name string, mixed bool) target {
 	to, known := r.targets[column{name, mixed}]
 	if !known {
 		to.name, to.reason = r.columns.target(name, mixed)
-		if len(r.targets) < MaxColumns { // if len(r.targets) < MaxColumns { // untrusted names must not pile up
+		if len(r.targets) < MaxColumns { // untrusted names must not pile up
 			r.targets[column{name, mixed}] = to
 		}
 	}

@@ -18,11 +18,11 @@ type lines struct {
 	place
 
 	holding bool
-	from    place  // from    place  // start of the held lines
-	held    []byte // held    []byte // lines read ahead
-	at      int    // at      int    // bytes of held that were read again
-	end     place  // end     place  // end of the held lines
-	cut     bool   // cut     bool   // the last of them was truncated
+	from    place  // start of the held lines
+	held    []byte // lines read ahead
+	at      int    // bytes of held that were read again
+	end     place  // end of the held lines
+	cut     bool   // the last of them was truncated
 }
 
 // place is a position in the input.
@@ -83,7 +83,7 @@ func (l *lines) readOn() (line []byte, cut bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
-		if room := MaxRow + 2 - len(l.buf); len(part) > room { // if room := MaxRow + 2 - len(l.buf); len(part) > room { // plus two for the line end
+		if room := MaxRow + 2 - len(l.buf); len(part) > room { // plus two for the line end
 			part, cut = part[:room], true
 		}
 		l.buf = append(l.buf, part...)

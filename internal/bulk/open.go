@@ -42,7 +42,7 @@ type Reader struct {
 	Size int64
 
 	means  *meaning
-	stream bool // stream bool // not a regular file
+	stream bool // not a regular file
 	taken  *counter
 	close  []func() error
 }

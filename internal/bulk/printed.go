@@ -8,10 +8,10 @@ import "github.com/locus-db/locus/internal/strictjson"
 type shape int
 
 const (
-	flat    shape = iota // flat    shape = iota // a row: the attributes beside source and key
-	printed              // printed              // a record as printed by locus record list --json, with the attributes in an object
+	flat    shape = iota // a row: the attributes beside source and key
+	printed              // a record as printed by locus record list --json, with the attributes in an object
 	summary              // the last line of a list
-	other                // other                // another line of a list: an entity, a change
+	other                // another line of a list: an entity, a change
 )
 
 // shapeOf returns the shape of a line. A row is flat, so an object under "attributes" means a printed record. A summary

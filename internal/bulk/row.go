@@ -9,9 +9,9 @@ import (
 
 // Limits of what is read.
 const (
-	MaxRow     = 1 << 20 // MaxRow     = 1 << 20 // bytes of a row or a line
+	MaxRow     = 1 << 20 // bytes of a row or a line
 	MaxColumns = 256     // columns of a CSV file
-	MaxRatio   = 200     // MaxRatio   = 200     // decompressed bytes per compressed byte
+	MaxRatio   = 200     // decompressed bytes per compressed byte
 )
 
 // Row is a record read from a file, with its columns renamed to attributes.
@@ -39,7 +39,7 @@ func (r *Row) Flat() json.RawMessage {
 	if r.Observed != "" {
 		flat[ColumnObserved] = r.Observed
 	}
-	text, _ := json.Marshal(flat) // text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
+	text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
 	return text
 }
 
@@ -79,17 +79,17 @@ func (e *RowError) Error() string {
 // whole rejects a row that cannot be parsed. It keeps at most 200 bytes of its text, to recognise it.
 func (e *RowError) whole(text []byte, code, reason string) *RowError {
 	e.Code, e.Reason = code, reason
-	e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // cannot fail for a string
+	e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // cannot fail for a string
 	return e
 }
 
 // FileError says why a file cannot be read, or not to its end.
 type FileError struct {
 	Name   string
-	Line   int64 // Line   int64 // 0 for the file as a whole
+	Line   int64 // 0 for the file as a whole
 	Reason string
 	Hint   string // what to try
-	Err    error  // Err    error  // cause, if there is one
+	Err    error  // cause, if there is one
 }
 
 // Error returns the file, the line and the reason.

@@ -27,9 +27,9 @@ type State struct {
 	File string `json:"file"`
 	Job  string `json:"job"`
 
-	Rows    int64 `json:"rows"`    // Rows    int64 `json:"rows"`    // rows to skip, including rejected ones
-	Rejects int64 `json:"rejects"` // Rejects int64 `json:"rejects"` // bytes of the file of rejected rows that are valid
-	Lines   int64 `json:"lines"`   // Lines   int64 `json:"lines"`   // lines of the rejected rows
+	Rows    int64 `json:"rows"`    // rows to skip, including rejected ones
+	Rejects int64 `json:"rejects"` // bytes of the file of rejected rows that are valid
+	Lines   int64 `json:"lines"`   // lines of the rejected rows
 	// Source and Key are those of the last accepted row. A resumed import can check that it still exists.
 	Source string `json:"source,omitempty"`
 	Key    string `json:"key,omitempty"`

@@ -67,7 +67,7 @@ func (t *template) compose(value func(column string) string) string {
 // meaning adds the parsed templates to the Columns of one file.
 type meaning struct {
 	*Columns
-	made         []template // made         []template // from Rename
+	made         []template // from Rename
 	alternatives []Alternative
 }
 

@@ -19,8 +19,8 @@ type mark struct {
 	// runs are the lines of a path; a run of one point is a dot. A fill closes them.
 	runs  [][]point
 	color string
-	width float64 // width float64 // line width; 0 fills
-	alpha float64 // alpha float64 // opacity of a fill
+	width float64 // line width; 0 fills
+	alpha float64 // opacity of a fill
 
 	text   string
 	at     point
@@ -41,8 +41,8 @@ const (
 
 const (
 	fontSize  = 12.0
-	titleSize = 14.0            // titleSize = 14.0            // font size of bold text
-	em        = 0.56 * fontSize // em        = 0.56 * fontSize // approximate width of a character
+	titleSize = 14.0            // font size of bold text
+	em        = 0.56 * fontSize // approximate width of a character
 )
 
 // frame is the area of the values.

@@ -17,7 +17,7 @@ type valueTick struct {
 // valueTicks returns about want round values that span a range, and the range they span.
 func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float64) {
 	if high <= low {
-		high = low + max(1, 1e-12*math.Abs(low)) // high = low + max(1, 1e-12*math.Abs(low)) // adding 1 to a large number has no effect
+		high = low + max(1, 1e-12*math.Abs(low)) // adding 1 to a large number has no effect
 	}
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(want))))
 	for _, times := range []float64{1, 2, 5, 10} {
@@ -26,7 +26,7 @@ func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float6
 			break
 		}
 	}
-	step = max(step, 1) // step = max(step, 1) // counts are whole numbers
+	step = max(step, 1) // counts are whole numbers
 	from, to = math.Floor(low/step)*step, math.Ceil(high/step)*step
 	for i := 0; ; i++ {
 		v := from + float64(i)*step

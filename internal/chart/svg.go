@@ -96,6 +96,6 @@ func number(n int) string {
 // escape makes text safe in elements and attributes; characters that XML cannot represent become U+FFFD.
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // _ = xml.EscapeText(&b, []byte(s)) // a strings.Builder returns no error
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder returns no error
 	return b.String()
 }

@@ -20,12 +20,12 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            map[string]string
-	out, talk      term.Style // out, talk      term.Style // styles of stdout and stderr
+	out, talk      term.Style // styles of stdout and stderr
 
 	json    bool          // --json
 	url     string        // --url
 	data    string        // --data
-	cellMap string        // cellMap string        // --map of a shared installation
+	cellMap string        // --map of a shared installation
 	notice  time.Duration // --notice
 	mongodb string        // --mongodb
 	unsafe  bool          // --unsafe-durability

@@ -20,20 +20,20 @@ import (
 
 // batch is a run of rows of a file: rows to send, and rows rejected locally.
 type batch struct {
-	checked int // checked int // rows checked by a dry run
+	checked int // rows checked by a dry run
 	items   []item
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
-	size    int // size    int // bytes of the items and their separators
+	size    int // bytes of the items and their separators
 
-	done chan struct{} // done chan struct{} // closed once the fields below are final
+	done chan struct{} // closed once the fields below are final
 	err  error
 }
 
 // item is a row to send.
 type item struct {
 	row    *bulk.Row
-	text   []byte // text   []byte // JSON of the row
+	text   []byte // JSON of the row
 	result httpapi.PutResult
 }
 

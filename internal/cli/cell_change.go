@@ -73,7 +73,7 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
 	f := *explainFailure(ctx, err)
-	if f.Exit == exitUnavailable { // if f.Exit == exitUnavailable { // after a conflict the same command would fail again
+	if f.Exit == exitUnavailable { // after a conflict the same command would fail again
 		f.Hint = goesOn
 	}
 	return nil, &f

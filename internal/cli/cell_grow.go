@@ -58,7 +58,7 @@ type planned struct {
 	*client
 	request *httpapi.GrowRequest
 	plan    *cell.Plan
-	raw     json.RawMessage // raw     json.RawMessage // JSON of the plan
+	raw     json.RawMessage // JSON of the plan
 }
 
 // plan connects and requests a growth plan. The caller closes the connection.

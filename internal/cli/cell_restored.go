@@ -118,7 +118,7 @@ var errAgreed = errors.New("a dry run ends here")
 // restoring describes what was restored elsewhere.
 type restoring struct {
 	pairs   [][2]string // OLD and NEW of the cells
-	mongodb *[2]string  // mongodb *[2]string  // OLD and NEW of the document database, nil if not given
+	mongodb *[2]string  // OLD and NEW of the document database, nil if not given
 }
 
 func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {

@@ -37,7 +37,7 @@ type tailing struct {
 	after  string
 	follow bool
 
-	at    string // at    string // watermark after the last printed line
+	at    string // watermark after the last printed line
 	count int
 }
 

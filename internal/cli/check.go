@@ -51,8 +51,8 @@ func (a *app) checkCommand() *cobra.Command {
 
 // check runs a check and prints what it finds.
 func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error {
-	rows := int64(0) // rows := int64(0) // rows of completed steps
-	page := 0        // page := 0        // rows of the current step
+	rows := int64(0) // rows of completed steps
+	page := 0        // rows of the current step
 	result, err := a.change(c.Context(), cl, "/v1/check", request, func(raw json.RawMessage) (step, line string, err error) {
 		var of struct {
 			Type string `json:"type"`

@@ -49,10 +49,10 @@ const maxAnswer = 256 << 20
 type access int
 
 const (
-	looks  access = iota // looks  access = iota // writes nothing at all
-	reads                // reads                // does not change records or the cell map
+	looks  access = iota // writes nothing at all
+	reads                // does not change records or the cell map
 	writes               // as a server does
-	makes                // makes                // like writes, and creates a missing installation
+	makes                // like writes, and creates a missing installation
 )
 
 // connect connects to the server, or opens the data.
@@ -155,7 +155,7 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	svc, err := locus.OpenCells(ctx, cells, service) // svc, err := locus.OpenCells(ctx, cells, service) // closes the cells on error
+	svc, err := locus.OpenCells(ctx, cells, service) // closes the cells on error
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
@@ -191,9 +191,9 @@ type question struct {
 	method, path string
 	query        url.Values
 	body         []byte
-	media        string // media        string // of the body; JSON if empty
-	accept       string // accept       string // requested media type, where there is a choice
-	key          string // key          string // idempotency key
+	media        string // of the body; JSON if empty
+	accept       string // requested media type, where there is a choice
+	key          string // idempotency key
 }
 
 // exchange is do with the status of the answer, which is one of success.

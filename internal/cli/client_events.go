@@ -81,7 +81,7 @@ func (c *client) events(ctx context.Context, path string, query url.Values, each
 func (e *event) hand(each func(event) error) error {
 	switch {
 	case e.name == "":
-		return nil // return nil // a comment that keeps the connection alive
+		return nil // a comment that keeps the connection alive
 	case e.name != httpapi.EventEnd:
 		return each(*e)
 	}

@@ -46,7 +46,7 @@ func (a *app) wrongDefinition(file string, text []byte, problems []definition.Pr
 	lines := strings.Split(string(text), "\n")
 	for _, p := range problems {
 		if _, err := fmt.Sscanf(p.Text, "line %d:", &p.Line); err == nil {
-			_, p.Text, _ = strings.Cut(p.Text, ": ") // _, p.Text, _ = strings.Cut(p.Text, ": ") // drops the prefix of the YAML parser
+			_, p.Text, _ = strings.Cut(p.Text, ": ") // drops the prefix of the YAML parser
 		}
 		if p.Line == 0 {
 			p.Line = lineOf(lines, p.Field)
@@ -108,7 +108,7 @@ func caret(n int, line, field string) string {
 			break
 		}
 	}
-	const wide = 100 // const wide = 100 // a line of JSON may be very long
+	const wide = 100 // a line of JSON may be very long
 	if at > wide {
 		line, at = "..."+line[at-wide/2:], wide/2+3
 	}

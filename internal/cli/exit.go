@@ -32,10 +32,10 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitInvalid     = 2 // wrong flag, configuration or input; unsafe start
-	exitPartly      = 3 // exitPartly      = 3 // some records were rejected
+	exitPartly      = 3 // some records were rejected
 	exitNotFound    = 4
 	exitConflict    = 5
-	exitUnavailable = 6 // exitUnavailable = 6 // retry later
+	exitUnavailable = 6 // retry later
 	exitInterrupted = 130
 )
 

@@ -73,7 +73,7 @@ func (a *app) idCommand() *cobra.Command {
 	f.StringVar(&m.near, "near", "", "mint near this id, so that both live in one cell")
 	f.Var(&m.node, "node", "node of minted ids: a number that no other process has, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
-	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // _ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is for imports
+	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is for imports
 	return c
 }
 

@@ -16,7 +16,7 @@ import (
 
 // fields are the fields of an id, for JSON.
 type fields struct {
-	Type     string      `json:"type,omitempty"` // Type     string      `json:"type,omitempty"` // of a line of a stream
+	Type     string      `json:"type,omitempty"` // of a line of a stream
 	ID       locality.ID `json:"id"`
 	Position uint32      `json:"position"`
 	Counter  uint32      `json:"counter"`
@@ -42,7 +42,7 @@ const (
 // explainer explains ids, with a cell map if there is one.
 type explainer struct {
 	cells *cell.Map
-	last  map[[6]byte]locality.ID // last  map[[6]byte]locality.ID // last id of each process and node
+	last  map[[6]byte]locality.ID // last id of each process and node
 }
 
 // newExplainer reads the map from a file, unless mapFile is "".

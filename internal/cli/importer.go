@@ -30,26 +30,26 @@ type importer struct {
 
 	client *client
 	flags  *ingesting
-	kinds  []*match.Schema // kinds  []*match.Schema // the first is the default kind
+	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
 
 	reader   *bulk.Reader
 	rejects  *bulk.Rejects
 	progress *term.Progress
-	keep     bool // keep     bool // whether the state is saved in a file
+	keep     bool // whether the state is saved in a file
 	start    time.Time
-	skip     int64 // skip     int64 // rows done by an earlier run
+	skip     int64 // rows done by an earlier run
 
-	mu    sync.Mutex // mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
-	state bulk.State // state bulk.State // of the committed rows
+	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
+	state bulk.State // of the committed rows
 	// watermark covers the writes of this run.
 	watermark changelog.Watermark
-	told      int // told      int // number of alternatives already reported
+	told      int // number of alternatives already reported
 }
 
 const (
-	underWay = 4 // underWay = 4 // concurrent batches
+	underWay = 4 // concurrent batches
 	// batchSize is the number of bytes after which a request is sent. One more record, which JSON escapes may lengthen
 	// sixfold, still fits into the server's limit of 1 MiB.
 	batchSize = 600 << 10
@@ -63,7 +63,7 @@ func (im *importer) run(ctx context.Context) error {
 	}
 	defer im.reader.Close()
 	defer im.progress.Close()
-	im.tellAlternatives() // im.tellAlternatives() // from the header
+	im.tellAlternatives() // from the header
 	err := im.pump(ctx)
 	im.tellAlternatives()
 	if im.rejects != nil {
@@ -161,7 +161,7 @@ func (im *importer) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if old.Counts == nil { // if old.Counts == nil { // the file may contain null
+	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
 	}
 	im.state, im.skip = *old, old.Rows

@@ -110,7 +110,7 @@ func (a *app) metricTop() *cobra.Command {
 type asked struct {
 	names  []string
 	prefix string
-	all    bool // all    bool // by prefix, which may be empty
+	all    bool // by prefix, which may be empty
 }
 
 func (q *asked) flags(c *cobra.Command) {

@@ -40,11 +40,11 @@ type hitFile struct {
 	counts map[string]int64
 	// refusedLines is the number of lines of the rejected rows.
 	refusedLines int64
-	lines        []*bulk.Row // lines        []*bulk.Row // rows of the batch to send
+	lines        []*bulk.Row // rows of the batch to send
 	wrong        []bulk.Reject
 	size         int
 	body         []byte
-	number       int // number       int // number of the batch
+	number       int // number of the batch
 }
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
@@ -80,7 +80,7 @@ func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 	switch {
 	case o.key != "":
 		h.key = o.key
-	case reader.Size < 0: // case reader.Size < 0: // cannot be read twice
+	case reader.Size < 0: // cannot be read twice
 		h.key = randomKey()
 	default:
 		if h.key, err = contentKey(h.name); err != nil {

@@ -61,7 +61,7 @@ func (a *app) metricHit() *cobra.Command {
 	f.StringVar(&o.key, "key", "", "count this once, however often it is said; with --at. Of a file: its name among those that count once, in the place of its content")
 	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is the standard input. Several files with several flags")
 	f.StringVar(&o.format, "format", "", "of a file: csv or jsonl; without it the name of the file says it, or its first character")
-	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // _ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // LOCUS_KEY is a column of imports
+	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // LOCUS_KEY is a column of imports
 	return a.connection(c)
 }
 

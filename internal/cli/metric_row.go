@@ -78,6 +78,6 @@ func wrongHit(row *bulk.Row, field, reason string) *bulk.RowError {
 func flatHit(row *bulk.Row) json.RawMessage {
 	flat := row.Values()
 	flat["metric"] = row.Key
-	text, _ := json.Marshal(flat) // text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
+	text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
 	return text
 }

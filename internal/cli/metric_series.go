@@ -77,7 +77,7 @@ func (a *app) metricSeries() *cobra.Command {
 	c.Flags().StringVar(&format, "format", "table", "table, csv or json")
 	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the places in them, that a hit of NAME touches")
 	c.Flags().StringVar(&at, "at", "", "with --explain: when the hit is, now if left out")
-	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // _ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // LOCUS_FORMAT is for imports
+	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // LOCUS_FORMAT is for imports
 	return a.connection(c)
 }
 

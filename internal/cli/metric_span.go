@@ -79,6 +79,6 @@ func instant(text string, zone *time.Location) time.Time {
 	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
 		return t
 	}
-	t, _ := time.Parse(time.RFC3339, text) // t, _ := time.Parse(time.RFC3339, text) // zero on error
+	t, _ := time.Parse(time.RFC3339, text) // zero on error
 	return t
 }

@@ -38,7 +38,7 @@ type mirroring struct {
 
 	source *source
 	target mirror.Target
-	place  string // place  string // description of the target
+	place  string // description of the target
 }
 
 func (a *app) mirrorMongoDB() *cobra.Command {

@@ -21,7 +21,7 @@ const mirrorBeat = 200 * time.Millisecond
 func (m *mirroring) follow(ctx context.Context) error {
 	progress := term.NewProgress(m.stderr, m.talk.Terminal && !m.json, nil)
 	defer progress.Close()
-	var status cells.Status // var status cells.Status // the number of ids is unknown, but close to that of records
+	var status cells.Status // the number of ids is unknown, but close to that of records
 	if _, err := m.source.get(ctx, "/v1/status", nil, &status); err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func summed(standings []mirror.Standing) (sum mirrorSum) {
 
 // mirrorLine formats lines of progress.
 type mirrorLine struct {
-	total int64 // total int64 // estimate
+	total int64 // estimate
 	begun time.Time
-	ids   int64 // ids   int64 // at the start
+	ids   int64 // at the start
 	known bool
 	last  string
 }

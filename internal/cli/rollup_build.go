@@ -62,7 +62,7 @@ func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw jso
 	if outcome == "rebuilding" {
 		outcome = "rebuilt"
 	}
-	if of.State == rollups.Partial { // if of.State == rollups.Partial { // some cells did not report their groups
+	if of.State == rollups.Partial { // some cells did not report their groups
 		a.say("%s: rollup %s, generation %d serves", outcome, of.Name, of.Generation)
 		return nil
 	}

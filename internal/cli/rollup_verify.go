@@ -33,10 +33,10 @@ func (a *app) rollupVerify() *cobra.Command {
 // verifying compares rollups with their recomputation.
 type verifying struct {
 	*app
-	t        *term.Table // t        *term.Table // results
-	differs  int         // differs  int         // number of rows that differ
-	worst    string      // worst    string      // name of a rollup that differs
-	building []string    // building []string    // rollups without an active generation
+	t        *term.Table // results
+	differs  int         // number of rows that differ
+	worst    string      // name of a rollup that differs
+	building []string    // rollups without an active generation
 }
 
 func newVerifying(a *app) *verifying {
@@ -49,7 +49,7 @@ func newVerifying(a *app) *verifying {
 // all compares the named rollups, or all active ones.
 func (v *verifying) all(c *cobra.Command, cl *client, names []string) error {
 	if len(names) == 0 {
-		var list struct { // var list struct { // only what is needed: a later release may have other definitions
+		var list struct { // only what is needed: a later release may have other definitions
 			Rollups []struct {
 				Name       string `json:"name"`
 				Generation int64  `json:"generation"`

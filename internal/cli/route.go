@@ -64,7 +64,7 @@ var negative = regexp.MustCompile(`in (-[0-9]+)$`)
 // walked is the route of an address, with the cells of what was found.
 type walked struct {
 	explain.Route
-	record, entity *cell.ID // record, entity *cell.ID // cells of the record and the entity
+	record, entity *cell.ID // cells of the record and the entity
 	took           time.Duration
 }
 

@@ -50,7 +50,7 @@ type guide struct {
 }
 
 func newGuide(known map[cell.ID]cells.CellStatus, style term.Style) *guide {
-	style.Terminal = true // style.Terminal = true // a drawing is always aligned
+	style.Terminal = true // a drawing is always aligned
 	return &guide{known: known, style: style}
 }
 
@@ -144,7 +144,7 @@ func unrolled(l *cell.Layer) string {
 
 // segmentStarts reports whether a segment starts in lo to hi-1.
 func segmentStarts(cells, lo, hi uint64) bool {
-	next := (lo*cells + 1<<32 - 1) >> 32 // next := (lo*cells + 1<<32 - 1) >> 32 // the first segment that starts at lo or later
+	next := (lo*cells + 1<<32 - 1) >> 32 // the first segment that starts at lo or later
 	return (next<<32+cells-1)/cells < hi
 }
 
@@ -209,6 +209,6 @@ func (g *guide) puid(p *cell.PuidRoute) {
 }
 
 func (g *guide) table(t *term.Table) {
-	_ = t.Write(g, g.style) // _ = t.Write(g, g.style) // cannot fail in memory
+	_ = t.Write(g, g.style) // cannot fail in memory
 	g.WriteByte('\n')
 }

@@ -49,7 +49,7 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
-	linger      time.Duration // linger      time.Duration // 0 for the default, negative for none
+	linger      time.Duration // 0 for the default, negative for none
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -282,7 +282,7 @@ func servers(m *cell.Map) []string {
 		host := "this machine"
 		if u, err := url.Parse(m.URL(id)); err == nil && isShared(m.URL(id)) {
 			if host = u.Host; host == "" {
-				host = u.Query().Get("host") // host = u.Query().Get("host") // a Unix socket
+				host = u.Query().Get("host") // a Unix socket
 			}
 		}
 		if !slices.Contains(hosts, host) {

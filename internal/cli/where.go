@@ -57,7 +57,7 @@ func isShared(text string) bool {
 // a URL belongs to that.
 type mapFlag struct {
 	urls    *string
-	columns pflag.Value // columns pflag.Value // nil without columns
+	columns pflag.Value // nil without columns
 }
 
 // Set implements pflag.Value.
@@ -130,11 +130,11 @@ func redactAll(urls string) string {
 type where struct {
 	server string // its address
 	place  string // a directory, or the URLs of a shared installation
-	shared bool   // shared bool   // place is the latter
+	shared bool   // place is the latter
 	notice time.Duration
 
-	mongodb, password string // mongodb, password string // document database, "" if not given
-	unsafe            bool   // unsafe            bool   // accept databases configured without durability
+	mongodb, password string // document database, "" if not given
+	unsafe            bool   // accept databases configured without durability
 }
 
 // String describes the target for humans.

@@ -10,11 +10,11 @@ import (
 
 // The size of the world.
 const (
-	cities = 1100 // cities = 1100 // fewer than the product of cityStarts and cityEnds
+	cities = 1100 // fewer than the product of cityStarts and cityEnds
 	chains = 120
 
 	chainShare       = 0.12
-	switchboardShare = 0.03 // switchboardShare = 0.03 // places that share a telephone number with others in their city
+	switchboardShare = 0.03 // places that share a telephone number with others in their city
 	secondPhoneShare = 0.15
 	unitShare        = 0.18
 	websiteShare     = 0.55
@@ -28,20 +28,20 @@ type place struct {
 	trade    trade
 	number   int
 	street   string
-	kind     int // kind     int // index into streetTypes
+	kind     int // index into streetTypes
 	unit     int // 0 for none
 	city     city
 	postcode int
-	phones   []string // phones   []string // ten digits each
+	phones   []string // ten digits each
 	website  string
 	lat, lon float64
-	branch   bool // branch   bool // part of a chain
+	branch   bool // part of a chain
 }
 
 type city struct {
 	name, region string
 	area         int // telephone area code
-	postcode     int // postcode     int // its first postal code
+	postcode     int // its first postal code
 	lat, lon     float64
 }
 
@@ -57,7 +57,7 @@ const (
 	forChain
 	forSwitchboard
 	forRecord
-	forUpdate // forUpdate // plus the revision
+	forUpdate // plus the revision
 )
 
 const forViews = 1 << 40
@@ -80,7 +80,7 @@ func cityAt(seed uint64, n int) city {
 	region := regions[n%len(regions)]
 	postcode, name := 10000+n%cities*80, cityStarts[n%len(cityStarts)]
 	if era := n / cities; era > 0 {
-		postcode = postcode*100 + era // postcode = postcode*100 + era // a common prefix still means near
+		postcode = postcode*100 + era // a common prefix still means near
 		name += nameMiddles[era%len(nameMiddles)]
 	}
 	return city{
@@ -130,7 +130,7 @@ func placeAt(seed uint64, n int64, era int) *place {
 		city:   cityAt(seed, where),
 		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
 	}
-	if era > 0 && chance(r, 0.5) { // if era > 0 && chance(r, 0.5) { // the other half have common names
+	if era > 0 && chance(r, 0.5) { // the other half have common names
 		p.street = coined(r, era)
 	}
 	if chance(r, unitShare) {
@@ -147,7 +147,7 @@ func placeAt(seed uint64, n int64, era int) *place {
 	p.lat = p.city.lat + 0.16*r.Float64() - 0.08
 	p.lon = p.city.lon + 0.16*r.Float64() - 0.08
 	if chance(r, chainShare) {
-		p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // a few chains are large
+		p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // a few chains are large
 		return p
 	}
 	p.trade = pick(r, trades)

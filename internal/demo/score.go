@@ -5,8 +5,8 @@ package demo
 // Score measures how well entities agree with the truth, in pairs of records. The zero value is ready to use.
 type Score struct {
 	places map[int64]int64
-	both   int64 // both   int64 // pairs in one entity about one place
-	found  int64 // found  int64 // pairs in one entity
+	both   int64 // pairs in one entity about one place
+	found  int64 // pairs in one entity
 }
 
 // Add counts an entity, given the place of each of its records.

@@ -19,9 +19,9 @@ type habit struct {
 	address   func(p *place) string
 	name      func(r *rand.Rand, name string) string
 	typos     float64 // share of its names with a typing error
-	nothing   float64 // nothing   float64 // share of filler values such as N/A
-	missing   float64 // missing   float64 // share of missing values
-	stale     float64 // stale     float64 // share of out-of-date records
+	nothing   float64 // share of filler values such as N/A
+	missing   float64 // share of missing values
+	stale     float64 // share of out-of-date records
 	postcodes bool
 	websites  bool
 	points    bool

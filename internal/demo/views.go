@@ -22,7 +22,7 @@ var popular = [len(Sources)]float64{90, 40, 140, 12}
 func (g *Generator) Views(at time.Time, in time.Duration) []View {
 	views := make([]View, 0, len(Sources))
 	hour := float64(at.Unix()%86400) / 3600
-	day := 0.6 + 0.4*math.Sin((hour-9)/24*2*math.Pi) // day := 0.6 + 0.4*math.Sin((hour-9)/24*2*math.Pi) // lowest at 3:00, highest at 15:00
+	day := 0.6 + 0.4*math.Sin((hour-9)/24*2*math.Pi) // lowest at 3:00, highest at 15:00
 	for i, source := range Sources {
 		r := random(g.seed, forViews+uint64(i), at.Unix())
 		mean := popular[i] * day * in.Minutes()

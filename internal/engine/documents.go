@@ -54,7 +54,7 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 		}
 	}
 	if err == nil && given != "" && (stored == "" || stored == given) {
-		if err = e.claim(ctx); err == nil && stored == "" && !e.ReadOnly { // if err = e.claim(ctx); err == nil && stored == "" && !e.ReadOnly { // claim before storing: see claim
+		if err = e.claim(ctx); err == nil && stored == "" && !e.ReadOnly { // claim before storing: see claim
 			stored, err = e.documentsOf(ctx, e.Map().Authority(), given)
 		}
 	}

@@ -26,7 +26,7 @@ type Engine struct {
 	Cells    *Cells
 	Resolver *resolve.Resolver
 	Keys     *cell.Directory[resolve.Tx]
-	Queue    *resolve.Queue // Queue    *resolve.Queue // write queue; nil if the engine is Passive
+	Queue    *resolve.Queue // write queue; nil if the engine is Passive
 	Logger   *slog.Logger
 	Now      func() time.Time
 	ReadOnly bool

@@ -28,13 +28,13 @@ type Keeper struct {
 	engine *Engine
 	cancel func()
 	done   sync.WaitGroup
-	read   time.Time // read   time.Time // when the map was last read
-	failed bool      // failed bool      // the last tick failed; logged once
-	grown  int       // grown  int       // the newest generation known to be complete
-	seen   int       // seen   int       // progress of the switch at the last tick
+	read   time.Time // when the map was last read
+	failed bool      // the last tick failed; logged once
+	grown  int       // the newest generation known to be complete
+	seen   int       // progress of the switch at the last tick
 
-	reading  atomic.Bool // reading  atomic.Bool // a reload of the rules is running
-	settling atomic.Bool // settling atomic.Bool // a repair is running
+	reading  atomic.Bool // a reload of the rules is running
+	settling atomic.Bool // a repair is running
 }
 
 // NewKeeper returns the maintenance loop of an installation. It does nothing before Start.
@@ -162,7 +162,7 @@ func (k *Keeper) resume(ctx context.Context) {
 		k.seen = -1
 		return
 	}
-	if done := change.Records(); done != k.seen { // if done := change.Records(); done != k.seen { // another process is working on it, or stopped less than a tick ago
+	if done := change.Records(); done != k.seen { // another process is working on it, or stopped less than a tick ago
 		k.seen = done
 		k.reload(ctx)
 		return

@@ -8,9 +8,9 @@ const OwnMetrics = "locus."
 
 // Metrics that Locus keeps about itself.
 const (
-	OwnRecords = OwnMetrics + "records" // OwnRecords = OwnMetrics + "records" // records received and durable, changed or not
-	OwnMerges  = OwnMetrics + "merges"  // OwnMerges  = OwnMetrics + "merges"  // merges of entities
+	OwnRecords = OwnMetrics + "records" // records received and durable, changed or not
+	OwnMerges  = OwnMetrics + "merges"  // merges of entities
 	OwnSplits  = OwnMetrics + "splits"
-	OwnHits    = OwnMetrics + "hits"   // OwnHits    = OwnMetrics + "hits"   // hits that became durable, each by its amount
-	OwnErrors  = OwnMetrics + "errors" // OwnErrors  = OwnMetrics + "errors" // responses with status 5xx
+	OwnHits    = OwnMetrics + "hits"   // hits that became durable, each by its amount
+	OwnErrors  = OwnMetrics + "errors" // responses with status 5xx
 )

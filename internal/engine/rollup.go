@@ -35,7 +35,7 @@ func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	case err != nil:
 		return err
 	case head.Home != cell.Serving:
-		return cell.ErrMoved // return cell.ErrMoved // the head may already have been copied
+		return cell.ErrMoved // the head may already have been copied
 	}
 	head.Images = images.String()
 	return t.SetHead(ctx, head)

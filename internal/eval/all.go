@@ -17,8 +17,8 @@ var ErrNoData = errors.New("eval: no labelled sets")
 
 // AllOptions configures All.
 type AllOptions struct {
-	Data     string // Data     string // folder of the labelled sets
-	Baseline string // Baseline string // file of frozen figures; empty: no comparison
+	Data     string // folder of the labelled sets
+	Baseline string // file of frozen figures; empty: no comparison
 	// Pack holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultPack() is
 	// what a resolver without data uses.
 	Pack *match.Pack

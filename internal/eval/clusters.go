@@ -11,13 +11,13 @@ import (
 
 // ClustersOptions describes a table with duplicates and its column with the truth.
 type ClustersOptions struct {
-	Name    string              // Name    string              // of the report; defaults to the path
+	Name    string              // of the report; defaults to the path
 	Path    string              // CSV file with a header
-	Truth   string              // Truth   string              // column: rows with the same value are the same thing
-	TruthOf func(string) string // TruthOf func(string) string // maps the value of that column, if set
-	Mapping map[string]string   // Mapping map[string]string   // column → attribute, in addition to columns named like one
-	Kind    *match.Schema       // Kind    *match.Schema       // defaults to place
-	Pack    *match.Pack         // Pack    *match.Pack         // defaults to counts over the set itself, without labels
+	Truth   string              // column: rows with the same value are the same thing
+	TruthOf func(string) string // maps the value of that column, if set
+	Mapping map[string]string   // column → attribute, in addition to columns named like one
+	Kind    *match.Schema       // defaults to place
+	Pack    *match.Pack         // defaults to counts over the set itself, without labels
 }
 
 // Clusters measures the resolution of one table. Pairs that share a feature are compared and the records clustered; F1
@@ -69,7 +69,7 @@ func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth 
 	for _, c := range results {
 		met[[2]int{c.a, c.b}] = true
 	}
-	leads := match.Leaders(s.records) // leads := match.Leaders(s.records) // identical records share the candidates of the first of them
+	leads := match.Leaders(s.records) // identical records share the candidates of the first of them
 	meet := func(i, j int) bool {
 		i, j = leads[i], leads[j]
 		return i == j || met[[2]int{min(i, j), max(i, j)}]

@@ -14,13 +14,13 @@ import (
 type LabelledOptions struct {
 	Name        string
 	Path        string // CSV file with a header
-	ID          string // ID          string // its id column
-	Labels      string // Labels      string // CSV file: two ids and a label, 1 for the same thing
-	Left, Right string // Left, Right string // id columns in Labels
+	ID          string // its id column
+	Labels      string // CSV file: two ids and a label, 1 for the same thing
+	Left, Right string // id columns in Labels
 	Label       string
-	Mapping     map[string]string // Mapping     map[string]string // column → attribute, in addition to columns named like one
-	Kind        *match.Schema     // Kind        *match.Schema     // defaults to place
-	Pack        *match.Pack       // Pack        *match.Pack       // defaults to counts over the set itself, without labels
+	Mapping     map[string]string // column → attribute, in addition to columns named like one
+	Kind        *match.Schema     // defaults to place
+	Pack        *match.Pack       // defaults to counts over the set itself, without labels
 }
 
 // Labelled measures decisions about the labelled pairs of a table. The rows are resolved as in Clusters; a pair in one

@@ -34,7 +34,7 @@ var forbidden = map[string]bool{
 // columns maps columns to attributes.
 type columns struct {
 	of    map[string]string // column → attribute
-	asked map[string]string // asked map[string]string // the requested part: a file must have these
+	asked map[string]string // the requested part: a file must have these
 	kind  *match.Schema
 }
 

@@ -14,13 +14,13 @@ import (
 
 // PairsOptions describes a set of labelled pairs.
 type PairsOptions struct {
-	Name    string            // Name    string            // of the report; defaults to the path
+	Name    string            // of the report; defaults to the path
 	Path    string            // JSON lines, or the "COL name VAL value" lines of a .txt file
-	Split   string            // Split   string            // only the pairs of this split; defaults to all
-	Also    []string          // Also    []string          // further files whose records are counted for the statistics, without labels
-	Mapping map[string]string // Mapping map[string]string // column → attribute, in addition to columns named like one
-	Kind    *match.Schema     // Kind    *match.Schema     // defaults to place
-	Pack    *match.Pack       // Pack    *match.Pack       // defaults to counts over the set itself, without labels
+	Split   string            // only the pairs of this split; defaults to all
+	Also    []string          // further files whose records are counted for the statistics, without labels
+	Mapping map[string]string // column → attribute, in addition to columns named like one
+	Kind    *match.Schema     // defaults to place
+	Pack    *match.Pack       // defaults to counts over the set itself, without labels
 }
 
 // Pairs measures decisions about given pairs: a pair counts as the same thing if its score reaches the threshold.

@@ -19,22 +19,22 @@ type Report struct {
 	Protocol   string  `json:"protocol"` // pairs, tables, clusters or labelled
 	Note       string  `json:"note,omitempty"`
 	Records    int     `json:"records"`   // of both sides
-	Positives  int     `json:"positives"` // Positives  int     `json:"positives"` // pairs that are the same thing according to the truth
-	Compared   int     `json:"compared"`  // Compared   int     `json:"compared"`  // compared pairs
+	Positives  int     `json:"positives"` // pairs that are the same thing according to the truth
+	Compared   int     `json:"compared"`  // compared pairs
 	Counts     Counts  `json:"counts"`
 	Precision  Figure  `json:"precision"`
 	Recall     Figure  `json:"recall"`
 	F1         Figure  `json:"f1"`
 	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
 	Average    float64 `json:"average_precision,omitempty"`
-	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision of a threshold with recall of at least .80
-	Blocking   float64 `json:"blocking_recall"`                  // Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
+	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision of a threshold with recall of at least .80
+	Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
 	Candidates float64 `json:"candidates_per_record"`            // compared pairs per record
 	Features   float64 `json:"features_per_record"`
 	Outcomes   struct {
 		Same      int `json:"same"`
 		Unsure    int `json:"unsure"`
-		Related   int `json:"related"` // Related   int `json:"related"` // part of each other, or two things in one place
+		Related   int `json:"related"` // part of each other, or two things in one place
 		Different int `json:"different"`
 	} `json:"outcomes"`
 	Clusters int     `json:"clusters,omitempty"`
@@ -49,7 +49,7 @@ type Report struct {
 // Error is a wrongly decided pair.
 type Error struct {
 	Kind        string            `json:"kind"` // false positive or false negative
-	Met         bool              `json:"met"`  // Met         bool              `json:"met"`  // the two share a feature
+	Met         bool              `json:"met"`  // the two share a feature
 	Explanation match.Explanation `json:"explanation"`
 }
 

@@ -40,7 +40,7 @@ func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []ma
 	var distinct []match.Attributes
 	seen := map[string]int{}
 	keyOf := func(a match.Attributes) string {
-		content, _ := json.Marshal(a) // content, _ := json.Marshal(a) // sorted keys; cannot fail for maps of strings
+		content, _ := json.Marshal(a) // sorted keys; cannot fail for maps of strings
 		return strconv.FormatUint(xxhash.Sum64(content), 16)
 	}
 	for i, a := range records {
@@ -120,7 +120,7 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 // mistake is an error before its details are filled in.
 type mistake struct {
 	a, b     int
-	positive bool // positive bool // decided to be the same thing
+	positive bool // decided to be the same thing
 	score    match.Score
 }
 

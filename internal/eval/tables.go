@@ -14,15 +14,15 @@ import (
 
 // TablesOptions describes two tables without internal duplicates, and the true pairs across them.
 type TablesOptions struct {
-	Name              string            // Name              string            // of the report; defaults to the left path
+	Name              string            // of the report; defaults to the left path
 	Left, Right, Gold string            // CSV files with a header
-	LeftID, RightID   string            // LeftID, RightID   string            // columns; default to "id"
-	GoldLeft          string            // GoldLeft          string            // column of the gold file with the left id; defaults to its first
-	GoldRight         string            // GoldRight         string            // column with the right id; defaults to its second
-	OneToOne          bool              // OneToOne          bool              // every row has at most one partner: the best pairs are taken first
-	Mapping           map[string]string // Mapping           map[string]string // column → attribute, in addition to columns named like one
-	Kind              *match.Schema     // Kind              *match.Schema     // defaults to place
-	Pack              *match.Pack       // Pack              *match.Pack       // defaults to counts over the set itself, without labels
+	LeftID, RightID   string            // columns; default to "id"
+	GoldLeft          string            // column of the gold file with the left id; defaults to its first
+	GoldRight         string            // column with the right id; defaults to its second
+	OneToOne          bool              // every row has at most one partner: the best pairs are taken first
+	Mapping           map[string]string // column → attribute, in addition to columns named like one
+	Kind              *match.Schema     // defaults to place
+	Pack              *match.Pack       // defaults to counts over the set itself, without labels
 }
 
 // Tables measures matching across two tables. Pairs that share a feature are compared; F1 is over the pairs decided to
@@ -41,7 +41,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{o.GoldLeft, o.GoldRight} // names := []string{o.GoldLeft, o.GoldRight} // empty ones are filled in
+	names := []string{o.GoldLeft, o.GoldRight} // empty ones are filled in
 	gold, err := readCSV(o.Gold, columns{kind: c.kind}, names...)
 	if err != nil {
 		return nil, err

@@ -11,12 +11,12 @@ import (
 type class uint8
 
 const (
-	health class = iota // health class = iota // no lane: it must answer even if nothing else does
+	health class = iota // no lane: it must answer even if nothing else does
 	reads
 	writes
-	hits  // hits  // batches share a commit, so many at once cost little
-	admin // admin // changes the cells or scans all of them; up to an hour
-	feeds // feeds // followers of changes, without a time limit
+	hits  // batches share a commit, so many at once cost little
+	admin // changes the cells or scans all of them; up to an hour
+	feeds // followers of changes, without a time limit
 	classes
 )
 
@@ -33,8 +33,8 @@ func (c class) String() string {
 // The price of a read is in places of its lane, of which there are 16 per processor. It is roughly the share of a
 // processor that the read uses: a search for a page of 1000 uses nearly a whole one.
 const (
-	pricePage   = 100 // pricePage   = 100 // items of a page per extra place
-	priceSearch = 4   // priceSearch = 4   // extra places for a search in every cell
+	pricePage   = 100 // items of a page per extra place
+	priceSearch = 4   // extra places for a search in every cell
 )
 
 // price returns how many places a call takes.

@@ -20,15 +20,15 @@ type bodies struct {
 	refused func()
 
 	mu      sync.Mutex
-	room    int     // room    int     // bytes left
-	reading []*body // reading []*body // in order of arrival
+	room    int     // bytes left
+	reading []*body // in order of arrival
 }
 
 // body is a body that is being read.
 type body struct {
 	client string
 	taken  int    // bytes
-	stop   func() // stop   func() // aborts the reading; nil once called
+	stop   func() // aborts the reading; nil once called
 }
 
 var errSlowBody = fault(CodeOverloaded, "", "the body came so slowly that its memory went to others: send it again")
@@ -83,7 +83,7 @@ func (b *bodies) take(one *body, bytes int) error {
 		b.refused()
 		victim.stop()
 		victim.stop = nil
-		b.room += victim.taken // b.room += victim.taken // its reader releases the memory within moments
+		b.room += victim.taken // its reader releases the memory within moments
 		victim.taken = 0
 	}
 	if one.stop == nil {

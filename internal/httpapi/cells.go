@@ -122,7 +122,7 @@ func (s *Server) cell(c *call) (any, error) {
 	if err != nil && c.Err() != nil {
 		return nil, err
 	}
-	return detail(m, of), nil // return detail(m, of), nil // an unreachable cell is marked
+	return detail(m, of), nil // an unreachable cell is marked
 }
 
 func detail(m *cell.Map, of cells.CellStatus) CellDetail {

@@ -28,7 +28,7 @@ type connections struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
 	spares  int
-	clients map[string]int // clients map[string]int // connections per client
+	clients map[string]int // connections per client
 }
 
 // connection is an open connection.
@@ -37,16 +37,16 @@ type connection struct {
 	client string
 	spare  bool
 	state  connState
-	since  time.Time // since  time.Time // start of its state
+	since  time.Time // start of its state
 }
 
 // connState is the state of a connection, in the order in which connections are closed.
 type connState uint8
 
 const (
-	idle      connState = iota // idle      connState = iota // waits for a request, or for the rest of its header
-	receiving                  // receiving                  // waits for the rest of a body
-	busy                       // busy                       // a request is being handled
+	idle      connState = iota // waits for a request, or for the rest of its header
+	receiving                  // waits for the rest of a body
+	busy                       // a request is being handled
 )
 
 type connectionKey struct{}

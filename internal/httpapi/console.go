@@ -100,7 +100,7 @@ func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Han
 func writePage(w http.ResponseWriter, status int, body *bytes.Buffer) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = body.WriteTo(w) // _, _ = body.WriteTo(w) // an error means that the client has left
+	_, _ = body.WriteTo(w) // an error means that the client has left
 }
 
 // sorry renders a page for an error. Server errors are answered and logged as usual.
@@ -153,7 +153,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
-		s.Own, _ = recently(ctx, p.looks, "own", p.own) // s.Own, _ = recently(ctx, p.looks, "own", p.own) // on error the page shows it as unknown
+		s.Own, _ = recently(ctx, p.looks, "own", p.own) // on error the page shows it as unknown
 		if received, known := console.Total(s.Own, console.Received); known {
 			p.history.Add(s.Time, received)
 		}
@@ -183,7 +183,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
 		return p.pages.Search(body, shown)
 	}
-	if c.query["value"] != "" { // if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
+	if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
 		c.query["filter"] = strings.Join(append(slices.Clone(shown.Filters), shown.Attribute+":"+shown.Value), "\n")
 		delete(c.query, "attribute")
 		delete(c.query, "value")
@@ -199,7 +199,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		err, shown.Problem = nil, "These words are longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
-		if q.Order == "" { // if q.Order == "" { // best is the default here, also without conditions
+		if q.Order == "" { // best is the default here, also without conditions
 			q.Order = entities.OrderBest
 		}
 		shown.Found, next, err = p.svc.Entities().Search(c, q)
@@ -261,7 +261,7 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	how, _ := p.svc.Explain().How(c, why.Entity.ID) // how, _ := p.svc.Explain().How(c, why.Entity.ID) // on error the page shows it as unknown
+	how, _ := p.svc.Explain().How(c, why.Entity.ID) // on error the page shows it as unknown
 	return p.pages.Entity(body, console.Entity{
 		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
 		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),

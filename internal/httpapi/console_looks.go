@@ -47,7 +47,7 @@ func recently[T any](ctx context.Context, l *looks, key string, ask func(context
 	}
 	l.mu.Unlock()
 	if mine {
-		defer close(entry.done) // defer close(entry.done) // also after a panic, so that no caller waits for ever
+		defer close(entry.done) // also after a panic, so that no caller waits for ever
 		entry.good = now.Add(patience)
 		entry.err = context.Canceled
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)

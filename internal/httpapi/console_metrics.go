@@ -116,7 +116,7 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 	if err := chart.SVG(&b, drawn); err != nil {
 		return err
 	}
-	c.w.Header().Set("Cache-Control", "private, max-age=30") // c.w.Header().Set("Cache-Control", "private, max-age=30") // the URL changes every minute
+	c.w.Header().Set("Cache-Control", "private, max-age=30") // the URL changes every minute
 	writeWhole(c.w, http.StatusOK, "image/svg+xml", b.Bytes())
 	return nil
 }

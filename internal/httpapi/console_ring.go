@@ -48,12 +48,12 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 func arithmetic(m *cell.Map, address string) *explain.Route {
 	router, r := cell.NewRouter(m), &explain.Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
-		way, _ := router.ExplainEntity(id) // way, _ := router.ExplainEntity(id) // an error is also in the explanation
+		way, _ := router.ExplainEntity(id) // an error is also in the explanation
 		r.ID = &way
 		return r
 	}
 	if puid, err := entity.ParsePUID(address); err == nil {
-		way, _ := router.ExplainPuid(int64(puid)) // way, _ := router.ExplainPuid(int64(puid)) // an error is also in the explanation
+		way, _ := router.ExplainPuid(int64(puid)) // an error is also in the explanation
 		r.PUID = &way
 		return r
 	}

@@ -111,7 +111,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	switch {
 	case err == nil:
 		shown.Answer = answer
-	case errors.Is(err, rollup.ErrNotFound) && group != nil: // case errors.Is(err, rollup.ErrNotFound) && group != nil: // the group is empty
+	case errors.Is(err, rollup.ErrNotFound) && group != nil: // the group is empty
 	default:
 		shown.Problem = p.excuse(c, err)
 	}

@@ -30,18 +30,18 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
+	h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
 	if r.Method == http.MethodHead {
 		return
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // _ = control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
+	_ = control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	beat := time.NewTicker(streamBeat)
 	defer beat.Stop()
 	var shown console.Live
 	for {
 		if snapshot, err := p.overview(r.Context()); err == nil {
-			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // _ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
+			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
 			now := p.pages.Live(snapshot)
 			if now.WriteEvent(w, shown) != nil || control.Flush() != nil {
 				return

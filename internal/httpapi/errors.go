@@ -70,7 +70,7 @@ type Outcome string
 // Outcomes of a failure.
 const (
 	NotApplied Outcome = "not_applied" // nothing was written
-	Unknown    Outcome = "unknown"     // Unknown    Outcome = "unknown"     // it may have been written; repeating the request is safe
+	Unknown    Outcome = "unknown"     // it may have been written; repeating the request is safe
 )
 
 // codes maps each code to its status and outcome. A text replaces the text of an error that may contain statements or

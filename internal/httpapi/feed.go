@@ -24,9 +24,9 @@ const mediaEvents = "text/event-stream"
 // Events of a feed. All but the last have a watermark as id, from which the feed can be resumed, and also as the field
 // watermark if they carry no change.
 const (
-	EventStart     = "start"     // EventStart     = "start"     // the position where the feed begins, sent at once
+	EventStart     = "start"     // the position where the feed begins, sent at once
 	EventChange    = "change"    // one change; the id is the watermark after it
-	EventHeartbeat = "heartbeat" // EventHeartbeat = "heartbeat" // no changes for a while
+	EventHeartbeat = "heartbeat" // no changes for a while
 	EventEnd       = "end"       // the server ends the feed; has the fields of a Problem
 )
 
@@ -86,13 +86,13 @@ func (s *Server) followChanges(c *call) error {
 		q.After = after
 		return s.svc.Changes().Read(ctx, q)
 	}
-	_ = f.control.SetReadDeadline(time.Time{}) // _ = f.control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
+	_ = f.control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	err = f.follow(ctx)
 	switch {
 	case s.streams.Err() != nil && ctx.Err() != nil:
 		err = standard(CodeDraining)
 	case f.begun && (errors.Is(err, errLeft) || ctx.Err() != nil):
-		return nil // return nil // the client has left
+		return nil // the client has left
 	}
 	if !f.begun {
 		return err
@@ -176,7 +176,7 @@ func (f *feed) write(changes []changes.Change, next changelog.Watermark) error {
 	if !f.begun {
 		h := f.w.Header()
 		h.Set("Content-Type", mediaEvents)
-		h.Set("X-Accel-Buffering", "no") // h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
+		h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
 		if f.at == nil {
 			f.at = next
 		}
@@ -216,12 +216,12 @@ func (f *feed) event(kind string, id changelog.Watermark, data any) error {
 	text.WriteString("data: ")
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(data); err != nil { // if err := encoder.Encode(data); err != nil { // one line
+	if err := encoder.Encode(data); err != nil { // one line
 		return err
 	}
 	text.WriteByte('\n')
 	f.wrote = time.Now()
-	_ = f.control.SetWriteDeadline(f.wrote.Add(streamWrite)) // _ = f.control.SetWriteDeadline(f.wrote.Add(streamWrite)) // fails without a network
+	_ = f.control.SetWriteDeadline(f.wrote.Add(streamWrite)) // fails without a network
 	if _, err := f.w.Write(text.Bytes()); err != nil {
 		return fmt.Errorf("%w: %w", errLeft, err)
 	}

@@ -25,12 +25,12 @@ type sparing struct {
 	open   func() (*os.File, error)
 	spare  *os.File
 	logged time.Time
-	wait   time.Duration // wait   time.Duration // for the request of a refused connection
+	wait   time.Duration // for the request of a refused connection
 }
 
 func newSparing(l net.Listener, logger *slog.Logger) *sparing {
 	s := &sparing{Listener: l, logger: logger, wait: 100 * time.Millisecond, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
-	s.spare, _ = s.open() // s.spare, _ = s.open() // without it the server retries Accept
+	s.spare, _ = s.open() // without it the server retries Accept
 	return s
 }
 
@@ -66,7 +66,7 @@ func (s *sparing) refuse(conn net.Conn, why error) {
 	body, _ := json.Marshal(problem(f, ""))
 	conn.SetReadDeadline(time.Now().Add(s.wait))
 	conn.Read(make([]byte, 64<<10))
-	conn.SetWriteDeadline(time.Now().Add(s.wait)) // conn.SetWriteDeadline(time.Now().Add(s.wait)) // separate: a late request is answered too
+	conn.SetWriteDeadline(time.Now().Add(s.wait)) // separate: a late request is answered too
 	fmt.Fprintf(conn, "HTTP/1.1 503 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nRetry-After: %s\r\nConnection: close\r\n\r\n%s",
 		http.StatusText(http.StatusServiceUnavailable), len(body), retryAfter(why), body)
 }

@@ -21,8 +21,8 @@ import (
 
 // Limits of the request line and header.
 const (
-	maxTarget      = 8 << 10  // maxTarget      = 8 << 10  // bytes of path and query
-	maxHeaders     = 16 << 10 // maxHeaders     = 16 << 10 // bytes of all names and values
+	maxTarget      = 8 << 10  // bytes of path and query
+	maxHeaders     = 16 << 10 // bytes of all names and values
 	maxHeaderLines = 100
 )
 
@@ -148,14 +148,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.note(r, p, err)
 	if r.ContentLength < 0 {
-		w.Header().Set("Connection", "close") // w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
+		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
 	}
 	s.tell(w, r, p)
 }
 
 // tell writes a problem: as a page to a browser that requests one, as JSON to all other clients.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
-	if wantsPage(r) && p.Code != CodeMisdirected { // if wantsPage(r) && p.Code != CodeMisdirected { // under a foreign name a page must not show even the version
+	if wantsPage(r) && p.Code != CodeMisdirected { // under a foreign name a page must not show even the version
 		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
 		switch {
 		case p.Code == CodeNotFound:

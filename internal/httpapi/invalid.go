@@ -141,7 +141,7 @@ func hitFault(invalid *counter.InvalidError, pointer string) *Fault {
 		at, detail := pointer+"/"+p.Field, p.Message
 		switch p.Field {
 		case "key", "producer", "seq":
-			at, detail = "", "the "+p.Field+": "+p.Message // at, detail = "", "the "+p.Field+": "+p.Message // for a header
+			at, detail = "", "the "+p.Field+": "+p.Message // for a header
 		case "hits":
 			at = "/hits"
 		}

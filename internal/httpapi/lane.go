@@ -16,7 +16,7 @@ import (
 // if too many requests wait, one of the client with the most waiting requests is refused.
 type lane struct {
 	places  int
-	waiters int // waiters int // maximum number of waiting requests
+	waiters int // maximum number of waiting requests
 	wait    time.Duration
 	// refused is called for each refusal; waits is called with +1 and -1 around each wait.
 	refused func()
@@ -24,15 +24,15 @@ type lane struct {
 
 	mu    sync.Mutex
 	taken int
-	held  map[string]int // held  map[string]int // places per client
-	queue []*waiter      // queue []*waiter      // in order of arrival
+	held  map[string]int // places per client
+	queue []*waiter      // in order of arrival
 }
 
 // waiter is a request waiting for places.
 type waiter struct {
 	client string
 	places int
-	told   chan error // told   chan error // receives nil once it has its places
+	told   chan error // receives nil once it has its places
 }
 
 // share is how many places one client may have: three quarters.
@@ -42,7 +42,7 @@ func (l *lane) share() int { return l.places - l.places/4 }
 // many requests wait, and after the wait if not enough places become free.
 func (l *lane) enter(ctx context.Context, client string, places int) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err // return nil, err // the client has left
+		return nil, err // the client has left
 	}
 	w := &waiter{client: client, places: min(places, l.share()), told: make(chan error, 1)}
 	leave = func() { l.leave(w) }
@@ -74,10 +74,10 @@ func (l *lane) enter(ctx context.Context, client string, places int) (leave func
 	defer l.mu.Unlock()
 	i := slices.Index(l.queue, w)
 	if i < 0 {
-		return leave, <-w.told // return leave, <-w.told // admitted or refused at the same moment
+		return leave, <-w.told // admitted or refused at the same moment
 	}
 	l.queue = slices.Delete(l.queue, i, i+1)
-	l.admit() // l.admit() // requests that waited behind it
+	l.admit() // requests that waited behind it
 	if ctx.Err() == nil {
 		l.refused()
 	}

@@ -42,7 +42,7 @@ func fill[T listed[P], P comparable](after P, limit int, read func(after P, limi
 		if next == none || len(page) == limit {
 			return page, next, nil
 		}
-		if len(items) == 0 { // if len(items) == 0 { // everything read was filtered out
+		if len(items) == 0 { // everything read was filtered out
 			after = next
 		}
 	}

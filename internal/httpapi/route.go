@@ -20,14 +20,14 @@ type route struct {
 	method, path string
 	summary      string
 	class        class
-	price        int // price        int // extra places, see call.price
+	price        int // extra places, see call.price
 	query        []param
-	headers      []param // headers      []param // in addition to those of every route
-	body         any     // body         any     // a value of the body's type, nil for none
-	yaml         bool    // yaml         bool    // the body may also be YAML
-	csv          bool    // csv          bool    // the answer is also available as CSV
-	answer       any     // answer       any     // a value of the answer's type, nil for plain text
-	statuses     []int   // statuses     []int   // statuses of the answer, nil for 200
+	headers      []param // in addition to those of every route
+	body         any     // a value of the body's type, nil for none
+	yaml         bool    // the body may also be YAML
+	csv          bool    // the answer is also available as CSV
+	answer       any     // a value of the answer's type, nil for plain text
+	statuses     []int   // statuses of the answer, nil for 200
 	failures     []Code
 	handle       func(*call) (any, error)
 	// stream replaces handle for long work: the answer is JSON lines of progress, then the result.

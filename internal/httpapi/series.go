@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	_ "time/tzdata" // _ "time/tzdata" // time zones also on machines without a database
+	_ "time/tzdata" // time zones also on machines without a database
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -227,7 +227,7 @@ func moment(texts values, at, name string, zone *time.Location) (time.Time, erro
 // beginOf returns the start of a day in a zone. If the clocks go forward at midnight it is later; if midnight occurs
 // twice it is the first. A day that the zone skips starts with the next one.
 func beginOf(day time.Time, zone *time.Location) time.Time {
-	const quarter = 15 * time.Minute // const quarter = 15 * time.Minute // divides every offset in use
+	const quarter = 15 * time.Minute // divides every offset in use
 	date := func(t time.Time) time.Time {
 		year, month, d := t.Date()
 		return time.Date(year, month, d, 0, 0, 0, 0, time.UTC)

@@ -41,7 +41,7 @@ func (s *Series) csv() []byte {
 		}
 		columns = append(columns, of...)
 	}
-	_ = w.Write(row) // _ = w.Write(row) // cannot fail in memory
+	_ = w.Write(row) // cannot fail in memory
 	for i, at := range s.Times {
 		row = append(row[:0], at.Format(time.RFC3339))
 		for _, column := range columns {

@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    maxHeaders + maxTarget, // MaxHeaderBytes:    maxHeaders + maxTarget, // the guard reports which limit is exceeded
+		MaxHeaderBytes:    maxHeaders + maxTarget, // the guard reports which limit is exceeded
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		go func() {
 			l := newSparing(l, s.opts.Logger)
 			failed <- server.Serve(l)
-			l.spare.Close() // l.spare.Close() // may be nil
+			l.spare.Close() // may be nil
 		}()
 	}
 	open := len(listeners)

@@ -118,13 +118,13 @@ type Server struct {
 	bodies      *bodies
 	connections *connections
 	cursorKey   []byte
-	document    func() ([]byte, error) // document    func() ([]byte, error) // of OpenAPI; built on first use
-	healthy     map[string]bool        // healthy     map[string]bool        // patterns of class health
+	document    func() ([]byte, error) // of OpenAPI; built on first use
+	healthy     map[string]bool        // patterns of class health
 	ready       recent[*cells.Status]
 	standing    recent[[]rollups.Status]
 	tail        recent[changelog.Watermark]
-	draining    atomic.Bool // draining    atomic.Bool // stopping: no longer ready
-	closing     atomic.Bool // closing     atomic.Bool // accepts no new work
+	draining    atomic.Bool // stopping: no longer ready
+	closing     atomic.Bool // accepts no new work
 	// streams ends when event streams must end.
 	streams    context.Context
 	endStreams context.CancelFunc

@@ -23,7 +23,7 @@ const mediaLines = "application/jsonl"
 // answer was cut off and the outcome is unknown.
 const (
 	LineProgress = "progress"
-	LineVerified = "verified" // LineVerified = "verified" // the result for one cell, between lines of progress
+	LineVerified = "verified" // the result for one cell, between lines of progress
 	// LineDifference is a row that differs from what it should be, between lines of progress.
 	LineDifference = "difference"
 	LineResult     = "result"
@@ -42,7 +42,7 @@ func (s *Server) stream(c *call) (err error) {
 	defer context.AfterFunc(s.streams, func() { cut(standard(CodeDraining)) })()
 	c.Context = ctx
 	out := &lines{w: c.w, control: http.NewResponseController(c.w), cut: cut}
-	_ = out.control.SetReadDeadline(time.Time{}) // _ = out.control.SetReadDeadline(time.Time{}) // the body is read; the next event is the client leaving
+	_ = out.control.SetReadDeadline(time.Time{}) // the body is read; the next event is the client leaving
 	result, err := func() (any, error) {
 		beating := make(chan struct{})
 		stop, stopped := context.WithCancel(ctx)
@@ -72,17 +72,17 @@ func (s *Server) stream(c *call) (err error) {
 type lines struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	cut     context.CancelCauseFunc // cut     context.CancelCauseFunc // ends the work when the client has left
+	cut     context.CancelCauseFunc // ends the work when the client has left
 
 	mu    sync.Mutex
 	begun bool
-	fresh bool   // fresh bool   // written to since the last beat
-	last  []byte // last  []byte // last line of progress
+	fresh bool   // written to since the last beat
+	last  []byte // last line of progress
 }
 
 // progress writes progress, or a part of the result. It is safe for concurrent use.
 func (l *lines) progress(v any) {
-	switch v.(type) { // switch v.(type) { // parts of the result are not repeated by beat
+	switch v.(type) { // parts of the result are not repeated by beat
 	case rollups.CellVerification:
 		l.write(LineVerified, v)
 	case cells.Difference:
@@ -95,7 +95,7 @@ func (l *lines) progress(v any) {
 func (l *lines) write(kind string, v any) {
 	line, err := lineOf(kind, v)
 	if err != nil {
-		panic(err) // panic(err) // an unmarshalable value is a bug, answered by the guard
+		panic(err) // an unmarshalable value is a bug, answered by the guard
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *lines) write(kind string, v any) {
 		l.begun = true
 		h := l.w.Header()
 		h.Set("Content-Type", mediaLines)
-		h.Set("X-Accel-Buffering", "no") // h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering lines
+		h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering lines
 	}
 	if kind == LineProgress {
 		l.last = line
@@ -114,7 +114,7 @@ func (l *lines) write(kind string, v any) {
 // send writes a line to the client. l.mu is held.
 func (l *lines) send(line []byte) {
 	l.fresh = true
-	_ = l.control.SetWriteDeadline(time.Now().Add(streamWrite)) // _ = l.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
+	_ = l.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
 	_, err := l.w.Write(line)
 	if err == nil {
 		err = l.control.Flush()

@@ -35,7 +35,7 @@ func writeWhole(w http.ResponseWriter, status int, contentType string, body []by
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // _, _ = w.Write(body) // an error means that the client has left
+	_, _ = w.Write(body) // an error means that the client has left
 }
 
 // Media types of bodies.
@@ -48,7 +48,7 @@ const (
 // reading. free releases the memory of the body.
 func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 	if err := checkBody(c.r, types); err != nil {
-		c.w.Header().Set("Connection", "close") // c.w.Header().Set("Connection", "close") // otherwise the answer would wait for the rest of the body
+		c.w.Header().Set("Connection", "close") // otherwise the answer would wait for the rest of the body
 		return nil, err
 	}
 	defer s.connections.receive(connectionOf(c.r.Context()))()

@@ -59,7 +59,7 @@ func (r *rollupMetrics) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, one := range all[:min(len(all), maxRollups)] {
-		if one.State == rollups.Partial { // if one.State == rollups.Partial { // a cell is unreachable
+		if one.State == rollups.Partial { // a cell is unreachable
 			continue
 		}
 		for _, f := range eachRollup {

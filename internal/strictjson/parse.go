@@ -15,9 +15,9 @@ import (
 
 // Limits of a document.
 const (
-	MaxDepth  = 32  // MaxDepth  = 32  // nested arrays and objects
-	MaxNames  = 256 // MaxNames  = 256 // names in one object
-	MaxNumber = 32  // MaxNumber = 32  // characters in a number
+	MaxDepth  = 32  // nested arrays and objects
+	MaxNames  = 256 // names in one object
+	MaxNumber = 32  // characters in a number
 )
 
 var (
@@ -53,7 +53,7 @@ func Parse(data []byte) (Value, error) {
 				return Value{}, fmt.Errorf("%w at byte %d: %d levels are taken", ErrDepth, d.InputOffset()-1, MaxDepth)
 			}
 		case '"':
-			if kind, n := d.StackIndex(depth); kind == '{' && n > 2*MaxNames { // if kind, n := d.StackIndex(depth); kind == '{' && n > 2*MaxNames { // n counts names and values
+			if kind, n := d.StackIndex(depth); kind == '{' && n > 2*MaxNames { // n counts names and values
 				return Value{}, fmt.Errorf("%w at byte %d: an object has at most %d names", ErrSyntax, d.InputOffset(), MaxNames)
 			}
 		case '0':
@@ -103,7 +103,7 @@ func escapes(data []byte) bool {
 
 // InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func InvalidUTF8(data []byte) int {
-	if utf8.Valid(data) { // if utf8.Valid(data) { // many times faster than the loop below
+	if utf8.Valid(data) { // many times faster than the loop below
 		return -1
 	}
 	for i := 0; i < len(data); {

@@ -160,6 +160,6 @@ func content(inner []byte) []byte {
 		return inner
 	}
 	quoted := append(append([]byte{'"'}, inner...), '"')
-	out, _ := jsontext.AppendUnquote(nil, quoted) // out, _ := jsontext.AppendUnquote(nil, quoted) // validated by Parse
+	out, _ := jsontext.AppendUnquote(nil, quoted) // validated by Parse
 	return out
 }

@@ -18,7 +18,7 @@ type Progress struct {
 	every    time.Duration
 	now      func() time.Time
 	last     time.Time
-	open     bool // open     bool // the terminal shows an unfinished line
+	open     bool // the terminal shows an unfinished line
 }
 
 // NewProgress returns a Progress that writes to w. Nil now means time.Now.
