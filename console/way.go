@@ -16,7 +16,7 @@ import (
 type way struct {
 	Kind string // kind of the address, in words
 	Legs []leg
-	// Ray goes through the bands at the address's position; Mint is the segment in which ids are minted beside it.
+	// Ray goes through the bands at the address's position. Mint is the segment of ids minted beside it.
 	Ray, Mint string
 	// At is the position in figures, Turn in words.
 	At, Turn string
@@ -47,7 +47,7 @@ type mark struct {
 // text is a text at a position in a picture.
 type text struct{ X, Y, Anchor, Text string }
 
-// drawing is the picture in which routes are drawn.
+// drawing is the picture that routes are drawn on.
 type drawing struct {
 	m     *cell.Map
 	known census

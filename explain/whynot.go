@@ -182,7 +182,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		}
 		return list
 	}
-	// The last comparison of the two groups is the one in which they were largest.
+	// The two groups were largest in their last comparison.
 	var last *match.Join
 	c.Trace(func(step match.Join) {
 		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) && slices.Contains(step.B, i)

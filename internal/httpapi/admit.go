@@ -30,7 +30,7 @@ func (c class) String() string {
 	return [...]string{"health", "reads", "writes", "hits", "admin", "feeds"}[c]
 }
 
-// The price of a read is in places of its lane, of which there are 16 per processor. It is roughly the share of a
+// The price of a read is a number of places in its lane, which has 16 per processor. It is roughly the share of a
 // processor that the read uses: a search for a page of 1000 uses nearly a whole one.
 const (
 	pricePage   = 100 // items of a page per extra place

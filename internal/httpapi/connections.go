@@ -40,7 +40,7 @@ type connection struct {
 	since  time.Time // start of its state
 }
 
-// connState is the state of a connection, in the order in which connections are closed.
+// connState is the state of a connection. Connections in a lower state are closed first.
 type connState uint8
 
 const (

@@ -19,9 +19,9 @@
 //	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go cells.go
 //	  │                                             rollups.go groups.go changes.go decode.go cursor.go page.go
 //	  │  or a stream of lines, until it is done     stream.go growth.go
-//	  │  or of events, until the client leaves       feed.go
+//	  │  or of events, until the client leaves      feed.go
 //	  ▼
-//	locus.DB ──► answer, or problem+json       errors.go: one table from errors to codes
+//	locus.DB ──► answer, or problem+json            errors.go: one table from errors to codes
 //
 // The outcome of a refusal says whether the request may have been applied all the same. Accepted values are returned
 // byte for byte.

@@ -140,7 +140,7 @@ func (s *Server) allowed(host string) bool {
 	return name == "localhost" || slices.Contains(s.opts.Hosts, name)
 }
 
-// refuse answers with an error, and logs it once if it is one for operators.
+// refuse sends an error, and logs it once if it is one for operators.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
 	if p.Status == http.StatusServiceUnavailable {

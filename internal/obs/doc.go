@@ -7,7 +7,7 @@
 //	counter.Options.OnGroup ►┤
 //	internal/httpapi ───────►├─► Metrics ──► GET /metrics
 //	Go runtime, process ────►│   (a registry of its own)
-//	Service.Status, Service.Rollups  ◄── asked at a scrape
+//	Cells().Status, Rollups().List   ◄── called at a scrape
 //
 // A process may have several Metrics: nothing is registered globally. No label value comes from records: sources, keys
 // and attributes are user data, and there may be millions of them. Names of rollups are labels, because operators
