@@ -53,7 +53,7 @@ var notYet = map[string]string{
 	"C18": "looked at in a browser by TestConsole",
 }
 
-// statusOf is the status that a code of an item stands for.
+// statusOf maps the code of an item to its status.
 var statusOf = map[httpapi.Code]int{
 	httpapi.CodeMalformed: 400, httpapi.CodeInvalidUTF8: 400, httpapi.CodeUnknownField: 400, httpapi.CodeTooLarge: 413,
 	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422, httpapi.CodeNoRoom: 507,
@@ -78,7 +78,7 @@ var surfaces = []struct {
 	{"C", tryConsole, true},
 }
 
-// TestBadInputs sends the shared list of bad inputs to a real server, on one cell and on four.
+// TestBadInputs sends the shared list of bad inputs to a real server, with one cell and with four.
 func TestBadInputs(t *testing.T) {
 	t.Parallel()
 	entries := loadBadInputs(t)
@@ -128,7 +128,7 @@ type target struct {
 	slow   <-chan held
 }
 
-// trial is one entry being tried.
+// trial is one entry under test.
 type trial struct {
 	*testing.T
 	*target
@@ -229,9 +229,9 @@ func (g *target) generalRules(t *testing.T) {
 	}
 }
 
-// verdict is what the server made of something.
+// verdict is the server's response to an input.
 type verdict struct {
-	status  int // for one refused item of a batch: the status that its code stands for
+	status  int // for a rejected item of a batch: the status of its code
 	code    httpapi.Code
 	pointer string
 	body    []byte
@@ -239,7 +239,7 @@ type verdict struct {
 	result  httpapi.PutResult
 }
 
-// check holds a verdict against the expectation.
+// check compares a verdict with the expectation.
 func (v verdict) check(t *trial, e *badInput) {
 	t.Helper()
 	if len(e.Expect.Status) > 0 && !slices.Contains(e.Expect.Status, v.status) {
@@ -314,7 +314,7 @@ func (t *trial) judge(status int, header http.Header, body []byte) verdict {
 	return v
 }
 
-// post sends a batch that is given as bytes. Of a batch of one, the verdict on that item counts.
+// post sends a batch given as bytes. For a batch of one item, the verdict is that on the item.
 func (t *trial) post(body []byte, headers ...string) verdict {
 	t.Helper()
 	return t.postStream(bytes.NewReader(body), headers...)
@@ -341,12 +341,12 @@ func (t *trial) postStream(body io.Reader, headers ...string) verdict {
 	return v
 }
 
-// batchOf is a batch of one record, out of JSON tokens.
+// batchOf returns a batch of one record made of JSON tokens.
 func batchOf(source, key, attributes string) []byte {
 	return []byte(`{"records":[{"source":` + source + `,"key":` + key + `,"attributes":{` + attributes + `}}]}`)
 }
 
-// quoted is a JSON string of exactly these bytes, good or bad.
+// quoted returns a JSON string of exactly these bytes, valid or not.
 func quoted(raw []byte) string {
 	if !utf8.Valid(raw) {
 		return `"` + string(raw) + `"`
@@ -369,7 +369,7 @@ func (t *trial) record(source, key string) (r httpapi.Record, v verdict) {
 	return r, v
 }
 
-// putKept puts a record and checks that it comes back byte for byte.
+// putKept puts a record and checks that it is returned byte for byte.
 func (t *trial) putKept(source, key, attribute, value string) {
 	t.Helper()
 	t.post(batchOf(quoted([]byte(source)), quoted([]byte(key)), `"name":"Kept","`+attribute+`":`+quoted([]byte(value)))).is(t, "put", http.StatusOK)

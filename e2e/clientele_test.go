@@ -22,15 +22,15 @@ import (
 type clientele struct {
 	t       *testing.T
 	fleet   *fleet
-	acks    atomic.Int64   // requests that were acknowledged
-	read    atomic.Int64   // answers that were held against what was known
-	mu      sync.Mutex     // guards what several of them take note of
-	refused map[string]int // how often requests were, by code
+	acks    atomic.Int64   // acknowledged requests
+	read    atomic.Int64   // answers that were checked
+	mu      sync.Mutex     // guards shared notes
+	refused map[string]int // failed requests by code
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// start makes the context that is over when the clients are to end.
+// start returns the context that ends when the clients must end.
 func (c *clientele) start() context.Context {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	c.cancel = cancel
@@ -38,13 +38,13 @@ func (c *clientele) start() context.Context {
 	return ctx
 }
 
-// end lets each client finish what it is at.
+// end lets each client finish its current work.
 func (c *clientele) end() {
 	c.cancel()
 	c.running.Wait()
 }
 
-// advance waits until so many more requests are acknowledged and answers were checked.
+// advance waits until so many more requests are acknowledged and answers checked.
 func (c *clientele) advance(acks, read int64) {
 	c.t.Helper()
 	acks, read = c.acks.Load()+acks, c.read.Load()+read
@@ -74,7 +74,7 @@ var troubled = map[string]bool{
 	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
 }
 
-// codeOf is the code of an answer, or of a record in it.
+// codeOf returns the code of an answer, or of a record in it.
 func codeOf(err error) string {
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
 		return string(p.Code)
@@ -85,7 +85,7 @@ func codeOf(err error) string {
 	return "connection"
 }
 
-// refuse takes note of a request that was not answered as it should be, and lets some time pass.
+// refuse records a failed request and pauses.
 func (c *clientele) refuse(n *node, what string, err error) {
 	code := codeOf(err)
 	if !troubled[code] {
@@ -97,7 +97,7 @@ func (c *clientele) refuse(n *node, what string, err error) {
 	rest(c.t.Context())
 }
 
-// attempts is how often a client tries to bring to its end what it has begun.
+// attempts is how often a client tries to finish what it has begun.
 const attempts = 3000
 
 // again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
@@ -110,7 +110,7 @@ func (c *clientele) again(client int, n *node, attempt int, err error) bool {
 	return !c.t.Failed()
 }
 
-// refusals says how often clients were refused.
+// refusals describes how often clients were refused.
 func (c *clientele) refusals() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

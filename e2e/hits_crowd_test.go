@@ -28,18 +28,18 @@ import (
 // after that. Two share one of package client, which does so by itself. One gives its batches nothing: it has to count too much, or the run has proved nothing.
 type hitters struct {
 	clientele
-	lines    []string // to each process
+	lines    []string // one to each process
 	today    time.Time
 	clients  []*hitter
-	lost     atomic.Int64     // replies
-	repeated atomic.Int64     // batches that were, although they were acknowledged
-	sent     map[string]int64 // of each metric
+	lost     atomic.Int64     // lost replies
+	repeated atomic.Int64     // batches repeated after an acknowledgement
+	sent     map[string]int64 // by metric
 	acked    map[string]int64
-	minutes  map[string]map[time.Time]int64 // that were acknowledged
-	loose    int64                          // hits of the client that does not care
+	minutes  map[string]map[time.Time]int64 // acknowledged hits
+	loose    int64                          // hits of the client without keys
 }
 
-// hitter is a client that does one thing after the other.
+// hitter is a client that sends one batch after another.
 type hitter struct {
 	*hitters
 	n      int
@@ -67,7 +67,7 @@ func newHitters(f *fleet, clients int, seed uint64) *hitters {
 	return h
 }
 
-// line is a way to a process on which every fourth answer is lost: it was given, and nobody hears it.
+// line is a connection to a process that drops every fourth answer.
 func (h *hitters) line(n *node) string {
 	var answers atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,13 +91,13 @@ func (h *hitters) line(n *node) string {
 		}
 		maps.Copy(w.Header(), response.Header)
 		w.WriteHeader(response.StatusCode)
-		_, _ = w.Write(body) // who has gone asks again
+		_, _ = w.Write(body) // a client that has left will repeat
 	}))
 	h.t.Cleanup(s.Close)
 	return s.URL
 }
 
-// begin lets the clients go, and a reader beside them for each process.
+// begin starts the clients, and a reader for each process.
 func (h *hitters) begin() {
 	ctx := h.start()
 	for _, c := range h.clients {
@@ -121,7 +121,7 @@ func (h *hitters) begin() {
 	}
 }
 
-// at is one of the times that hits have: now, either side of the last midnight, and late by days.
+// at returns one of the times of hits: now, around the last midnight, or late by days.
 func (c *hitter) at() time.Time {
 	switch c.random.IntN(6) {
 	case 0:
@@ -135,7 +135,7 @@ func (c *hitter) at() time.Time {
 	}
 }
 
-// batch is what a client sends next, and when it happened.
+// batch returns the next batch of a client, and the times of its hits.
 func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 	for range 1 + c.random.IntN(12) {
 		n, at := int64(1+c.random.IntN(5)), c.at()
@@ -145,7 +145,7 @@ func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 	return batch, times
 }
 
-// shared has two callers share a client of the library.
+// shared runs two callers that share one client of package client.
 func (h *hitters) shared(ctx context.Context) {
 	c, err := library.New(h.lines[0], &library.Options{Timeout: 5 * time.Second, Patience: 2 * time.Minute})
 	if err != nil {
@@ -181,7 +181,7 @@ func (h *hitters) shared(ctx context.Context) {
 	}
 }
 
-// step sends a batch until it is acknowledged, and perhaps once more.
+// step sends a batch until it is acknowledged, and sometimes once more.
 func (c *hitter) step() {
 	batch, times := c.batch()
 	c.seq++
@@ -200,7 +200,7 @@ func (c *hitter) step() {
 	}
 }
 
-// note takes note of what is sent, or acknowledged.
+// note records what is sent or acknowledged.
 func (c *hitter) note(batch httpapi.HitRequest, times []time.Time, acked bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before b
 	}
 }
 
-// carelessly counts one hit after the other, and each again when its answer is lost.
+// carelessly counts single hits, and counts a hit again if its answer is lost.
 func (h *hitters) carelessly(ctx context.Context) {
 	one := httpapi.HitRequest{Hits: []httpapi.HitInput{{Metric: careless}}}
 	for i := 0; ctx.Err() == nil; i++ {
@@ -251,7 +251,7 @@ func (h *hitters) carelessly(ctx context.Context) {
 	}
 }
 
-// hit sends a batch of hits. It is counted if there is no error.
+// hit sends a batch of hits. Without an error it is counted.
 func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed bool, err error) {
 	var answer httpapi.HitResponse
 	said, err := postJSON(context.Background(), base+"/v1/hits", headers, batch, &answer)
@@ -269,7 +269,7 @@ func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed b
 	return said.Get("Idempotent-Replayed") == "true", nil
 }
 
-// series reads all pages from a day to another one.
+// series reads all pages of a range of days.
 func (n *node) series(from, to time.Time, step counter.Step) (s httpapi.Series, err error) {
 	query := url.Values{"prefix": {pages}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)}}
 	return s, get(n.url(), "/v1/series", query, &s)
@@ -355,7 +355,7 @@ func (h *hitters) exact() {
 		h.acks.Load(), h.repeated.Load(), h.lost.Load(), h.read.Load(), h.refusals())
 }
 
-// compare holds every value of a range against what was acknowledged.
+// compare compares every value of a range with what was acknowledged.
 func (h *hitters) compare(n *node, from, to time.Time, step counter.Step) {
 	h.t.Helper()
 	s, err := n.series(from, to, step)

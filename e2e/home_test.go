@@ -20,7 +20,7 @@ import (
 
 var slot = regexp.MustCompile(`data-text="([^"]+)"[^>]*>([^<]*)<`)
 
-// home reads the first screen, and the texts in its slots.
+// home returns the home page, and the texts in its slots.
 func home(t *testing.T, base string) (page string, slots map[string]string) {
 	t.Helper()
 	response, err := http.Get(base + "/")

@@ -32,7 +32,7 @@ import (
 	"github.com/locus-db/locus/internal/porttest"
 )
 
-// rounds is how often a process is killed.
+// rounds returns how often a process is killed.
 func rounds(t *testing.T) int {
 	n := longtest.Times(4, 8)
 	if text := os.Getenv("LOCUS_KILL_ROUNDS"); text != "" {
@@ -44,13 +44,13 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// load is what one worker has sent and what was acknowledged of it. The workers share no key.
+// load is what one worker has sent, and which of it was acknowledged. Workers share no key.
 type load struct {
 	mu           sync.Mutex
 	sent, stored map[entity.Ref]int // revision; 0 is the first
 }
 
-// input is a record of the story in a revision.
+// input returns a demo record in a revision.
 func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
 	r := g.Record(i)
 	if revision > 0 {
@@ -80,8 +80,8 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	var current atomic.Pointer[server]
 	current.Store(serve(t, dir, addr))
 
-	// Each worker puts its share of the story, each tenth record in a second revision too, and
-	// sends a batch again until it is acknowledged.
+	// Each worker puts its share of the records, each tenth also in a second revision, and sends a batch again until it
+	// is acknowledged.
 	var finished sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -124,7 +124,7 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	killed := 0
 	for ; killed < kills; killed++ {
-		// Some batches later, in the midst of the next ones.
+		// Kill some batches later, in the middle of the next ones.
 		for goal := acknowledged.Load() + 1 + random.Int64N(12); acknowledged.Load() < goal; {
 			select {
 			case <-tick:
@@ -174,7 +174,7 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	}
 }
 
-// accepted tells whether every record was; what is refused for good is a mistake of the test.
+// accepted reports whether every record was accepted; a permanent rejection is a bug of the test.
 func accepted(t *testing.T, answer *httpapi.PutResponse) bool {
 	for _, r := range answer.Results {
 		if r.Error == nil {
@@ -196,8 +196,8 @@ func (l *load) note(where map[entity.Ref]int, batch []httpapi.RecordInput, revis
 	}
 }
 
-// check compares the stored records with what was acknowledged: each is there as it was, or as it
-// was sent since.
+// check compares the stored records with the acknowledged ones: each is stored in the acknowledged revision or in one
+// sent later.
 func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[entity.Ref]int64) {
 	t.Helper()
 	l.mu.Lock()
@@ -231,8 +231,8 @@ func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[ent
 	}
 }
 
-// partition are the entities as sorted lists of keys, once nothing is left to be redone. It holds
-// the memberships against the records.
+// partition returns the entities as sorted lists of keys, once the redo log is empty. It checks the memberships against
+// the records.
 func partition(t *testing.T, base string) []string {
 	t.Helper()
 	eventually(t, time.Minute, "nothing is left to be redone", func() (bool, string) {
@@ -276,7 +276,7 @@ func partition(t *testing.T, base string) []string {
 	return lists
 }
 
-// writeCSV writes a story as a file.
+// writeCSV writes demo records to a file.
 func writeCSV(t *testing.T, path string, seed uint64, n int64) {
 	t.Helper()
 	columns := []string{"name", "address", "city", "postcode"}
@@ -350,7 +350,7 @@ func TestP01_KilledImport(t *testing.T) {
 	t.Logf("%d kills, %d resumed, %d entities", kills, resumed, len(got))
 }
 
-// run runs the real thing to its end.
+// run runs the binary to its end.
 func run(t testing.TB, args ...string) (string, error) {
 	t.Helper()
 	out, err := command(context.Background(), t, "", args...).CombinedOutput()

@@ -34,7 +34,7 @@ func (tr *traffic) judge(troubles ...trouble) *summary {
 	return s
 }
 
-// check holds what is stored, once the clients have ended, against what they were told.
+// check compares what is stored with what was acknowledged, after the clients have ended.
 func (tr *traffic) check(s *summary) {
 	tr.t.Helper()
 	tr.fleet.drained()

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// ledger are the puids that keys were found to have, whoever said so.
+// ledger records the puid that was reported for each key, by any process.
 type ledger struct {
 	t     *testing.T
 	puids map[entity.Ref]entity.PUID
@@ -43,7 +43,7 @@ func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (r
 	return refs
 }
 
-// unique is a record that resembles no other.
+// unique returns a record that is similar to no other.
 func unique(ref entity.Ref) httpapi.RecordInput {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(ref.Key)) // never fails
@@ -51,7 +51,7 @@ func unique(ref entity.Ref) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339), Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
 }
 
-// unless is a code for keys that may be refused as unavailable, or answered.
+// unless stands for keys that may be refused as unavailable, or answered.
 const unless httpapi.Code = "unless unavailable"
 
 // put puts keys, and holds that each gets the one puid that it has, or is refused with this code; none of
@@ -96,7 +96,7 @@ func (l *ledger) enter(ref entity.Ref, p entity.PUID) {
 	l.puids[ref], l.owner[p] = p, ref
 }
 
-// read looks keys up, and holds that each is answered with its puid, or refused with this code.
+// read looks keys up, and checks that each returns its puid, or is refused with this code.
 func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 	l.t.Helper()
 	for _, ref := range refs {
@@ -122,7 +122,7 @@ func TestP06_CellDown(t *testing.T) {
 	f := newFleet(t, 2, 2, 4)
 	l := newLedger(t)
 	m := f.nodes[0].cellMap()
-	// here are keys whose cells of these generations, the newest first, are on these servers.
+	// here returns keys whose cells in these generations, the newest first, are on these servers.
 	here := func(m *cell.Map, n int, servers ...int) []entity.Ref {
 		return l.fresh(m, n, func(position uint32) bool {
 			for i, s := range servers {
@@ -223,7 +223,7 @@ func TestP06_CellDown(t *testing.T) {
 	t.Logf("%d keys, each with one puid", len(all))
 }
 
-// until waits until the process works with a map whose current generation is this.
+// until waits until the process uses a map with this current generation.
 func (n *node) until(gen int) {
 	n.fleet.t.Helper()
 	eventually(n.fleet.t, time.Minute, fmt.Sprintf("process %d knows of generation %d", n.index, gen), func() (bool, string) {

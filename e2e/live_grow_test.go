@@ -87,7 +87,7 @@ func growWithout(tr *traffic, stopped *node, size int) {
 	tr.advance(20)
 }
 
-// sealed holds that the cells of all generations but the current one are sealed and have filters.
+// sealed checks that the cells of all generations but the current one are sealed and have filters.
 func sealed(t *testing.T, cells *storage.Cells) {
 	t.Helper()
 	m, ctx := cells.Map(), t.Context()

@@ -91,7 +91,7 @@ func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 		len(s.puids), rows, s.acks, summary["rows"], summary["followed"], pause(t, summary))
 }
 
-// pause is how long the writers of a cell that moved have waited, as its summary says.
+// pause returns how long writers waited for a moved cell, according to its summary.
 func pause(t *testing.T, summary map[string]any) time.Duration {
 	t.Helper()
 	ns, ok := summary["pause_ns"].(float64)
@@ -101,7 +101,7 @@ func pause(t *testing.T, summary map[string]any) time.Duration {
 	return time.Duration(ns)
 }
 
-// oneProbe holds that keys are found with one look-up, as `locus route` explains.
+// oneProbe checks that keys are found with one lookup, according to `locus route`.
 func (tr *traffic) oneProbe(n *node, s *summary) {
 	tr.t.Helper()
 	tried := 0

@@ -77,7 +77,7 @@ func postAndTell(ctx context.Context, base string, batch httpapi.PutRequest, wro
 	return put(httptrace.WithClientTrace(ctx, trace), base, batch, answer)
 }
 
-// rowsOf are the rows of keys in all cells of a generation.
+// rowsOf returns the rows of keys in all cells of a generation.
 func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	f.t.Helper()
 	cells, ctx := f.witness(), f.t.Context()
@@ -147,7 +147,7 @@ func TestP07_RestoredBackup(t *testing.T) {
 	}
 }
 
-// restored is an installation one of whose cells comes back from a backup.
+// restored is an installation with a cell restored from a backup.
 type restored struct {
 	*ledger
 	fleet *fleet
@@ -155,7 +155,7 @@ type restored struct {
 	ids   map[string]entity.Ref // each with the key that it was minted beside
 }
 
-// put puts keys, each of which must have an id of its own.
+// put puts keys, and checks that each gets an id of its own.
 func (r *restored) put(n *node, refs []entity.Ref) {
 	r.t.Helper()
 	r.ledger.put(n, refs, "")
@@ -181,7 +181,7 @@ func (r *restored) forget(refs []entity.Ref) (gone map[entity.PUID]bool) {
 	}
 	for id, ref := range r.ids {
 		if slices.Contains(refs, ref) {
-			r.ids[id] = entity.Ref{} // nobody's any more
+			r.ids[id] = entity.Ref{} // belongs to no record now
 		}
 	}
 	return gone

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// inTabs looks at each thing in a tab of its own, over a server of its own.
+// inTabs runs each test in a tab of its own, with a server of its own.
 func inTabs(t *testing.T, looks map[string]func(*tab)) {
 	t.Helper()
 	browser := startBrowser(t)
@@ -33,7 +33,7 @@ func (tab *tab) reach(selector string) {
 	}
 }
 
-// isNarrow holds that pages fit on a telephone, and all elements like these.
+// isNarrow checks that pages, and all elements like these, fit on a phone.
 func (tab *tab) isNarrow(pages []string, selector string) {
 	tab.Helper()
 	tab.do(chromedp.EmulateViewport(360, 740))
@@ -55,7 +55,7 @@ const contrast = `
 		return (a + .05) / (b + .05);
 	};`
 
-// faintText lists the text of a page that is hard to read. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
+// faintText lists the text of a page with too little contrast. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
 const faintText = `(() => {` + contrast + `
 	const faint = new Set();
 	for (const e of document.querySelectorAll("body *")) {

@@ -24,7 +24,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// picturesAreWanted skips a test that takes pictures, else.
+// picturesAreWanted skips the test unless pictures are requested.
 func picturesAreWanted(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LOCUS_PICTURES") == "" {
@@ -32,7 +32,7 @@ func picturesAreWanted(t *testing.T) {
 	}
 }
 
-// TestPictures takes the pictures of the documentation anew, out of the story that the demo tells:
+// TestPictures takes the pictures of the documentation again, from the data of the demo:
 //
 //	LOCUS_PICTURES=1 go test ./e2e -run TestPictures
 func TestPictures(t *testing.T) {
@@ -117,7 +117,7 @@ func TestPictures_Counters(t *testing.T) {
 	tab.shoot("counters.png")
 }
 
-// tell puts the story that the demo tells.
+// tell puts the data of the demo.
 func (tab *tab) tell() {
 	tab.Helper()
 	var batch []records.Input
@@ -146,7 +146,7 @@ func (tab *tab) day(metric counter.Metric) {
 	}
 }
 
-// telling is an entity whose records differ in many ways.
+// telling returns an entity whose records differ in many ways.
 func telling(t *testing.T, svc *locus.DB) *entity.Entity {
 	t.Helper()
 	var best *entity.Entity
@@ -179,7 +179,7 @@ func telling(t *testing.T, svc *locus.DB) *entity.Entity {
 	}
 }
 
-// shoot writes what the tab shows into the documentation.
+// shoot saves a picture of the tab to the documentation.
 func (tab *tab) shoot(name string) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {

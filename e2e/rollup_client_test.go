@@ -30,7 +30,7 @@ const (
 		"  sum: {sum: postcode}\n  least: {min: postcode}\n  most: {top: postcode, k: 2}\n"
 )
 
-// send asks a server for something that is done at once.
+// send sends a request that is answered at once.
 func send(method, address, body string, out any) error {
 	request, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
@@ -49,7 +49,7 @@ func send(method, address, body string, out any) error {
 	return decode(response, out)
 }
 
-// define puts a rollup, and rebuild has it counted anew.
+// define puts a rollup; rebuild rebuilds it.
 func (n *node) define(name, text string) (r httpapi.Rollup, err error) {
 	return r, send(http.MethodPut, n.url()+"/v1/rollups/"+name, text, &r)
 }
@@ -97,7 +97,7 @@ func (n *node) verify(name string) (v httpapi.RollupVerified, differences []stri
 	return v, nil, fmt.Errorf("verify %s: the answer was cut off", name)
 }
 
-// wantTrue holds that rollups equal their recomputation.
+// wantTrue checks that rollups equal their recomputation.
 func (n *node) wantTrue(names ...string) {
 	t := n.fleet.t
 	t.Helper()
@@ -112,7 +112,7 @@ func (n *node) wantTrue(names ...string) {
 	}
 }
 
-// ask asks for something until it is answered, while processes are killed and stopped.
+// ask repeats do until it succeeds, while processes are killed and stopped.
 func (n *node) ask(do func() error) {
 	t := n.fleet.t
 	t.Helper()
@@ -133,7 +133,7 @@ func (c counts) add(group, dimension string) {
 	c["["+group+"] "+dimension]++
 }
 
-// counted are the counts of an answer.
+// counted returns the counts in an answer.
 func counted(t *testing.T, a httpapi.RollupGroups) counts {
 	t.Helper()
 	c := counts{}

@@ -26,25 +26,25 @@ import (
 type crowd struct {
 	clientele
 	members []*member
-	// still is held by who wants nothing to change for a while.
+	// still is locked to prevent changes for a while.
 	still sync.RWMutex
-	// marked contains all that was acknowledged. mu guards it.
+	// marked covers everything acknowledged. mu guards it.
 	marked changelog.Watermark
 }
 
-// member is a client that does one thing after the other.
+// member is a client that sends one request after another.
 type member struct {
 	*crowd
 	n        int
 	random   *rand.Rand
 	has      map[string]httpapi.Attributes // by key
 	revision int
-	// mark contains everything that it did, but for what is lost: done, but nobody has told where.
+	// mark covers everything that it did, except writes whose reply, and so watermark, was lost.
 	mark changelog.Watermark
 	lost bool
 }
 
-// keys is how many keys a client puts again and again.
+// keys is how many keys a client puts repeatedly.
 const keys = 24
 
 func newCrowd(f *fleet, members int, seed uint64) *crowd {
@@ -94,7 +94,7 @@ func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 	}
 }
 
-// step does one thing.
+// step sends one request.
 func (m *member) step() {
 	m.still.RLock()
 	defer m.still.RUnlock()
@@ -108,14 +108,14 @@ func (m *member) step() {
 	}
 }
 
-// at is the process to turn to: one's own first.
+// at returns the process to use: the client's own first.
 func (m *member) at(attempt int) *node {
 	return m.fleet.nodes[(m.n+attempt)%len(m.fleet.nodes)]
 }
 
 func (m *member) source() string { return fmt.Sprint("client-", m.n) }
 
-// place is what a key says now.
+// place returns the current contents of a key.
 func (m *member) place(key int) httpapi.RecordInput {
 	m.revision++
 	w := words(uint64(m.n/2*keys + key))
@@ -134,7 +134,7 @@ func (m *member) place(key int) httpapi.RecordInput {
 	}
 }
 
-// put puts some of the client's places, until each is acknowledged.
+// put puts some of the client's places until each is acknowledged.
 func (m *member) put() {
 	var batch []httpapi.RecordInput
 	for _, key := range m.random.Perm(keys)[:1+m.random.IntN(4)] {
@@ -182,7 +182,7 @@ func (m *member) remove() {
 		switch {
 		case err == nil:
 			m.done(answer.Watermark)
-		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // it was done the time before
+		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // an earlier attempt deleted it
 			m.lost = true
 		default:
 			if !m.again(m.n, n, attempt, err) {
@@ -196,7 +196,7 @@ func (m *member) remove() {
 	}
 }
 
-// done takes note of what was acknowledged.
+// done records what was acknowledged.
 func (m *member) done(at changelog.Watermark) {
 	m.mark = m.mark.Union(at)
 	m.mu.Lock()
@@ -204,13 +204,13 @@ func (m *member) done(at changelog.Watermark) {
 	m.marked = m.marked.Union(at)
 }
 
-// check asks a process how many records the client has, at a watermark that contains all it did.
+// check checks the number of the client's records at a process, at a watermark that covers all its writes.
 func (m *member) check() {
 	n := m.at(m.random.IntN(len(m.fleet.nodes)))
 	query := url.Values{}
 	if mark := m.mark.String(); m.lost {
 		query.Set("latest", "true")
-	} else if mark != "" { // it has written nothing yet
+	} else if mark != "" { // otherwise it has written nothing yet
 		query.Set("min_watermark", mark)
 	}
 	g, err := n.source(m.source(), query)

@@ -66,15 +66,15 @@ func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Logf("%v; %d acknowledged requests, %d answers checked; refused %v", w.done, c.acks.Load(), c.read.Load(), c.refusals())
 }
 
-// upheaval is what befalls the processes and the rollups while the clients go on.
+// upheaval disturbs the processes and the rollups while the clients continue.
 type upheaval struct {
 	*crowd
 	random *rand.Rand
-	done   map[string]int // how often
-	extra  string         // the newest rollup that nobody but a verification reads
+	done   map[string]int // number of disturbances by name
+	extra  string         // the newest rollup, read only by verifications
 }
 
-// kill kills a process while others go on, and starts it again.
+// kill kills a process while others continue, and restarts it.
 func (w *upheaval) kill() {
 	w.t.Helper()
 	w.done["kills"]++
@@ -84,7 +84,7 @@ func (w *upheaval) kill() {
 	n.start()
 }
 
-// follows counts the cells that a process follows, as another one tells.
+// follows returns how many cells a process follows, according to another process.
 func (n *node) follows(tells *node) (cells int, err error) {
 	var r httpapi.Rollup
 	err = tells.get("/v1/rollups/by_source", &r)
@@ -124,7 +124,7 @@ func (w *upheaval) stop() {
 	w.done["rebuilds"]++
 }
 
-// rebuild has both rollups counted anew, and while that is under way kills a process.
+// rebuild rebuilds both rollups and kills a process during the rebuild.
 func (w *upheaval) rebuild() {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -138,7 +138,7 @@ func (w *upheaval) rebuild() {
 	}
 }
 
-// redefine has the rollup by category divided by something else.
+// redefine changes the dimension of the rollup by category.
 func (w *upheaval) redefine() {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -148,7 +148,7 @@ func (w *upheaval) redefine() {
 	n.settled("by_category")
 }
 
-// add defines a rollup that was not there, and drops the one that was added before.
+// add defines a new rollup, and drops the one added before.
 func (w *upheaval) add(round int) {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -168,7 +168,7 @@ func (w *upheaval) add(round int) {
 	w.extra = name
 }
 
-// settled waits until the newest definition of a rollup serves, in all cells.
+// settled waits until the newest definition of a rollup is active in all cells.
 func (n *node) settled(name string) {
 	n.fleet.t.Helper()
 	eventually(n.fleet.t, 2*time.Minute, fmt.Sprintf("rollup %s serves", name), func() (bool, string) {

@@ -156,7 +156,7 @@ func rollupsOfHundreds(tab *tab) {
 	tab.open(pages[len(pages)-2])
 	tab.check(`document.querySelectorAll("#lines tr").length === 300 && !document.querySelector("#lines").checkVisibility()`, "the table of cells is not there, or open")
 	tab.check(`document.querySelector("#groups tbody td").textContent === "290,080,000,000,000,000"`, "digits are lost: "+evaluate[string](tab, `document.querySelector("#groups tbody td").textContent`))
-	// The columns and the others add up to the total, digit for digit.
+	// The columns and the rest add up to the total, digit for digit.
 	tab.check(`[...document.querySelectorAll("#groups tbody tr")].every(tr => {
 		const [total, ...by] = [...tr.querySelectorAll("td")].map(td => td.textContent).filter(text => /^[\d,]+$/.test(text)).map(text => BigInt(text.replaceAll(",", ""))).slice(0, 8);
 		return by.length === 7 && by.reduce((a, b) => a + b) === total;
