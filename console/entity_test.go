@@ -61,7 +61,7 @@ func pizza(t testing.TB) *explain.Explanation {
 	return w
 }
 
-// recordPath stands for what the console is told by whoever serves it.
+// recordPath stands in for the function that the server passes.
 func recordPath(source, key string) string {
 	return "/v1/records/" + url.PathEscape(source) + "/" + url.PathEscape(key)
 }

@@ -159,7 +159,7 @@ func openService(t *testing.T, n int, notice time.Duration, options *locus.Optio
 	return svc
 }
 
-// openCells is openService, and answers with the cells too.
+// openCells is openService, and also returns the cells.
 func openCells(t *testing.T, n int, notice time.Duration, options *locus.Options) (*locus.DB, *storage.Cells) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: n, Notice: notice})

@@ -57,8 +57,8 @@ func (c *clientele) advance(acks, read int64) {
 	}
 }
 
-// rest lets some time pass, so that the clients do not take all of the machine while a test waits for a lease to run out
-// or a process to start: what it waits for is an event, and not how much they do meanwhile.
+// rest pauses a client, so that the clients do not use the whole machine while a test waits for an event, such as the
+// expiry of a lease or the start of a process.
 func rest(ctx context.Context) {
 	timer := time.NewTimer(time.Duration(scaled(60, 5)) * time.Millisecond)
 	defer timer.Stop()
@@ -100,8 +100,8 @@ func (c *clientele) refuse(n *node, what string, err error) {
 // attempts is how often a client tries to finish what it has begun.
 const attempts = 3000
 
-// again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
-// was begun is brought to its end, even if the clients are to end, but for a test that has failed.
+// again records a refusal, pauses, and reports whether to try once more. A client finishes what it has begun even when
+// the clients must end, unless the test has failed.
 func (c *clientele) again(client int, n *node, attempt int, err error) bool {
 	if attempt == attempts {
 		c.t.Errorf("client %d is refused for ever: %v", client, err)

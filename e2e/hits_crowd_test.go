@@ -23,9 +23,10 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// hitters are clients that send hits over lines that lose replies, and know what has to be counted. Half of
-// them number their batches, half give each a key; all repeat a batch until it is acknowledged, and some
-// after that. Two share one of package client, which does so by itself. One gives its batches nothing: it has to count too much, or the run has proved nothing.
+// hitters are clients that send hits over connections that lose replies, and know which counts are correct. Half of
+// them number their batches and half give each a key. All repeat a batch until it is acknowledged, and sometimes after
+// that. Two share a client of package client, which does so itself. One client sends neither key nor number: it must
+// count too much, otherwise the test has proved nothing.
 type hitters struct {
 	clientele
 	lines    []string // one to each process

@@ -21,8 +21,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// judge ends the clients and judges their run: what they were told, that nobody was refused but in times of
-// trouble, and what is stored.
+// judge ends the clients and checks the run: the history of answers, that clients were refused only during troubles,
+// and what is stored.
 func (tr *traffic) judge(troubles ...trouble) *summary {
 	tr.t.Helper()
 	tr.end()
@@ -151,13 +151,12 @@ func (tr *traffic) checkIDs(s *summary, records map[entity.Ref]httpapi.Record) {
 	all.Wait()
 }
 
-// mayBeErased tells whether the record that was born with an id was deleted. Who joins an entity is told an
-// id that is another's, of which less is known: only passing records are deleted, which join nobody.
+// mayBeErased reports whether the record with this birth id was deleted. A record that joins an entity returns the id
+// of another record. That is harmless, because only passing records are deleted, which join nothing.
 func (s *summary) mayBeErased(id string) bool { return s.deleted[s.ids[id]] }
 
-// checkRows looks into the cells: that no key has two rows that disagree, and that each record that was
-// acknowledged is in the cell that its puid named from the beginning. before are maps that were the newest
-// once. It answers with the number of rows of keys.
+// checkRows reads the cells: no key has two rows that disagree, and each acknowledged record is in the cell that its
+// puid named from the beginning. before are earlier maps. It returns the number of key rows.
 func (tr *traffic) checkRows(s *summary, cells *storage.Cells, before ...*cell.Map) (rows int) {
 	tr.t.Helper()
 	m, ctx := cells.Map(), tr.t.Context()

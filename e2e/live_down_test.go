@@ -31,7 +31,7 @@ func newLedger(t *testing.T) *ledger {
 	return &ledger{t: t, puids: map[entity.Ref]entity.PUID{}, owner: map[entity.PUID]entity.Ref{}}
 }
 
-// fresh are keys that nobody has put and whose place on the ring is one of those wanted.
+// fresh returns keys that were never put, at wanted positions on the ring.
 func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (refs []entity.Ref) {
 	for len(refs) < n {
 		l.next++
@@ -180,7 +180,7 @@ func TestP06_CellDown(t *testing.T) {
 		l.put(n, append(newer[:4:4], append(older[:4], neither[:4]...)...), httpapi.CodeUnavailable)
 		l.put(n, both[:4], "")
 		l.put(n, at(0, up), "")
-		l.put(n, at(1, up), unless) // who has found the puid before knows that it is the one
+		l.put(n, at(1, up), unless) // a process that has looked up the puid may use it
 		l.put(n, down, httpapi.CodeUnavailable)
 		l.read(n, newer[4:6], httpapi.CodeUnavailable)
 		l.read(n, both[4:], httpapi.CodeNotFound)

@@ -204,8 +204,8 @@ func (n *node) cellMap() *cell.Map {
 	return m
 }
 
-// run runs `locus cell` against the process and answers with its summary, or the error that it ended with.
-// Lines of progress are handed to progress as they come.
+// run runs `locus cell` against the process and returns its summary, or its error. Lines of progress are passed to
+// progress as they arrive.
 func (n *node) run(progress func(step string), args ...string) (map[string]any, error) {
 	return runCell(n.fleet.t, progress, append(args, "--url", n.url())...)
 }

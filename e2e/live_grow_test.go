@@ -15,10 +15,11 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// An installation grows under load while one of its processes is stopped; later that one goes on with what
-// it knew, and another one and the database servers are killed in turn. No row moves, no key has two puids or two
-// entities, what was acknowledged is where it was first, and but for the kills nobody is refused. The literal
-// scheme, with the same keys at the same times, does give keys two puids, or the run has proved nothing.
+// An installation grows under load while one of its processes is suspended. Later that process continues with its old
+// map, and another process and the database servers are killed in turn. No row moves, no key has two puids or two
+// entities, acknowledged records stay in their first cells, and requests are refused only because of the kills. The
+// literal scheme, with the same keys at the same times, does give keys two puids; otherwise the test has proved
+// nothing.
 func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
 	sizes, rounds := []int{16}, 1

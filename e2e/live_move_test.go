@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// A cell moves to another server and back while it is written to, by its old address and by its new one;
-// then the installation grows and is compacted. Nobody is refused, nothing is lost, no puid is given twice,
-// and in the end a key is found with one look-up.
+// A cell moves to another server and back while it is written to, through its old address and its new one; then the
+// installation grows and is compacted. No request is refused, nothing is lost, no puid is assigned twice, and in the
+// end a key is found with one lookup.
 func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 2, 2, 4)

@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A process that is stopped while a generation is added goes on with the old map, and with requests that came
-// while it was stopped. The cells refuse it by themselves: no row of a key comes into a sealed cell, and the
-// first new keys that it puts go to the new cells.
+// A process that is suspended while a generation is added continues with the old map, and with requests that arrived in
+// between. The cells reject its writes: no row of a key is added to a sealed cell, and the first new keys that it puts
+// go to the new cells.
 func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 4)
@@ -172,7 +172,7 @@ func (r *restored) put(n *node, refs []entity.Ref) {
 	}
 }
 
-// forget is for keys that the backup does not know of: they get puids and ids anew, others than before.
+// forget marks keys that the backup does not contain: they get new puids and ids.
 func (r *restored) forget(refs []entity.Ref) (gone map[entity.PUID]bool) {
 	gone = map[entity.PUID]bool{}
 	for _, ref := range refs {

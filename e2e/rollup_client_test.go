@@ -63,7 +63,7 @@ func (n *node) groups(name string, query ...string) (a httpapi.RollupGroups, err
 	return a, n.get("/v1/rollups/"+name+"/groups", &a, append(query, "limit", "1000")...)
 }
 
-// verify has a rollup recomputed, and answers with what was found and with a line for each row that differs.
+// verify recomputes a rollup, and returns the result and a line for each row that differs.
 func (n *node) verify(name string) (v httpapi.RollupVerified, differences []string, err error) {
 	response, err := client.Post(n.url()+"/v1/rollups/"+name+"/verify", "", nil)
 	if err != nil {

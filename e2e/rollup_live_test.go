@@ -18,10 +18,10 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Three processes keep the rollups of an installation while they are killed, and one is stopped for longer
-// than its leases last and wakes up in the midst of its work; rollups are rebuilt, defined anew and dropped
-// meanwhile. No reader goes back in time, whichever process it asks; who has written finds it counted; and
-// all equals its recomputation, ours and that of a count through the lists of what is stored.
+// Three processes follow the rollups of an installation. They are killed, and one is suspended for longer than its
+// leases last and wakes up in the middle of its work; meantime rollups are rebuilt, redefined and dropped. No reader
+// goes back in time at any process, every write is counted for its writer, and every rollup equals its recomputation,
+// by the server and by a count over the lists of stored items.
 func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, scaled(1, 2), 3, 6)

@@ -71,7 +71,7 @@ func LoadState(name, fingerprint, job string) (*State, error) {
 		return nil, fmt.Errorf("read how far the import had come: %w", err)
 	}
 	var s State
-	// An unreadable state is not an error: starting from the beginning is safe too.
+	// Invalid content is not an error: starting from the beginning is safe too.
 	if json.Unmarshal(text, &s) != nil || s.Format != stateFormat || s.File != fingerprint || s.Job != job {
 		return nil, nil //nolint:nilerr // see above
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// TestCells_OfPostgreSQL makes an installation in databases of a server, grows it, moves one of its cells to
-// a file, and asks psql's functions what the map says.
+// TestCells_OfPostgreSQL creates an installation in databases of a server, grows it, moves a cell to a file, and
+// compares the SQL functions with the map.
 func TestCells_OfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
@@ -99,7 +99,7 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it does not answer") {
 		t.Errorf("show: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
-	// Keys of the cell that is up are found, those of the other are not known to be absent.
+	// Keys of the reachable cell are found; those of the other are unavailable, not absent.
 	codes := map[int]int{}
 	for i := range 20 {
 		codes[run(t.Context(), env, "record", "get", fmt.Sprint("before:", i)).code]++

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/cli"
 )
 
-// shown looks at the console of a demo once all of its records are in, and ends it.
+// shown reads the console of a demo once all of its records are in, and ends it.
 type shown struct {
 	mu    sync.Mutex
 	text  bytes.Buffer

@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// known tells whether the command and the flags of an example exist.
+// known reports whether the command and the flags of an example exist.
 func known(root *cobra.Command, example string) string {
 	line, _, _ := strings.Cut(example, " |")
 	line, _, _ = strings.Cut(line, " >")

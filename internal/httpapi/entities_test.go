@@ -103,7 +103,7 @@ func TestEntities_BadIDs(t *testing.T) {
 			}
 		}
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-013e4e2afbde"+suffix).refused(404, httpapi.CodeNotFound)
-		// Nobody has minted an id of that time: in a data directory the server knows the newest map.
+		// No id of that time was ever minted: in a data directory the server has the newest map.
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-ffffffffffff"+suffix).refused(404, httpapi.CodeNotFound)
 	}
 }

@@ -48,7 +48,7 @@ func TestErrors_EverySentinelHasACode(t *testing.T) {
 	}
 }
 
-// sentinels are the exported error variables of a package. An alias of another package's is left to that
+// sentinels returns the exported error variables of a package. Aliases of another package's variables are left to that
 // package.
 func sentinels(t *testing.T, dir string) (names []string) {
 	t.Helper()

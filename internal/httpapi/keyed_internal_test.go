@@ -65,7 +65,7 @@ func TestKeyed_ChangesNothingElse(t *testing.T) {
 	}
 }
 
-// TestP10_RoutesHashKeys goes the way of every route of the table.
+// TestP10_RoutesHashKeys calls every route of the table.
 func TestP10_RoutesHashKeys(t *testing.T) {
 	t.Parallel()
 	var logs strings.Builder

@@ -59,7 +59,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 		}
 	}
 	first := answer{}
-	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // its time was over before it was begun, on a busy machine
+	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // on a busy machine it may time out before it starts
 		began := time.Now()
 		first = f.do(http.MethodPost, "/v1/records", batch(keys[0][1], keys[1][1]), "Request-Timeout", "1")
 		if took := time.Since(began); took > 4*time.Second { // one statement alone would wait for 5 s
@@ -73,7 +73,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	if r := got.Results[1]; r.Error == nil || r.Error.Code != httpapi.CodeUnavailable && r.Error.Code != httpapi.CodeUnconfirmed {
 		t.Errorf("the record of the cell that is locked: %+v", r)
 	}
-	// The longest of these may be the one that has the breaker trip.
+	// The slowest of these may be the one that trips the breaker.
 	began := time.Now()
 	for i := 2; i < 22; i++ {
 		got := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", batch(keys[0][i], keys[1][i])))

@@ -17,10 +17,10 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// patience is what a test waits for at most, on a machine with other work.
+// patience is the longest wait of a test on a busy machine.
 const patience = time.Minute
 
-// line is a connection that a test reads and writes by hand.
+// line is a connection that a test reads and writes directly.
 type line struct {
 	*testing.T
 	net.Conn
@@ -40,7 +40,7 @@ func (r *running) dial() *line {
 	return &line{r.T, conn, bufio.NewReader(conn)}
 }
 
-// send writes to the connection; whether it arrives shows when it is read.
+// send writes to the connection; errors show when it is read.
 func (l *line) send(format string, args ...any) *line {
 	fmt.Fprintf(l.Conn, format, args...)
 	return l
@@ -51,8 +51,8 @@ func (l *line) get(path string) *line {
 	return l.send("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
 }
 
-// post begins a request whose body has so many bytes, of which none is sent. The server has begun to read it when
-// this returns.
+// post starts a request whose body has so many bytes, and sends none of them. When it returns, the server is reading
+// the body.
 func (l *line) post(path string, bytes int) *line {
 	l.Helper()
 	l.send("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, bytes)
@@ -81,7 +81,7 @@ func (l *line) answer() (status int, body string, closes bool) {
 	return res.StatusCode, string(text), res.Close
 }
 
-// ok reads an answer that has to be 200.
+// ok reads an answer that must have status 200.
 func (l *line) ok() *line {
 	l.Helper()
 	if status, body, _ := l.answer(); status != http.StatusOK {
@@ -90,7 +90,7 @@ func (l *line) ok() *line {
 	return l
 }
 
-// closed reports whether the server has closed the connection without a word, or else fails.
+// closed fails unless the server has closed the connection without an answer.
 func (l *line) closed() {
 	l.Helper()
 	var timeout net.Error
@@ -101,8 +101,8 @@ func (l *line) closed() {
 
 const quick = `{"records":[{"source":"quick","key":"1","attributes":{"name":"Quick Place"}}]}`
 
-// TestP12_SlowBodiesTakeNoPlace holds back more bodies than there are places for what is worked on: whole ones are
-// done all the same, at once.
+// TestP12_SlowBodiesTakeNoPlace holds back more bodies than there are places: complete requests are still handled at
+// once.
 func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond, Bodies: 4 << 20})
@@ -233,7 +233,7 @@ func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 	stuck := r.dial()
 	for range 70 {
 		r.dial().get("/livez").ok()
-		r.dial() // and says nothing
+		r.dial() // and sends nothing
 	}
 	stuck.closed()
 	feeds[0].Close()

@@ -148,7 +148,7 @@ func TestMetrics_EachIsOnItsOwn(t *testing.T) {
 	if got := text(t, b); strings.Contains(got, "locus_http_refused_total") {
 		t.Errorf("what happened elsewhere is counted:\n%s", got)
 	}
-	for range 2 { // the last one who is to be asked is
+	for range 2 { // a second call replaces the function
 		a.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	}
 	if got := text(t, a); !strings.Contains(got, "\nlocus_ready 1\n") {
