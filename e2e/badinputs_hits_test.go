@@ -244,7 +244,7 @@ func (t *trial) listed(metric string) {
 	}
 }
 
-// asText holds that a page has no script but those that it names, and that nothing ends one of these early.
+// asText checks that a page contains only its own scripts, and that no text ends one of them early.
 func (t *trial) asText(page verdict) {
 	t.Helper()
 	if begins := bytes.Count(page.body, []byte("<script")); begins != bytes.Count(page.body, []byte("</script>")) || bytes.Contains(page.body, []byte("alert(1)</")) {
@@ -411,7 +411,7 @@ func tryPictured(t *trial, e *badInput) {
 	t.asText(t.send(http.MethodGet, "/counters", nil))
 }
 
-// tryNumberAsN sends a number that is none of those that a hit may have.
+// tryNumberAsN sends a number that is invalid for a hit.
 func tryNumberAsN(t *trial, token string, refused ...int) {
 	t.hits([]string{hitOf(`"numbers"`, `"n":`+token)}).is(t, "as n", refused...)
 	t.hits([]string{hitOf(`"readings"`, `"value":`+token)}).is(t, "as a reading", append([]int{http.StatusOK}, refused...)...)

@@ -59,8 +59,8 @@ var statusOf = map[httpapi.Code]int{
 	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422, httpapi.CodeNoRoom: 507,
 }
 
-// surfaces are those that are tried here. Texts, numbers, times, documents and what lies below them do not
-// depend on the cells, so they are tried once.
+// surfaces are the surfaces tried here. Texts, numbers, times, documents and everything below them do not depend on the
+// cells, so they are tried once.
 var surfaces = []struct {
 	name string
 	try  func(*trial, *badInput)
@@ -206,8 +206,8 @@ func startTarget(t *testing.T, n int, counters counter.Options) *target {
 	return target
 }
 
-// generalRules are those that hold after every surface: the server is well, takes a good record and
-// gives it back, and the log has no raw control characters.
+// generalRules checks what must hold after every surface: the server is healthy, accepts a valid record and returns it,
+// and the log has no raw control characters.
 func (g *target) generalRules(t *testing.T) {
 	t.Helper()
 	w := &trial{T: t, target: g}

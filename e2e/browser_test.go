@@ -288,8 +288,8 @@ func (tab *tab) await(condition string) {
 	})
 }
 
-// note collects, under a name of the window, what an expression lists whenever something changes in an element: what is
-// soon gone, which await may miss.
+// note collects the values of an expression, in a named window variable, whenever something changes in an element:
+// including short-lived values that await may miss.
 func (tab *tab) note(name, selector, list string) {
 	tab.Helper()
 	evaluate[bool](tab, `(() => {

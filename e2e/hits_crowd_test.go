@@ -276,8 +276,8 @@ func (n *node) series(from, to time.Time, step counter.Step) (s httpapi.Series, 
 	return s, get(n.url(), "/v1/series", query, &s)
 }
 
-// look reads what is counted by now: in every answer the days are the sum of the steps, whatever these are, and
-// hold what was acknowledged before it was asked for, and nothing that was never sent.
+// look checks a current answer: the days are the sums of their steps, and contain everything acknowledged before the
+// request and nothing that was never sent.
 func (h *hitters) look(n *node, random *rand.Rand) {
 	from, to, whole := h.today.AddDate(0, 0, -6), h.today.AddDate(0, 0, 2), true
 	step := []counter.Step{counter.ByDay, counter.ByHour, counter.ByMinute}[random.IntN(3)]
@@ -312,8 +312,8 @@ func (h *hitters) look(n *node, random *rand.Rand) {
 	h.read.Add(1)
 }
 
-// exact holds, when the clients have ended, that every process tells of every minute, hour and day what was
-// acknowledged, that the days' highest are those, and that who repeats without a key counts too much.
+// exact checks, after the clients have ended, that every process returns the acknowledged counts for every minute, hour
+// and day, that the top lists agree, and that the client without a key counted too much.
 func (h *hitters) exact() {
 	h.t.Helper()
 	days, top := map[time.Time]bool{}, map[time.Time]map[string]int64{}

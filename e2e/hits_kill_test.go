@@ -92,8 +92,8 @@ func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
 	h.exact()
 }
 
-// The database of a cell comes back from a backup while processes run that remember what it does not know of:
-// hits on metrics that it has lost count from there, and those that it has go on from what the backup held.
+// The database of a cell is restored from a backup while processes run that remember newer state: hits on metrics that
+// the backup lacks start from zero, and those it has continue from the backup's counts.
 func TestP02_RestoredBackupCounts(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 3)
@@ -108,7 +108,7 @@ func TestP02_RestoredBackupCounts(t *testing.T) {
 			t.Fatalf("process %d: %v", n.index, err)
 		}
 	}
-	// in are metrics of the cell that is lost, out of those with this prefix.
+	// in returns the metrics of the lost cell with this prefix.
 	in := func(prefix string) (found []string) {
 		t.Helper()
 		var names []string
@@ -136,7 +136,7 @@ func TestP02_RestoredBackupCounts(t *testing.T) {
 	server, db := f.pg[0], database(m, lost)
 	backup := server.Copy(t, db)
 	forgotten := in("forgotten ")
-	add(f.nodes[0], kept...) // what the backup does not hold either
+	add(f.nodes[0], kept...) // not in the backup either
 	server.Exec(t, "postgres", fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", db))
 	server.Exec(t, "postgres", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", backup, db))
 	f.whole()

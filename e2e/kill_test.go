@@ -294,7 +294,7 @@ func writeCSV(t *testing.T, path string, seed uint64, n int64) {
 	}
 }
 
-// An import that is killed again and again goes on where it was, and ends as if nothing had been.
+// An import that is killed repeatedly continues where it was, with the result of an undisturbed one.
 func TestP01_KilledImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

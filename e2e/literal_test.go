@@ -60,7 +60,7 @@ func (c *control) put(node int, refs []entity.Ref) {
 	}
 }
 
-// verdict holds that the same load has shown what the protocol is for.
+// verdict checks that under the same load the literal scheme fails in the way the protocol prevents.
 func (c *control) verdict(s *summary, m *cell.Map) {
 	c.tr.t.Helper()
 	keys, twice, err := c.scheme.Count(c.tr.t.Context(), m)

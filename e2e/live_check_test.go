@@ -87,8 +87,8 @@ func (tr *traffic) checkRecords(s *summary, records map[entity.Ref]httpapi.Recor
 	}
 }
 
-// checkEntities holds that each record is in exactly one entity, and that the entities are what is made
-// of the stored records from nothing.
+// checkEntities checks that each record is in exactly one entity, and that the entities are those of a new resolution
+// of the stored records.
 func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	got := partition(tr.t, base)

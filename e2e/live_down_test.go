@@ -114,9 +114,9 @@ func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 	}
 }
 
-// A cell whose database is away refuses what is its own, never with "not found", and everything else goes
-// on. A key that may be in it is not given a second puid: it has to wait, until the cell is sealed and has a
-// filter, which proves what it lacks while it is away.
+// A cell whose database is down refuses its own keys, never with "not found", and everything else works. A key that may
+// be in it gets no second puid: it must wait until the cell is sealed and has a filter, which proves which keys are
+// absent while the cell is down.
 func TestP06_CellDown(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 2, 2, 4)

@@ -84,8 +84,7 @@ type summary struct {
 	loaded                       time.Duration           // how long the clients went on
 }
 
-// history holds everything that was answered against what one register for each key, which is set once,
-// could have answered.
+// history checks that every answer is possible for one register per key that is set once (linearizability).
 func (tr *traffic) history() *summary {
 	tr.t.Helper()
 	s := &summary{

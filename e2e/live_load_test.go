@@ -21,9 +21,9 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// traffic is what several clients send to the processes of a fleet, and what came of it. The records are
-// those of a story, each sixth a passing one that resembles no other. All clients put all keys, as those do
-// that share sources: many race for the same new ones. A key is changed and deleted by one client only.
+// traffic is what several clients send to the processes of a fleet, and the results. The records are those of the demo,
+// except that each sixth is a passing one that is similar to no other. All clients put all keys, as clients with common
+// sources do, so many race for the same new keys. Only one client changes and deletes a key.
 type traffic struct {
 	t     *testing.T
 	fleet *fleet

@@ -91,9 +91,9 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	return rows
 }
 
-// The database of a cell is lost and comes back from a backup that is older than what was acknowledged since:
-// while the processes are stopped, as it should be, and while they run, and remember what the backup does not
-// know of. No puid and no id is given twice, and no key has two puids.
+// The database of a cell is lost and restored from a backup older than the last acknowledged writes: while the
+// processes are stopped, as it should be, and while they run and remember newer state. No puid and no id is assigned
+// twice, and no key has two puids.
 func TestP07_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"stopped", "running"} {

@@ -51,8 +51,7 @@ func TestPictures(t *testing.T) {
 	tab.shoot("entity.png")
 }
 
-// TestPictures_Review takes the pictures of the review queue, which is what the same story leaves to people, and of
-// what they decided about an entity.
+// TestPictures_Review takes the pictures of the review queue of the same data, and of the decisions about an entity.
 func TestPictures_Review(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)

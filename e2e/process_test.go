@@ -27,8 +27,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// patience is how long a test waits for a process or a browser, on however slow a machine: half of what all tests
-// may take, so that the others can still say what they saw. Where -timeout=0 sets no limit it is an hour.
+// patience is how long a test waits for a process or a browser on a slow machine: half of the time for all tests, so
+// that the other tests can still report. Without a limit (-timeout=0) it is an hour.
 var patience = time.Hour
 
 // folder is where the binary is built; it is removed after the tests.

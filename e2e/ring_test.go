@@ -209,8 +209,8 @@ type installation struct {
 	all   int64
 }
 
-// grown tells a story to an installation: an equal part of it to each generation up to the current
-// one. Directories older than floor are retired, those between sealed.
+// grown puts an equal part of the records into each generation up to the current one. Directories older than floor are
+// retired, those between are sealed.
 func grown(t *testing.T, counts []uint64, current, floor int, records int64) *installation {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

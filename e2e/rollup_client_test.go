@@ -202,8 +202,8 @@ func recounted(base, dimension string) (categories, sources counts, err error) {
 	return categories, sources, nil
 }
 
-// compare holds that both rollups say what the lists of entities and records say. Nothing else may be going on;
-// that nothing was, their watermarks tell.
+// compare checks that both rollups agree with the lists of entities and records. Nothing may change during the
+// comparison; the watermarks prove that.
 func (n *node) compare() {
 	t := n.fleet.t
 	t.Helper()

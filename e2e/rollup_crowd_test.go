@@ -20,9 +20,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// crowd are clients that put places, change what these say, and delete them. Each is a source of its own and
-// knows what it has, so that it can ask whether a rollup counts it. Two by two they speak of the same places,
-// so that records join and part.
+// crowd are clients that put, change and delete places. Each is a source of its own and knows its records, so that it
+// can check a rollup. Each two clients share places, so that records join and split.
 type crowd struct {
 	clientele
 	members []*member
@@ -233,7 +232,7 @@ func (m *member) check() {
 	m.read.Add(1)
 }
 
-// held holds that what is stored is what the clients have, while they hold still, and that rollups count it.
+// held checks, while the clients pause, that their records are stored and that the rollups count them.
 func (c *crowd) held() {
 	c.t.Helper()
 	c.still.Lock()

@@ -12,9 +12,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// A process that is killed again and again under load goes on with its rollups when it comes back, where
-// they were: they contain what was acknowledged, equal their recomputation, and need not wait until the
-// lease of the process that is gone has run out.
+// A process that is killed repeatedly under load continues its rollups after a restart: they contain what was
+// acknowledged, equal their recomputation, and need not wait for the expiry of the killed process's lease.
 func TestP04_KilledServer(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t, 3)
