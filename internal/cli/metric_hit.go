@@ -65,7 +65,7 @@ func (a *app) metricHit() *cobra.Command {
 	return a.connection(c)
 }
 
-// placeOfKey is the number of bytes for the number of a batch after the key of a file.
+// placeOfKey is how many bytes the number of a batch takes after the key of a file.
 const placeOfKey = 12
 
 func (o *hitting) check(c *cobra.Command, args []string) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Records reads records by puid, in the order of puids, nil for a missing record.
+// Records returns the record of each puid, at the same index; nil for a missing record.
 func (e *Engine) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	records := make([]*entity.Record, len(puids))
 	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
@@ -55,7 +55,7 @@ func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 	}
 }
 
-// Stored reads the stored entities of anchors, in order, nil for a missing one. The entity of a single record need not
+// Stored returns the stored entity of each anchor, at the same index; nil for a missing one. The entity of a single record need not
 // be stored.
 func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	entities := make([]*entity.Entity, len(anchors))

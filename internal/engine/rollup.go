@@ -19,7 +19,7 @@ type rollupTx struct {
 	engine *Engine
 }
 
-// Wanted returns the images recorded in the head, which every transaction has already read.
+// Wanted returns the images that changes must carry. They are stored in the head, which every transaction has read.
 func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	head, err := t.Head(ctx)
 	if err != nil {

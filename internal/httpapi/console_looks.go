@@ -11,8 +11,8 @@ import (
 const (
 	// lookAge is the minimum time for which an answer is cached.
 	lookAge = time.Second
-	// lookShare times the duration of a query is how long its answer is cached: however many viewers there are, the
-	// stores spend at most this share of their time on the question.
+	// lookShare times the duration of a query is how long its answer is cached. So the stores spend at most about a tenth
+	// of their time on one question, for any number of viewers.
 	lookShare = 10
 	// maxLooks is how many answers are cached.
 	maxLooks = 256
