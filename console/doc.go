@@ -7,8 +7,8 @@
 // io.Writer and does not know requests or status codes. There is no Node toolchain and no framework, only
 // html/template, one style sheet and one small ES module.
 //
-//	locus.Status     ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
-//	locus.Joins      ├─► live ─────┤                                 ▲
+//	cells.Status     ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
+//	changes.Match    ├─► live ─────┤                                 ▲
 //	its own counters ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
 //
 // All three inputs are read from the cells, so the home page is the same in every process.
@@ -22,13 +22,13 @@
 // are laid out here, in numbers, from a cell.Map and a cells.Status:
 //
 //	groups (group.go) ─► bands of generations (bands.go) ┐
-//	locus.Route ───────► the way of an address (way.go) ─┼─► templates/ring.html
+//	explain.Route ─────► the way of an address (way.go) ─┼─► templates/ring.html
 //	cell.Map ──────────► ranges of puids (puids.go) ─────┘
 //
 // and the tables of the rollups, whose columns are the values of a dimension, from a rollups.Answer:
 //
 //	rollup.Definition ─► a sentence (counting.go) ──────────┐
-//	locus.RollupCell ──► who keeps which cells (keepers.go) ┼─► templates/rollups.html, rollup.html
+//	rollups.Cell ──────► cells by process      (keepers.go) ┼─► templates/rollups.html, rollup.html
 //	rollup.Group ──────► columns and bars (grouptable.go) ──┘
 //
 // Counters are shown as pictures drawn by the server, each with its own URL (metric.go), in the theme and size that the
