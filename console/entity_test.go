@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// pizza is the pair that everything began with, and a guide that half agrees.
+// pizza is the original pair of records, and a guide that partly agrees.
 func pizza(t testing.TB) *explain.Explanation {
 	t.Helper()
 	w := &explain.Explanation{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}

@@ -274,7 +274,7 @@ func directory(t *testing.T, dir string) int {
 	return code
 }
 
-// Ctrl-C ends an import with 130 and says how to go on; going on completes it.
+// Ctrl-C ends an import with exit code 130 and a hint to continue; continuing completes it.
 func TestInterruptedImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -462,7 +462,7 @@ func onlyJSON(t *testing.T, dir string) {
 	}
 }
 
-// The command line and the import give the verdicts of HTTP on ids and strings.
+// The command line and the import judge ids and strings as HTTP does.
 func TestBadInputs_OnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0", "--cells", "1")

@@ -62,7 +62,7 @@ func (t *trial) hit(metric, rest string) verdict {
 	return t.hits([]string{hitOf(quoted([]byte(metric)), rest)})
 }
 
-// series reads the steps of some days, to the end of tomorrow; the sums are checked in every answer.
+// series reads the steps of some days up to the end of tomorrow, and checks the sums of every answer.
 func (t *trial) series(metric string, days int, step counter.Step) (line httpapi.SeriesLine, times []time.Time) {
 	t.Helper()
 	today := time.Now().UTC()
@@ -252,7 +252,7 @@ func (t *trial) asText(page verdict) {
 	}
 }
 
-// overflow brings a metric to the end of the numbers: a hit too much is refused, and harms none of the others.
+// overflow fills a metric up to the largest number: one hit more is rejected, without effect on the others.
 func overflow(t *trial, e *badInput, name string, others int) {
 	t.hit(name, "").is(t, "the first hit", http.StatusOK)
 	t.put(name, math.MaxInt64-3)
@@ -300,7 +300,7 @@ func quota(t *trial, e *badInput) {
 	small.hits([]string{name(0)}).is(t, "a metric that is there", http.StatusOK)
 }
 
-// atOnce sends one batch a hundred times at the same time. Two servers are asked by TestP01_P02_P03_KilledServersCount.
+// atOnce sends one batch a hundred times concurrently. TestP01_P02_P03_KilledServersCount does so at two servers.
 func atOnce(t *trial, name string) {
 	hits := []string{hitOf(quoted([]byte(name)), at(time.Now())+`,"n":3`), hitOf(quoted([]byte(name+" other")), at(time.Now()))}
 	var all sync.WaitGroup
@@ -322,7 +322,7 @@ func atOnce(t *trial, name string) {
 	t.counts(name+" other", 1)
 }
 
-// afterItsTime repeats a batch when its key is forgotten, with the clock where it is by then and set back.
+// afterItsTime repeats a batch after its key has expired, with the clock at that time and set back.
 func afterItsTime(t *trial, e *badInput, name string) {
 	var ahead atomic.Int64
 	start := time.Now()
@@ -340,7 +340,7 @@ func afterItsTime(t *trial, e *badInput, name string) {
 	later.counts(name, 1)
 }
 
-// whileWriting reads a day while it is counted in; the list has more readers and writers.
+// whileWriting reads a day while hits are counted on it; the list has more readers and writers.
 func whileWriting(t *trial, name string) {
 	t.hit(name, "").is(t, "a hit", http.StatusOK)
 	var writers sync.WaitGroup

@@ -26,8 +26,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// notYet are the entries of these surfaces that have nothing to be tried on, each with the reason. They
-// are printed as skipped.
+// notYet lists the entries of these surfaces that cannot be tried here, with the reason. They are printed as skipped.
 var notYet = map[string]string{
 	"N18": "an attribute takes a string as well as a number",
 	"N21": "an attribute takes a list, and an empty one counts as not sent",
@@ -151,8 +150,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// openService opens an installation for the time of a test. What is started over it afterwards ends
-// before it is closed. Without a notice, generations are announced as long before as by default.
+// openService opens an installation for a test. Whatever is started on it later ends before it is closed. Without a
+// notice, the default notice of generations applies.
 func openService(t *testing.T, n int, notice time.Duration, options *locus.Options) *locus.DB {
 	t.Helper()
 	svc, _ := openCells(t, n, notice, options)
@@ -257,8 +256,8 @@ func (v verdict) is(t *trial, what string, statuses ...int) {
 	}
 }
 
-// send sends a request and judges the form of the answer: never another 5xx than those that are allowed,
-// and every refusal is a problem with a code, an outcome, and little of the input.
+// send sends a request and checks the form of the answer: no 5xx except the allowed ones, and every refusal is a
+// problem with a code, an outcome, and little of the input.
 func (t *trial) send(method, target string, body io.Reader, headers ...string) verdict {
 	t.Helper()
 	u := &url.URL{Scheme: "http", Host: t.addr}

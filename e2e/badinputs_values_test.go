@@ -20,8 +20,8 @@ import (
 
 var goodSource = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
-// tryString sends a string as every identifier and text there is: as the key, the source, a text, the
-// required text, in the path, and in every parameter that searches.
+// tryString sends a string as every identifier and text: as key, source, optional text, required text, in the path, and
+// in every search parameter.
 func tryString(t *trial, e *badInput) {
 	raw := e.bytes(t.T)
 	token := quoted(raw)

@@ -42,8 +42,8 @@ func (t *trial) dial() net.Conn {
 	return conn
 }
 
-// raw sends bytes on a connection of their own and reads one answer. A connection that is closed without
-// an answer has status 0.
+// raw sends bytes on a separate connection and reads one answer. Status 0 means that the connection was closed without
+// an answer.
 func (t *trial) raw(wire string, closeWrite bool) verdict {
 	t.Helper()
 	conn := t.dial()

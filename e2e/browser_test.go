@@ -28,7 +28,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// startBrowser returns the browser of all tests, which is started once. Without one the test is skipped, but not in CI.
+// startBrowser returns the browser of all tests, which is started once. Without a browser the test is skipped, except
+// in CI.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	longtest.Needs(t, "a browser")

@@ -17,8 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// clientele are clients of a fleet that each do one thing after the other until they are to end, and what
-// came of it, whatever it is that they do.
+// clientele is a group of clients of a fleet, each sending one request after another until the end, and their results.
 type clientele struct {
 	t       *testing.T
 	fleet   *fleet

@@ -48,7 +48,7 @@ type hitter struct {
 	seq    int
 }
 
-// pages begins the names of the metrics that are counted exactly, and careless is the one that is not.
+// pages is the name prefix of metrics that are counted exactly; careless is the metric that is not.
 const (
 	pages    = "page /$inc."
 	careless = "careless"
@@ -218,8 +218,8 @@ func (c *hitter) note(batch httpapi.HitRequest, times []time.Time, acked bool) {
 	}
 }
 
-// deliver sends a batch to one process after the other until it is acknowledged. One that was before has to be
-// answered as such.
+// deliver sends a batch to one process after another until it is acknowledged. A batch that was acknowledged before
+// must be answered as a replay.
 func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before bool) bool {
 	for attempt := 0; ; attempt++ {
 		which := (c.n + attempt) % len(c.lines)

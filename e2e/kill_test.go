@@ -59,8 +59,8 @@ func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
 }
 
-// A server that is killed again and again under load keeps every record that it acknowledged
-// (P1), and every record is in exactly one entity (P9): the same entities as without any trouble.
+// A server killed repeatedly under load keeps every acknowledged record (P1), and every record is in exactly one entity
+// (P9): the same entities as in an undisturbed run.
 func TestP01_TestP09_KilledServer(t *testing.T) {
 	t.Parallel()
 	const workers, size = 3, 40
@@ -398,7 +398,7 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	partition(t, s.url)
 }
 
-// Two servers on one directory: the second is refused by name, and says whom to ask instead.
+// Two servers on one directory: the second refuses to start, with the address of the first.
 func TestTwoServersOneDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -422,8 +422,7 @@ func TestTwoServersOneDirectory(t *testing.T) {
 	}
 }
 
-// SIGTERM drains with a line for each step and exit code 0, a second one ends at once, and SIGHUP
-// does nothing.
+// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
@@ -468,7 +467,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the demo with 0, whenever it comes, and nothing is left behind.
+// Ctrl-C ends the demo with exit code 0 at any time, and leaves nothing behind.
 func TestDemo_CtrlC(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--records", "5000", "--speed", "500"}, {"--records", "20", "--speed", "0"}, {"--no-load"}} {

@@ -14,9 +14,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// control puts the keys of a traffic by the literal scheme too: the same keys at the same times, in the same
-// databases, through as many routers as there are processes, each of which reads the newest map for every
-// lazyKeys keys.
+// control also puts the keys of a traffic by the literal scheme: the same keys at the same times, in the same
+// databases, through as many routers as there are processes, each of which reads the newest map every lazyKeys keys.
 type control struct {
 	tr      *traffic
 	scheme  *literal.Scheme

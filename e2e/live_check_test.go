@@ -48,7 +48,7 @@ func (tr *traffic) check(s *summary) {
 	tr.checkIDs(s, records)
 }
 
-// checkRecords holds that everything acknowledged is there, once, as it was or as it was sent since.
+// checkRecords checks that everything acknowledged is stored once, in the acknowledged revision or in one sent later.
 func (tr *traffic) checkRecords(s *summary, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	known := map[entity.Ref]bool{}
@@ -112,8 +112,7 @@ func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Rec
 	tr.t.Logf("%d records in %d entities, as if they were resolved at once from nothing", len(records), len(got))
 }
 
-// checkIDs holds that every id that was ever answered leads to an entity, that of the record which was born
-// with it.
+// checkIDs checks that every id ever returned resolves to the entity of the record that was born with it.
 func (tr *traffic) checkIDs(s *summary, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	type lead struct {

@@ -54,8 +54,8 @@ func unique(ref entity.Ref) httpapi.RecordInput {
 // unless stands for keys that may be refused as unavailable, or answered.
 const unless httpapi.Code = "unless unavailable"
 
-// put puts keys, and holds that each gets the one puid that it has, or is refused with this code; none of
-// them may be, if there is none.
+// put puts keys, and checks that each gets its one puid or is refused with this code. Without a code none may be
+// refused.
 func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
 	l.t.Helper()
 	var batch []httpapi.RecordInput
@@ -149,7 +149,7 @@ func TestP06_CellDown(t *testing.T) {
 	f.whole()
 	l.put(f.nodes[1], down, "")
 
-	// A generation becomes the current one while half of the older cells are stopped: they cannot be sealed.
+	// A generation becomes current while half of the older cells are down: these cannot be sealed.
 	stopped := false
 	_, err := f.nodes[0].run(func(step string) {
 		if step == cell.StepAnnounced && !stopped {
@@ -193,7 +193,7 @@ func TestP06_CellDown(t *testing.T) {
 		l.put(n, down, "")
 	}
 
-	// With filters, what a cell lacks is known while it is away, to a process that has just been started too.
+	// With filters, absence is proven while a cell is down, also to a process that has just started.
 	f.nodes[1].drain()
 	f.nodes[1].start()
 	proven := map[*node][]entity.Ref{}
@@ -232,8 +232,8 @@ func (n *node) until(gen int) {
 	})
 }
 
-// provenAbsent waits until filters prove to the process that the older cells of keys lack them. A filter may
-// be wrong about some: they are left out.
+// provenAbsent waits until filters prove to the process that the older cells lack the keys. A filter can be wrong about
+// some: they are left out.
 func (f *fleet) provenAbsent(n *node, refs []entity.Ref) (proven []entity.Ref) {
 	f.t.Helper()
 	eventually(f.t, time.Minute, "filters are in memory", func() (bool, string) {

@@ -38,7 +38,7 @@ func scaled(short, night int) int {
 	return short
 }
 
-// fleet is an installation with several processes that serve it, whose databases are on several servers.
+// fleet is an installation served by several processes, with databases on several servers.
 type fleet struct {
 	t     *testing.T
 	name  string // of the databases
@@ -59,8 +59,8 @@ type node struct {
 	proc *server
 }
 
-// newFleet starts PostgreSQL servers, and processes before them that share the cells of a new installation.
-// Generations are announced two seconds before they start.
+// newFleet starts PostgreSQL servers, and processes that share the cells of a new installation. Generations are
+// announced two seconds before they start.
 func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, name: "locus"}

@@ -68,12 +68,12 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), rounds*(1+len(f.pg)), s.loaded.Seconds())
 }
 
-// stopping are the codes that clients of a process may see that was stopped for longer than they wait, some of
-// them between a commit and its reply.
+// stopping are the codes that clients may see from a process that was suspended for longer than their timeout, in some
+// cases between a commit and its reply.
 var stopping = []httpapi.Code{httpapi.CodeOverloaded, httpapi.CodeUnavailable, httpapi.CodeUnconfirmed}
 
-// growWithout adds a generation by way of another process while one is stopped, from before the generation
-// becomes the current one until others have put new keys into it.
+// growWithout adds a generation through another process while one is suspended: from before the generation becomes
+// current until other processes have put new keys into it.
 func growWithout(tr *traffic, stopped *node, size int) {
 	tr.t.Helper()
 	paused := false

@@ -126,8 +126,8 @@ func (tr *traffic) advance(n int64) {
 	})
 }
 
-// suffer waits until so many more requests have been refused or lost, or done: while a server is away all
-// clients may be at something that it has to do with.
+// suffer waits until so many more requests have failed or succeeded: while a server is down, all clients may be waiting
+// for it.
 func (tr *traffic) suffer(n int64) {
 	tr.t.Helper()
 	goal := tr.batches.Load() + tr.refused.Load() + n
@@ -148,7 +148,7 @@ func (tr *traffic) ref(i int64) entity.Ref {
 	return entity.Ref{Source: r.Source, Key: r.Key}
 }
 
-// observed is when the first revisions were seen; later ones some minutes after that.
+// observed is the observation time of the first revisions; later revisions are some minutes later.
 var observed = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // record returns the i-th record in a revision.

@@ -63,8 +63,8 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 		len(s.puids), rows, s.acks, s.contended, compacted.Round(time.Millisecond), s.loaded.Seconds())
 }
 
-// A cell of a data directory moves to a PostgreSQL server while it is written to, and the process finds it
-// there when it is killed and comes back.
+// A cell of a data directory moves to a PostgreSQL server while it is written to. The process finds it there after it
+// was killed and restarted.
 func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 	t.Parallel()
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})

@@ -35,7 +35,7 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	l.put(f.nodes[0], l.fresh(m, 40, anywhere), "")
 	before := f.rowsOf(0)
 
-	// These wait in front of the stopped process, which meets them before it can hear of anything new.
+	// These requests wait for the suspended process, which handles them before it can learn anything new.
 	fresh := l.fresh(m, 40, anywhere)
 	var sent, answered sync.WaitGroup
 	got := make([]httpapi.PutResponse, 4)
@@ -70,7 +70,7 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	}
 }
 
-// postAndTell puts records, and calls wrote when the request is on its way, or cannot be.
+// postAndTell puts records, and calls wrote once the request has been sent, or has failed.
 func postAndTell(ctx context.Context, base string, batch httpapi.PutRequest, wrote func(), answer *httpapi.PutResponse) error {
 	defer wrote()
 	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }}

@@ -21,8 +21,7 @@ func inTabs(t *testing.T, looks map[string]func(*tab)) {
 	}
 }
 
-// reach presses the tabulator until an element like this has the focus, or too often: whether it was reached
-// is for a check to say.
+// reach presses Tab until a matching element has the focus, or up to a limit: the caller checks whether it was reached.
 func (tab *tab) reach(selector string) {
 	tab.Helper()
 	for range 60 {
@@ -44,8 +43,7 @@ func (tab *tab) isNarrow(pages []string, selector string) {
 	}
 }
 
-// contrast is a function of the page: how many times lighter one of two is, a colour and what is
-// behind an element.
+// contrast is a JavaScript function: the contrast ratio of a colour to the background of an element.
 const contrast = `
 	const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
 	const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
@@ -66,8 +64,7 @@ const faintText = `(() => {` + contrast + `
 	return [...faint].join(", ");
 })()`
 
-// canBeRead holds that the text of pages can be, in light and in dark. after is called in each of the two,
-// on the last page.
+// canBeRead checks the contrast of text on pages, in light and dark. after is called in each scheme, on the last page.
 func (tab *tab) canBeRead(pages []string, after func(scheme string)) {
 	tab.Helper()
 	for _, scheme := range []string{"light", "dark"} {

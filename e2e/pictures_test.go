@@ -76,8 +76,8 @@ func TestPictures_Review(t *testing.T) {
 	tab.shoot("entity-how.png")
 }
 
-// TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
-// about to grow again, and the way of a key of its second generation.
+// TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is about to grow again,
+// and the route of a key of its second generation.
 func TestPictures_Ring(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -92,7 +92,7 @@ func TestPictures_Ring(t *testing.T) {
 	tab.shoot("ring-puids.png")
 }
 
-// TestPictures_Rollups takes the picture of a rollup of the same story: places by category and region.
+// TestPictures_Rollups takes the picture of a rollup over the same data: places by category and region.
 func TestPictures_Rollups(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -105,7 +105,7 @@ func TestPictures_Rollups(t *testing.T) {
 	tab.shoot("rollup.png")
 }
 
-// TestPictures_Counters takes the picture of a metric with a day like any other behind it.
+// TestPictures_Counters takes the picture of a metric after a typical day.
 func TestPictures_Counters(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)

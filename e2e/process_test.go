@@ -175,7 +175,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// eventually asks until the answer is yes, ten times as long as a quiet machine may take. why says what is still missing.
+// eventually polls ask until it returns true, for ten times the limit on a quiet machine. why describes what is
+// missing.
 func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
 	t.Helper()
 	limit *= 10

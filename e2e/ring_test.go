@@ -28,7 +28,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// TestRing looks at the page of the ring in a real browser, for installations that grew.
+// TestRing tests the ring page in a real browser, for grown installations.
 func TestRing(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
@@ -181,7 +181,7 @@ func ringCanBeRead(tab *tab) {
 	pages := ringPages(in, in.oldest(tab.T))
 	tab.exhibit(in)
 	tab.canBeRead(pages, func(scheme string) {
-		// Text of pictures stands on the panel, or has a rim of its colour around it.
+		// Text in pictures is on the panel, or has an outline in the panel's colour.
 		tab.check(`[...document.querySelectorAll(".strip text, .bands > text")].every(e => { `+contrast+` return ratio(getComputedStyle(e).fill, e) >= 4.5; })`, "text of a picture is hard to read in "+scheme)
 	})
 }
@@ -320,8 +320,7 @@ func (in *installation) oldest(t *testing.T) string {
 	return ""
 }
 
-// exhibit serves the pages of an installation on the tab's address, under the policy that the real
-// server has, whose place it takes.
+// exhibit serves the pages of an installation at the tab's address, in place of the real server and under its policy.
 func (tab *tab) exhibit(in *installation) {
 	tab.Helper()
 	policy := tab.policy()

@@ -125,7 +125,7 @@ func (n *node) ask(do func() error) {
 	})
 }
 
-// counts are numbers of things by group, and by group and value of the dimension.
+// counts are numbers of things by group, and by group and dimension value.
 type counts map[string]int64
 
 func (c counts) add(group, dimension string) {
@@ -158,8 +158,8 @@ func counted(t *testing.T, a httpapi.RollupGroups) counts {
 	return c
 }
 
-// recounted are the counts of the rollups by category, divided by an attribute, and by source, worked out
-// from the lists of all entities and of all records.
+// recounted computes the counts of both rollups, by category and dimension and by source, from the lists of all
+// entities and records.
 func recounted(base, dimension string) (categories, sources counts, err error) {
 	entities, err := allEntities(base)
 	if err != nil {

@@ -54,7 +54,7 @@ func newCrowd(f *fleet, members int, seed uint64) *crowd {
 	return c
 }
 
-// begin lets the clients go, and readers beside them: one for each process, and one that goes round.
+// begin starts the clients and the readers: one reader for each process, and one that alternates between processes.
 func (c *crowd) begin() {
 	ctx := c.start()
 	for _, m := range c.members {
@@ -73,8 +73,7 @@ func (c *crowd) begin() {
 	}
 }
 
-// forward reads a rollup again and again, each time from the process that at names: no answer may be of a
-// watermark that lies behind one before.
+// forward reads a rollup repeatedly, each time from the process that at returns: watermarks must not decrease.
 func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 	last, by := changelog.Watermark{}, -1
 	for i := 0; ctx.Err() == nil; i++ {

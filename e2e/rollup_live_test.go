@@ -96,8 +96,8 @@ func (n *node) follows(tells *node) (cells int, err error) {
 	return cells, err
 }
 
-// stop stops a process that follows cells until others have taken them over, and rollups were rebuilt, and lets
-// it go on.
+// stop suspends a process that follows cells until other processes have taken them over and rollups were rebuilt, then
+// continues it.
 func (w *upheaval) stop() {
 	w.t.Helper()
 	w.done["stops"]++

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// standings are rollups as hand-made installations have them: of one cell, of sixteen, and of three hundred,
-// in every state, with names and numbers as long as they get.
+// standings returns hand-made rollups: with one cell, sixteen and three hundred, in every state, with names and numbers
+// of maximum length.
 func standings(now time.Time) []rollups.Status {
 	def := rollup.Definition{
 		Name: "places_by_category", Kind: "place", Over: rollup.Entities, Group: []string{"category"}, Dimension: "city",
@@ -67,7 +67,7 @@ func standings(now time.Time) []rollups.Status {
 	return []rollups.Status{some, many, one}
 }
 
-// answerOf has groups with all that there is: many values of the dimension, numbers of many digits, none.
+// answerOf returns groups with every variation: many dimension values, numbers with many digits, no values.
 func answerOf(s *rollups.Status, now time.Time) *rollups.Answer {
 	d := &s.Definition
 	values := func(n int64) rollup.Values {

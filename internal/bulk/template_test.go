@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// people reads a text to its end and returns the values of each row's name, as they are or why there are none, and the
-// alternatives that the reader tells of, before the first row and at the end.
+// people reads a text to its end and returns the values of each row's name, or the rejection, and the alternatives that
+// the reader reports before the first row and at the end.
 func people(t *testing.T, text string, format bulk.Format, columns bulk.Columns) (names []string, first, last []bulk.Alternative, err error) {
 	t.Helper()
 	columns.Source, columns.Attributes, columns.Many = "x", []string{"name", "city", "phones"}, []string{"phones"}

@@ -70,7 +70,8 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 	must(t, env, "entity", "get", "web:2")
 }
 
-// TestCells_OneServerIsDown stops one of two servers: what the other one has goes on, and what is missing is named.
+// TestCells_OneServerIsDown stops one of two servers: the cells of the other still work, and the missing ones are
+// named.
 func TestCells_OneServerIsDown(t *testing.T) {
 	t.Parallel()
 	up, down := pgtest.Shared(t), pgtest.Start(t, nil)
@@ -117,8 +118,8 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	}
 }
 
-// TestCells_RestoredElsewhere copies the databases of an installation to other names, as a restore to another
-// server does: the copy is refused until it is an installation of its own, and the original never notices.
+// TestCells_RestoredElsewhere copies the databases of an installation to other names, as a restore to another server
+// does. The copy is refused until it has an identity of its own, and the original is not affected.
 func TestCells_RestoredElsewhere(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, nil)

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// The copy of an installation that was given addresses and an id of its own is refused the original's database of
-// documents, and gets the copy of it by --mongodb OLD=NEW. The original goes on with its own.
+// A copy of an installation with new addresses and a new id is refused the original's document database, and gets the
+// copy of that by --mongodb OLD=NEW. The original continues with its own.
 func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 	t.Parallel()
 	old, fresh, dir := mongotest.URI(t), mongotest.URI(t), t.TempDir()

@@ -65,8 +65,8 @@ func TestSQL_RefusesWhatHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestSQL_AnswersLikeTheMap asks a real PostgreSQL: the ends of ranges of the worked example, the vectors
-// of hashes, and random addresses.
+// TestSQL_AnswersLikeTheMap compares with a real PostgreSQL: range ends of the worked example, the vectors of hashes,
+// and random addresses.
 func TestSQL_AnswersLikeTheMap(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)

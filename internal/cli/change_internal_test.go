@@ -30,7 +30,7 @@ func local(h http.HandlerFunc) *client {
 	return &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{h}}, close: func() error { return nil }}
 }
 
-// feedOf writes text as a stream of events, and then waits for the reader to leave where it ends with "wait".
+// feedOf writes text as a stream of events, and then waits for the reader to leave if the text ends with "wait".
 func feedOf(w http.ResponseWriter, r *http.Request, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	text, waits := strings.CutSuffix(text, "wait")

@@ -103,7 +103,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// The address of a server is wrong before anything is sent, and the refusal says in which part.
+// An invalid server address is rejected before anything is sent, and the error names the wrong part.
 func TestDial_Refuses(t *testing.T) {
 	t.Parallel()
 	for address, says := range map[string]string{

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every command says what it does in a sentence and shows two examples that begin with its own
-// path; every flag names its variable.
+// Every command has a one-sentence description and two examples that begin with its path; every flag names its
+// variable.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()

@@ -198,8 +198,7 @@ func TestRoute_ExplainsAnID(t *testing.T) {
 	}
 }
 
-// However many cells there are, a band is as wide, shows the cell's segment and no more of it than
-// there is.
+// For any number of cells, a band has the same width and shows exactly the cell's segment.
 func TestUnrolled(t *testing.T) {
 	t.Parallel()
 	for _, cells := range []uint64{1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 4096} {

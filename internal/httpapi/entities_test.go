@@ -210,7 +210,7 @@ func TestListRecords_GoesOnBehindADeletedRecord(t *testing.T) {
 	}
 }
 
-// TestP12_PagesAreBounded lists more than fits in a page, records and what becomes of them.
+// TestP12_PagesAreBounded lists more records and entities than fit into a page.
 func TestP12_PagesAreBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -26,7 +26,7 @@ type feed struct {
 	leave context.CancelFunc
 }
 
-// follow opens a feed over the network; headers are name and value in turn.
+// follow opens a feed over the network; headers are alternating names and values.
 func (r *running) follow(query string, headers ...string) *feed {
 	r.Helper()
 	ctx, leave := context.WithCancel(r.Context())

@@ -85,8 +85,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestGrow_IsAStreamThatMayBeRepeated grows, grows again, compacts and moves a cell; what was there before is
-// found all the time.
+// TestGrow_IsAStreamThatMayBeRepeated grows, grows again, compacts and moves a cell; existing records are found all the
+// time.
 func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -183,8 +183,8 @@ func (r *running) begun(ctx context.Context, body, step string) (*http.Response,
 	}
 }
 
-// TestGrow_EndsWithTheClient stops a growth while it waits, for an hour. What was done stays done, and the same
-// goes on.
+// TestGrow_EndsWithTheClient stops a growth while it waits for an hour. Completed steps remain, and the same request
+// continues.
 func TestGrow_EndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	r := serveFor(t, httpapi.Options{Linger: -1}, time.Hour)

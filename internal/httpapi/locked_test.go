@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// TestP12_ALockedCellHoldsUpNothingElse has another program lock the file of one of two cells. A batch for both is
-// answered by the deadline of its client, record by record; what is for the other cell alone goes on; /readyz
-// names the cell; and what was accepted is resolved once the lock is gone.
+// TestP12_ALockedCellHoldsUpNothingElse has another program lock the file of one of two cells. A batch for both cells
+// is answered by the client's deadline, record by record; requests for the other cell work; /readyz names the cell; and
+// accepted records are resolved once the lock is released.
 func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

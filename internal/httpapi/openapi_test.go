@@ -51,8 +51,8 @@ func openAPI(f *fixture) (doc document, raw []byte) {
 	return doc, a.Body.Bytes()
 }
 
-// TestOpenAPI_IsTheRouter asks the router for every path of the document with every method: what is
-// documented is served, and what is not is refused.
+// TestOpenAPI_IsTheRouter sends every method to every path of the document: documented ones are served, all others are
+// refused.
 func TestOpenAPI_IsTheRouter(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

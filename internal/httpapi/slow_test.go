@@ -121,8 +121,8 @@ func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	}
 }
 
-// TestP12_SlowBodiesGiveTheirMemory has bodies that miss their last byte take all memory: a new one takes that of the one
-// that began first, which is told so, and the other one goes on.
+// TestP12_SlowBodiesGiveTheirMemory fills the memory with bodies that lack their last byte. A new body takes the memory
+// of the one that began first, which is aborted with an answer; the other continues.
 func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, Bodies: 2 << 20})
@@ -155,8 +155,8 @@ func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
 	}
 }
 
-// TestP12_ConnectionsAreBounded opens one connection too many: the idle one whose client was heard of the longest ago
-// makes room, and no busy one does.
+// TestP12_ConnectionsAreBounded opens one connection too many: the connection that has been idle longest is closed,
+// never a busy one.
 func TestP12_ConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: patience, Connections: 3})
@@ -175,8 +175,8 @@ func TestP12_ConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestP12_IdleConnectionsKeepNothingOut has far more idle connections, new ones and some that never end their header,
-// than there may be: health checks and work are answered on new connections.
+// TestP12_IdleConnectionsKeepNothingOut opens far more idle connections than the limit, new ones and some that never
+// finish their header. Health checks and work are still answered on new connections.
 func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Second, Connections: 20})
@@ -197,9 +197,9 @@ func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 	_ = r.finished()
 }
 
-// TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, and then with ones
-// that are worked on: health checks are answered in both cases, and what else comes takes the place of a slow body
-// or is refused.
+// TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, then with requests
+// that are being handled. Health checks are answered in both cases; any other request takes the place of a slow body or
+// is refused.
 func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -118,7 +118,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	}
 }
 
-// What a cell that is down would say is absent, not zero; no sum leaves it out, and no counter goes back.
+// Figures of a cell that is down are absent, not zero. No sum leaves the cell out, and no counter decreases.
 func TestP01_MetricsSayWhatIsDown(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
