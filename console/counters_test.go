@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// seriesOf returns a view of a metric with values ascending from value until noon.
+// seriesOf returns a view of a metric whose i-th step has value(i), until noon.
 func seriesOf(v console.View, kind counter.Kind, value func(i int) int64) *counter.Series {
 	from, to, step := v.Range(noon)
 	length := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour, counter.ByDay: 24 * time.Hour}[step]

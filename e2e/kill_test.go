@@ -398,7 +398,7 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	partition(t, s.url)
 }
 
-// Two servers on one directory: the second refuses to start, with the address of the first.
+// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url.
 func TestTwoServersOneDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -80,7 +80,7 @@ var changingCommands = []string{
 	"locus pack build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
 }
 
-// TestP06_AskingListsAllCommands checks that every command is in one of these two lists.
+// TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.
 func TestP06_AskingListsAllCommands(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
