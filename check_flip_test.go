@@ -148,7 +148,6 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 	t.Logf("%d bytes were flipped in %d tables", flipped, len(columns))
 }
 
-// writeHead writes the head of a cell.
 func writeHead(t *testing.T, cells *storage.Cells, id cell.ID, change func(*cell.Head)) {
 	t.Helper()
 	db, err := cells.Cell(id)

@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// business is a record of a business.
 func business(source, key, name, city, category string, more ...string) records.Input {
 	a := entity.Attributes{"name": {name}, "city": {city}, "category": {category}}
 	for i := 0; i < len(more); i += 2 {

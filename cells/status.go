@@ -83,7 +83,6 @@ type CellStatus struct {
 	Down bool `json:"down,omitempty"`
 }
 
-// kindStatus returns the status of each kind.
 func (h *Handle) kindStatus() []KindStatus {
 	var kinds []KindStatus
 	for _, k := range h.engine.Resolver.Rules().Kinds() {

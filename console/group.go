@@ -82,7 +82,6 @@ func (g *group) add(c *cells.CellStatus) {
 	}
 }
 
-// total sums groups.
 func total(groups []group) group {
 	var t group
 	for _, g := range groups {

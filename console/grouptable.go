@@ -30,7 +30,6 @@ type valueColumn struct {
 	Other bool
 }
 
-// groupRow is the row of a group.
 type groupRow struct {
 	Link  string // also identifies the group
 	Group []string

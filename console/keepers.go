@@ -52,7 +52,6 @@ type keeper struct {
 	count int
 }
 
-// dot is one cell.
 type dot struct{ Class, Mark, Name, Label string }
 
 // part is a part of a bar of width 100: all cells in one state.

@@ -207,7 +207,6 @@ func (p *ringPage) row(arc cell.Arc, incarnation int, known census) cellRow {
 	return row
 }
 
-// cellsOfWay returns the cells on the route.
 func (r *Ring) cellsOfWay() map[cell.ID]bool {
 	on := map[cell.ID]bool{}
 	if r.Route == nil {

@@ -215,7 +215,6 @@ func (p *rollupPage) one(d *rollup.Definition) {
 // at returns the URL of this page with a query.
 func (p *rollupPage) at(q url.Values) string { return p.Here + "?" + q.Encode() }
 
-// group returns the URL of a group.
 func (p *rollupPage) group(values []string) string {
 	q := url.Values{}
 	for i, v := range values {

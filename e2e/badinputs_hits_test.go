@@ -32,7 +32,6 @@ func hitOf(metric, rest string) string {
 	return `{"metric":` + metric + rest + `}`
 }
 
-// at returns the time of a hit as JSON.
 func at(when time.Time) string { return `"at":"` + when.UTC().Format(time.RFC3339Nano) + `"` }
 
 // hits sends a batch of hits made of JSON tokens. The verdict is that on the last hit.
@@ -56,7 +55,6 @@ func (t *trial) hits(hits []string, headers ...string) verdict {
 	return v
 }
 
-// hit sends one hit.
 func (t *trial) hit(metric, rest string) verdict {
 	t.Helper()
 	return t.hits([]string{hitOf(quoted([]byte(metric)), rest)})

@@ -50,7 +50,6 @@ type load struct {
 	sent, stored map[entity.Ref]int // revision; 0 is the first
 }
 
-// input returns a demo record in a revision.
 func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
 	r := g.Record(i)
 	if revision > 0 {

@@ -170,7 +170,6 @@ func (n *node) signal(s os.Signal) {
 	}
 }
 
-// kill kills the process.
 func (n *node) kill() { n.server().kill() }
 
 // drain stops the process as an operator does.

@@ -113,7 +113,6 @@ func (tr *traffic) end() {
 	tr.running.Wait()
 }
 
-// now returns the time since the start.
 func (tr *traffic) now() time.Duration { return time.Since(tr.start) }
 
 // advance waits until so many more batches are acknowledged.

@@ -207,13 +207,11 @@ func get(base, path string, query url.Values, out any) error {
 	return decode(response, out)
 }
 
-// post puts records.
 func post(base string, records []httpapi.RecordInput) (*httpapi.PutResponse, error) {
 	answer := &httpapi.PutResponse{}
 	return answer, put(context.Background(), base, httpapi.PutRequest{Records: records}, answer)
 }
 
-// put puts a batch of records.
 func put(ctx context.Context, base string, batch httpapi.PutRequest, answer *httpapi.PutResponse) error {
 	_, err := postJSON(ctx, base+"/v1/records", nil, batch, answer)
 	return err

@@ -333,7 +333,6 @@ func (tab *tab) exhibit(in *installation) {
 	tab.display(mux)
 }
 
-// render sends a page.
 func render(w http.ResponseWriter, policy string, page func(io.Writer) error) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

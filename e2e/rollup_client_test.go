@@ -58,7 +58,6 @@ func (n *node) rebuild(name string) (r httpapi.Rollup, err error) {
 	return r, send(http.MethodPost, n.url()+"/v1/rollups/"+name+"/rebuild", "", &r)
 }
 
-// groups reads all groups of a rollup.
 func (n *node) groups(name string, query ...string) (a httpapi.RollupGroups, err error) {
 	return a, n.get("/v1/rollups/"+name+"/groups", &a, append(query, "limit", "1000")...)
 }
@@ -233,12 +232,10 @@ func (n *node) compare() {
 	})
 }
 
-// remove deletes a record.
 func (n *node) remove(ref entity.Ref) (d httpapi.Deleted, err error) {
 	return d, send(http.MethodDelete, n.url()+httpapi.RecordPath(ref.Source, ref.Key), "", &d)
 }
 
-// source is a group of the rollup by source.
 func (n *node) source(name string, query url.Values) (g httpapi.RollupOne, err error) {
 	return g, get(n.url(), httpapi.GroupPath("by_source", []string{name}), query, &g)
 }

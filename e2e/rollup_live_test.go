@@ -19,7 +19,7 @@ import (
 )
 
 // Three processes follow the rollups of an installation. They are killed, and one is suspended for longer than its
-// leases last and wakes up in the middle of its work; meantime rollups are rebuilt, redefined and dropped. No reader
+// leases last and wakes up in the middle of its work; rollups are rebuilt, redefined and dropped. No reader
 // goes back in time at any process, every write is counted for its writer, and every rollup equals its recomputation,
 // by the server and by a count over the lists of stored items.
 func TestP04_P05_KilledFollowers(t *testing.T) {

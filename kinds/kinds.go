@@ -126,7 +126,6 @@ func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progr
 	return resolve.Pack{}, fmt.Errorf("%w: %s", ErrNoPack, hash)
 }
 
-// proposed returns the schema and the pack of a proposal.
 func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, pack *match.Pack, err error) {
 	if schema = p.Schema; schema == nil {
 		k := h.engine.Kind(p.Kind)

@@ -4,7 +4,6 @@ package bulk
 
 import "github.com/locus-db/locus/internal/strictjson"
 
-// shape is the type of an object on a line.
 type shape int
 
 const (

@@ -24,7 +24,6 @@ func isTemplate(from string) bool { return strings.ContainsAny(from, "{}") }
 
 var errTemplate = errors.New("want columns in braces, with text between them, as in '{first_name} {last_name}=name'")
 
-// parseTemplate parses a template.
 func parseTemplate(text, attribute string) (template, error) {
 	t := template{text: text, attribute: attribute, after: text}
 	for {
@@ -115,7 +114,6 @@ func (m *meaning) compose(row *Row, value func(column string) string) (again boo
 	return again
 }
 
-// isPart reports whether a column is part of a template.
 func (m *meaning) isPart(column string) bool {
 	return slices.ContainsFunc(m.made, func(t template) bool { return slices.Contains(t.columns, column) })
 }

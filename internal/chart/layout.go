@@ -60,7 +60,6 @@ func (f *frame) y(v float64) float64 {
 	return f.bottom - (f.bottom-f.top)*(v-f.low)/(f.high-f.low)
 }
 
-// layout returns the marks of a chart.
 func (c *Chart) layout() (*marks, error) {
 	if err := c.check(); err != nil {
 		return nil, err

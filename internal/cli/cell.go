@@ -154,7 +154,6 @@ func (a *app) cellShow() *cobra.Command {
 	})
 }
 
-// cellCard formats a cell.
 func cellCard(of *httpapi.CellDetail) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {

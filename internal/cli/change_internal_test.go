@@ -25,7 +25,6 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// local returns a client of a handler in this process.
 func local(h http.HandlerFunc) *client {
 	return &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{h}}, close: func() error { return nil }}
 }

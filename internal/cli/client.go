@@ -186,7 +186,6 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	return raw, err
 }
 
-// question is one request.
 type question struct {
 	method, path string
 	query        url.Values

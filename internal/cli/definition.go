@@ -41,7 +41,6 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	return name, text, nil
 }
 
-// wrongDefinition prints all problems of a definition, each with its line.
 func (a *app) wrongDefinition(file string, text []byte, problems []definition.Problem) error {
 	lines := strings.Split(string(text), "\n")
 	for _, p := range problems {

@@ -98,7 +98,6 @@ func (a *app) howStep(n int, st *howStep, threshold json.Number) error {
 	return a.waterfall(a.stdout, &st.Pair.Explanation, threshold)
 }
 
-// says returns the author and the reason of a decision.
 func says(d *entity.Decision) string {
 	text := "somebody said so"
 	if d.Author != "" {

@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// fields are the fields of an id, for JSON.
 type fields struct {
 	Type     string      `json:"type,omitempty"` // of a line of a stream
 	ID       locality.ID `json:"id"`

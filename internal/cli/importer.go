@@ -365,7 +365,6 @@ func (a *app) printReject(r bulk.Reject) error {
 	return a.printRaw(typed("reject", line))
 }
 
-// progressJSON returns the progress of a file as JSON.
 func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
 	text, _ := json.Marshal(map[string]any{
 		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,

@@ -60,7 +60,6 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return a.exit(ctx, err)
 }
 
-// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -203,7 +203,6 @@ func (h *hitFile) reject(r bulk.Reject) error {
 	return h.rejects.Write(r)
 }
 
-// line returns the progress line.
 func (h *hitFile) line() string {
 	rate := float64(h.rows) / max(time.Since(h.start).Seconds(), 0.001)
 	if h.json {

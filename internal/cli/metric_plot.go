@@ -81,7 +81,6 @@ func (a *app) metricPlot() *cobra.Command {
 	return a.connection(c)
 }
 
-// chartOf returns the chart of series.
 func chartOf(s *httpapi.Series) (*chart.Chart, error) {
 	switch {
 	case len(s.Lines) == 0:
@@ -126,7 +125,6 @@ func valueOf(l *httpapi.SeriesLine, at int) float64 {
 	return math.NaN()
 }
 
-// stepEnd returns the end of a step.
 func stepEnd(begin time.Time, step counter.Step) time.Time {
 	switch step {
 	case counter.ByMinute:

@@ -91,7 +91,6 @@ func (m *mirroring) compare(ctx context.Context) error {
 	return m.verdict(v)
 }
 
-// tell prints the differences.
 func (m *mirroring) tell(v *mirror.Verification) {
 	for _, d := range v.First {
 		m.say("%s %s", m.talk.Paint("31", string(d.What)), d.ID)

@@ -155,7 +155,6 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 	}
 }
 
-// ask reads one of the keys.
 func (a *app) ask(keys *bufio.Reader) (string, error) {
 	for {
 		fmt.Fprint(a.stderr, "one thing? [s]ame, [d]ifferent, s[k]ip, [q]uit: ")

@@ -31,7 +31,6 @@ func (a *app) rollupCommand() *cobra.Command {
 	return c
 }
 
-// rollupPath returns the path of a rollup.
 func rollupPath(name string) string { return "/v1/rollups/" + url.PathEscape(name) }
 
 func (a *app) rollupList() *cobra.Command {
@@ -90,7 +89,6 @@ func generationsOf(of *httpapi.Rollup) string {
 	return fmt.Sprint(of.Generation)
 }
 
-// millis formats milliseconds.
 func millis(n int64) string { return (time.Duration(n) * time.Millisecond).String() }
 
 // moment formats a time, "" for the zero time.

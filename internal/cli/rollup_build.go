@@ -106,7 +106,6 @@ func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpa
 	}
 }
 
-// buildLine returns the progress of a build.
 func (a *app) buildLine(of *httpapi.Rollup, raw json.RawMessage) string {
 	switch {
 	case a.json && raw != nil:

@@ -275,7 +275,6 @@ func standing(m *cell.Map, w where, s *serving) string {
 	return text
 }
 
-// servers returns the hosts of the cells in a map.
 func servers(m *cell.Map) []string {
 	var hosts []string
 	for _, id := range m.Cells() {

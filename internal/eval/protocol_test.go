@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/internal/eval"
 )
 
-// write writes a file of a test.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -18,7 +18,6 @@ import (
 // worst is the number of errors in a report.
 const worst = 20
 
-// kindOr returns kind, or place if it is nil.
 func kindOr(kind *match.Schema) *match.Schema {
 	if kind == nil {
 		return match.Place()

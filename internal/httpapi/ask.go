@@ -175,7 +175,6 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 	return q, err
 }
 
-// bitsAt reads a number of bits.
 func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
 	if v.Kind() != strictjson.Number {
 		return 0, wrongKind(pointer, v, "a number of bits")
@@ -199,7 +198,6 @@ func textAt(v strictjson.Value, pointer string) (string, error) {
 	return v.Text(), nil
 }
 
-// textsAt reads a list of strings.
 func textsAt(v strictjson.Value, pointer, what string, most int) (list []string, err error) {
 	if v.Kind() != strictjson.Array {
 		return nil, wrongKind(pointer, v, fmt.Sprintf("an array of at most %d %s", most, what))

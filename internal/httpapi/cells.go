@@ -145,7 +145,6 @@ func noCell(m *cell.Map, id cell.ID) *Fault {
 	return fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
 }
 
-// cellID returns the cell in the path.
 func (c *call) cellID() (cell.ID, error) {
 	text, err := c.path("id")
 	if err != nil {

@@ -106,7 +106,6 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 	return nil, nil
 }
 
-// kindsPage shows the kinds.
 func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
 	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Packs: p.svc.Kinds().Packs()})
 }

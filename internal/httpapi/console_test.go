@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// page returns an answer that is a page with this status.
 func (a answer) page(status int) string {
 	a.Helper()
 	if ct := a.Header().Get("Content-Type"); a.Code != status || ct != "text/html; charset=utf-8" {

@@ -97,7 +97,6 @@ func (s *Server) afterGroup(c *call) (group []string, err error) {
 	return group, err
 }
 
-// seal returns the cursor of a position.
 func (s *Server) seal(c *call, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(position, s.cursorMAC(c, position)...))
 }

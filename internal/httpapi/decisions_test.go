@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// post sends a body.
 func (f *fixture) post(target, body string) answer {
 	f.Helper()
 	return f.do(http.MethodPost, target, body)

@@ -33,7 +33,6 @@ func (r *refusal) note(f *Fault) {
 
 func (r *refusal) refused() *Fault { return r.fault }
 
-// decodePut reads a batch of records.
 func decodePut(body []byte) ([]item, error) {
 	return decodeBatch(body, "records", records.MaxBatch, decodeRecord)
 }
@@ -165,5 +164,4 @@ func escapePointer(name string) string {
 	return pointerEscapes.Replace(printable(cut(name, 100)))
 }
 
-// itemPointer returns the pointer to an item of a batch.
 func itemPointer(batch string, i int) string { return "/" + batch + "/" + strconv.Itoa(i) }

@@ -202,7 +202,6 @@ func (s *Server) listEntities(c *call) (any, error) {
 	return list, nil
 }
 
-// entities reads the query for entities.
 func (q values) entities() (entities.Query, error) {
 	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"])}
 	if len(query.Text) > entities.MaxText {
@@ -218,7 +217,6 @@ func (q values) entities() (entities.Query, error) {
 	return query, nil
 }
 
-// id returns the entity id in the path.
 func (c *call) id() (locality.ID, error) {
 	text := c.r.PathValue("id")
 	id, err := locality.Parse(text)

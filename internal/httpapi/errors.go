@@ -274,7 +274,6 @@ func fault(code Code, pointer, format string, args ...any) *Fault {
 	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...), Pointer: pointer, Outcome: codes[code].outcome}
 }
 
-// standard returns a fault with the text of its code.
 func standard(code Code) *Fault {
 	return &Fault{Code: code, Detail: codes[code].text, Outcome: codes[code].outcome}
 }

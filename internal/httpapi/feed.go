@@ -206,7 +206,6 @@ func (f *feed) write(changes []changes.Change, next changelog.Watermark) error {
 	return nil
 }
 
-// event writes one event.
 func (f *feed) event(kind string, id changelog.Watermark, data any) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "event: %s\n", kind)

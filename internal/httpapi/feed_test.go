@@ -16,7 +16,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// event is one of a feed.
 type event struct{ kind, id, data string }
 
 // feed is an open feed of changes.
@@ -72,7 +71,6 @@ func (f *feed) next() (e event, err error) {
 	}
 }
 
-// expect reads an event of a kind.
 func (f *feed) expect(kind string) event {
 	f.Helper()
 	e, err := f.next()

@@ -64,7 +64,6 @@ func setupFor(t *testing.T, opts *httpapi.Options, notice time.Duration) *fixtur
 	return &fixture{t, svc, server}
 }
 
-// answer is a response.
 type answer struct {
 	*fixture
 	*httptest.ResponseRecorder
@@ -95,7 +94,6 @@ func (f *fixture) do(method, target, body string, headers ...string) answer {
 
 func (f *fixture) get(target string) answer { f.Helper(); return f.do(http.MethodGet, target, "") }
 
-// decode decodes an answer with status 200.
 func decode[T any](a answer) (v T) {
 	a.Helper()
 	if a.Code != http.StatusOK {
@@ -166,7 +164,6 @@ func (f *fixture) put(records ...[4]string) []httpapi.PutResult {
 // one returns a batch of one record given as JSON.
 func one(record string) string { return `{"records":[` + record + `]}` }
 
-// item sends one record and returns its result.
 func (f *fixture) item(record string) httpapi.PutResult {
 	f.Helper()
 	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", one(record))).Results

@@ -15,7 +15,6 @@ type hitItem struct {
 	refusal
 }
 
-// decodeHits reads a batch of hits.
 func decodeHits(body []byte) ([]hitItem, error) {
 	return decodeBatch(body, "hits", counter.MaxBatch, decodeHit)
 }

@@ -32,7 +32,6 @@ func parseInstant(text string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// instantAt parses an RFC 3339 time at a pointer.
 func instantAt(pointer, text string) (time.Time, *Fault) {
 	t, ok := parseInstant(text)
 	if !ok {

@@ -12,7 +12,6 @@ const (
 	stride = 64
 )
 
-// listed is an item of a list.
 type listed[P comparable] interface {
 	// size returns the approximate size of the item in an answer, in bytes.
 	size() int

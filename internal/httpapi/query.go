@@ -167,7 +167,6 @@ func (q values) flag(name string) (bool, error) {
 	}
 }
 
-// atMost reads a whole number from 1 to limit.
 func (q values) atMost(name, text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(n) != text || n < 1 || n > limit {

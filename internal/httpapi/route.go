@@ -64,7 +64,6 @@ func (c *call) path(name string) (string, error) {
 	return v, nil
 }
 
-// register registers a route.
 func (s *Server) register(rt *route) {
 	s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}

@@ -66,7 +66,6 @@ func (l *line) post(path string, bytes int) *line {
 	return l
 }
 
-// answer reads an answer.
 func (l *line) answer() (status int, body string, closes bool) {
 	l.Helper()
 	res, err := http.ReadResponse(l.Reader, nil)

@@ -62,7 +62,6 @@ func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 	return free, nil
 }
 
-// checkBody checks the headers of a body.
 func checkBody(r *http.Request, types []string) error {
 	if len(r.Header["Content-Encoding"]) > 0 {
 		return fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
