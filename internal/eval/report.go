@@ -27,7 +27,7 @@ type Report struct {
 	F1         Figure  `json:"f1"`
 	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
 	Average    float64 `json:"average_precision,omitempty"`
-	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision of a threshold with recall of at least .80
+	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
 	Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
 	Candidates float64 `json:"candidates_per_record"`            // compared pairs per record
 	Features   float64 `json:"features_per_record"`

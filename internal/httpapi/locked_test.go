@@ -59,7 +59,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 		}
 	}
 	first := answer{}
-	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // on a busy machine it may time out before it starts
+	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // timed out before it started
 		began := time.Now()
 		first = f.do(http.MethodPost, "/v1/records", batch(keys[0][1], keys[1][1]), "Request-Timeout", "1")
 		if took := time.Since(began); took > 4*time.Second { // one statement alone would wait for 5 s
