@@ -55,8 +55,8 @@ func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 	}
 }
 
-// Stored returns the stored entity of each anchor, at the same index; nil for a missing one. The entity of a single record need not
-// be stored.
+// Stored returns the stored entity of each anchor, at the same index; nil for a missing one. The entity of a single
+// record need not be stored.
 func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	entities := make([]*entity.Entity, len(anchors))
 	err := ByCell(ctx, e, anchors, e.LocateRecord, func(tx resolve.Tx, anchors []entity.PUID, at []int) error {
