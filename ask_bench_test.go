@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// BenchmarkExplain asks about every entity in turn, in 20,000 records of the demo on 16 cells of SQLite, and
-// reports the time of the median and of the slowest hundredth.
+// BenchmarkExplain explains every entity in turn, in 20,000 records of the demo on 16 SQLite cells, and reports the
+// median and the 99th percentile.
 //
 //	go test -run '^$' -bench Explain -benchtime 2000x .
 func BenchmarkExplain(b *testing.B) {
@@ -82,7 +82,7 @@ func BenchmarkExplain(b *testing.B) {
 	})
 }
 
-// BenchmarkSwitch counts a pack of 20,000 records, tells what it would change, and resolves them by it.
+// BenchmarkSwitch counts a pack from 20,000 records, compares, and switches to it.
 //
 //	go test -run '^$' -bench Switch -benchtime 1x .
 func BenchmarkSwitch(b *testing.B) {

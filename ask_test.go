@@ -55,7 +55,7 @@ func TestService_How(t *testing.T) {
 	if kinds["put"] != 3 || !h.Since.IsZero() {
 		t.Errorf("events %v since %v", kinds, h.Since)
 	}
-	// Who asks by an id that was merged away is told of the survivor.
+	// A query by an id that was merged away returns the survivor.
 	var former entity.Member
 	for _, m := range h.Entity.Members[1:] {
 		former = m
@@ -113,7 +113,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 	if e := find(t, s, results[0].Entity); len(e.Members) != 3 {
 		t.Fatalf("the supposition changed the entity: %+v", e)
 	}
-	// What is supposed is what comes.
+	// The scenario predicts what happens.
 	remove(t, s, bridge.Ref)
 	for _, supposed := range sup.After {
 		e := find(t, s, supposed.ID)
@@ -127,7 +127,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 	}
 }
 
-// Everything is one if a little is enough, and apart if much is needed; with the weights as they are nothing changes.
+// A low threshold merges everything and a high one separates everything; current weights change nothing.
 func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -183,7 +183,7 @@ func TestService_WhatIfRefuses(t *testing.T) {
 	}
 }
 
-// loaded is a service with the records of the demo.
+// loaded returns an installation with n records of the demo.
 func loaded(t testing.TB, n int64) *locus.DB {
 	t.Helper()
 	s := open(t, t.TempDir(), 16)
@@ -202,7 +202,7 @@ func loaded(t testing.TB, n int64) *locus.DB {
 	return s
 }
 
-// A reader finds the clusters that the resolver made, and a supposition that supposes nothing changes nothing.
+// How finds the clusters that the resolver made, and an empty scenario changes nothing.
 func TestService_HowAgreesWithTheResolver(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -223,7 +223,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 				in[m.Ref] = true
 			}
 			joined := 0
-			one := map[entity.Ref]entity.Ref{} // records that are one already have one name
+			one := map[entity.Ref]entity.Ref{} // records already in one group, by its name
 			for _, m := range e.Members {
 				one[m.Ref] = m.Ref
 			}
@@ -231,7 +231,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 				if st.Joined {
 					for _, ref := range slices.Concat(st.A, st.B) {
 						if was, is := one[ref], one[st.A[0]]; was != is {
-							joined++ // one step takes in all that say the same
+							joined++ // one step joins all identical records
 							for r, name := range one {
 								if name == was {
 									one[r] = is

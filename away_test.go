@@ -22,9 +22,9 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// A process that starts while the server of the map is away does what one does that was running then: it serves the
-// cells of the other server, takes records for them, which wait, says what is away, and goes on by itself when the
-// server is back.
+// A process that starts while the authority is down works like one that was running then: it serves the cells of the
+// other server, accepts records for them as pending, reports what is unreachable, and continues when the server is
+// back.
 func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	t.Parallel()
 	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
@@ -93,7 +93,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 			switch down := isDown(r.Ref); {
 			case down != errors.Is(r.Err, locus.ErrUnavailable), !down && r.Err != nil:
 				t.Errorf("the %s process put %v, down is %v: %v", name, r.Ref, down, r.Err)
-			case p == s && !down && !r.Pending: // the other one may have the lease for a while
+			case p == s && !down && !r.Pending: // the other process may hold the lease for a while
 				t.Errorf("the new process resolved %v without the lease", r.Ref)
 			case r.Pending:
 				waiting++
@@ -103,7 +103,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	if waiting == 0 {
 		t.Error("no record had to wait: the test does not reach what it is for")
 	}
-	must(t, running.Close()) // the new one is to go on by itself
+	must(t, running.Close()) // the new process must continue alone
 
 	away.Restart(t)
 	until(t, "all is resolved", func() (bool, string) {
@@ -124,14 +124,14 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A map speaks about a minute in advance, and an authority that is away moves it no further. Records are put all the same:
-// their ids are dated before its end, so they live where every map says, also after cells are added.
+// A map covers about a minute ahead, and is not extended while the authority is down. Records put after its end get ids
+// dated before the end, so every map locates them, also after cells are added.
 func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	opts, muted := mutedAt(t.TempDir(), "g0-0", false)
 	opts.Notice = time.Second
-	opts.Now = func() time.Time { return time.Now().Add(-time.Hour) } // the map ended an hour ago, by the clock of ids
+	opts.Now = func() time.Time { return time.Now().Add(-time.Hour) } // the map ended an hour ago by the real clock
 	cells, err := cell.OpenCells(t.Context(), opts)
 	must(t, err)
 	s, err := locus.OpenCells(t.Context(), cells, nil)
@@ -177,8 +177,8 @@ func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 	}
 }
 
-// A process that starts while the authority is away is told by the other cells which database of documents the
-// installation has: without it, or with another one, it would count in two places.
+// A process that starts while the authority is down learns the document database from the other cells: without it, or
+// with another one, hits would be counted in two places.
 func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
 	t.Parallel()
 	dir, uri, other := t.TempDir(), mongotest.URI(t), mongotest.URI(t)
@@ -197,7 +197,7 @@ func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
 	}
 	s, err := start(false, "")
 	must(t, err)
-	put(t, s, record("a", "1", "Velvet Books", "", "")) // the cells have copies of the rules
+	put(t, s, record("a", "1", "Velvet Books", "", "")) // copies the rules to the cells
 	must(t, s.Close())
 	if _, err := start(true, uri); !errors.Is(err, locus.ErrUnavailable) || !strings.Contains(err.Error(), "which database of documents") {
 		t.Errorf("a database of documents that no cell knows: %v, want ErrUnavailable", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A follower of one's own counts by the feed what a rollup counts.
+// A custom follower of the feed computes the same counts as a rollup.
 func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -99,7 +99,7 @@ func TestChanges_Errors(t *testing.T) {
 	}
 }
 
-// What a restored cell passes over belongs to a history that nobody knows any more.
+// Changes that a restored cell skipped belong to a lost history.
 func TestChanges_OfALostHistory(t *testing.T) {
 	t.Parallel()
 	cells, service := openBoth(t, t.TempDir(), 1)

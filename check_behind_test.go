@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// file is the file of a cell, server a database of one.
+// file is a cell in a file, server a cell in a PostgreSQL database.
 type (
 	file struct {
 		t  *testing.T
@@ -79,7 +79,7 @@ func (s server) columns() (of, keys map[string][]string) {
 	return of, keys
 }
 
-// picked selects the last row that has something in a column.
+// picked selects the last row with a value in a column.
 func picked(table, column string, keys []string, where, key, value string) string {
 	conditions := column + " IS NOT NULL"
 	if where != "" {
@@ -141,7 +141,7 @@ func (f file) flip(table, column string, keys []string, where string) (what stri
 	}
 	set(was, is)
 	return fmt.Sprintf("%v became %v", was, is), func() {
-		if slices.Equal(keys, []string{column}) { // the service may have made the row that it missed
+		if slices.Equal(keys, []string{column}) { // the service may have recreated the missing row
 			_, err := f.db.ExecContext(f.t.Context(), fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, column), was)
 			must(f.t, err)
 		}
@@ -183,7 +183,7 @@ func (s server) flip(table, column string, keys []string, where string) (what st
 	}
 	set(is)
 	return was + " became " + is, func() {
-		if slices.Equal(keys, []string{column}) { // the service may have made the row that it missed
+		if slices.Equal(keys, []string{column}) { // the service may have recreated the missing row
 			_, err := s.db.Exec(s.t.Context(), fmt.Sprintf("DELETE FROM %s WHERE %s = $1::text::%s", table, column, kind), was)
 			must(s.t, err)
 		}
@@ -191,7 +191,8 @@ func (s server) flip(table, column string, keys []string, where string) (what st
 	}
 }
 
-// number flips a bit: of a key one that makes it no key of another row, of what is only noticed if it is too low the lowest.
+// number flips a bit that the check must notice: in a key one that does not give the key of another row, in a lowered
+// column one that decreases the number.
 func number(table, column string, n int64, key bool) int64 {
 	switch {
 	case lowered[table+"."+column]:
@@ -202,7 +203,7 @@ func number(table, column string, n int64, key bool) int64 {
 	return n ^ 1
 }
 
-// digit flips a bit of a digit near the middle.
+// digit flips a bit in a digit near the middle.
 func digit(text string) string {
 	is := []byte(text)
 	for n := range is {
@@ -214,7 +215,8 @@ func digit(text string) string {
 	return string(is)
 }
 
-// letter flips a bit of a letter or digit near the middle that stays one: PostgreSQL takes no JSON that is none.
+// letter flips a bit in a letter or digit near the middle so that it stays one, because PostgreSQL rejects malformed
+// JSON.
 func letter(text string) string {
 	is := []byte(text)
 	for n := range is {

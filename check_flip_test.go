@@ -25,7 +25,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// elsewhere are tables and columns in which a byte may be flipped without a difference, and why.
+// elsewhere lists tables and columns where a flipped byte makes no difference, and why.
 var elsewhere = map[string]string{
 	"goose_db_version":    "the migrations' own, looked at when a cell is opened",
 	"search":              "SQLite's own index: an entity that it does not find is a difference",
@@ -48,11 +48,11 @@ var elsewhere = map[string]string{
 	"locus_total.noted":   "see locus_journal",
 }
 
-// lowered are numbers of which one that is too high costs nothing: they are not given.
+// lowered are numbers that are safe if too high, because numbers are skipped.
 var lowered = map[string]bool{"locus_cell.used": true}
 
-// A byte is flipped in each column of each table of the schema, on both backends: a check finds it, and finds nothing before
-// and after.
+// A byte is flipped in each column of each table, on both backends. Each time a check finds it, and finds nothing
+// before and after.
 func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -68,15 +68,15 @@ func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	})
 }
 
-// database is a cell behind the back of its backend.
+// database gives access to a cell bypassing its backend.
 type database interface {
-	// columns are those of all tables, and how many of each table's are its key.
+	// columns returns the columns and the key columns of all tables.
 	columns() (of map[string][]string, keys map[string][]string)
-	// flip changes a byte of a column in the last row that has something there, and returns what takes it back: nil if no row has.
+	// flip changes a byte of a column in the last row with a value there, and returns the function that undoes it.
 	flip(table, column string, keys []string, where string) (what string, undo func())
-	// accept takes the row of the head as it is, by removing its checksum.
+	// accept makes the row of the head valid as it is by removing its checksum.
 	accept()
-	// dump is every row of every table.
+	// dump returns every row of every table.
 	dump() []string
 }
 
@@ -124,12 +124,12 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 					t.Errorf("%s: %s, and the check finds nothing", what, change)
 				}
 				undo()
-				if strings.HasPrefix(table, "rollup") && len(differences(t, s)) > 0 { // a follower has gone by what was flipped
+				if strings.HasPrefix(table, "rollup") && len(differences(t, s)) > 0 { // a follower has used the flipped value
 					_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
 					must(t, err)
 					until(t, "the rollup to be counted again", func() (bool, string) { found := differences(t, s); return len(found) == 0, fmt.Sprint(found) })
 				}
-				if table == "locus_cell" && len(differences(t, s)) > 0 { // the process has written the head beside what was flipped
+				if table == "locus_cell" && len(differences(t, s)) > 0 { // the process has written the head since
 					db.accept()
 					writeHead(t, cells, ids[i], func(*cell.Head) {})
 				}
@@ -148,7 +148,6 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 	t.Logf("%d bytes were flipped in %d tables", flipped, len(columns))
 }
 
-// writeHead writes the head of a cell.
 func writeHead(t *testing.T, cells *storage.Cells, id cell.ID, change func(*cell.Head)) {
 	t.Helper()
 	db, err := cells.Cell(id)
@@ -163,8 +162,8 @@ func writeHead(t *testing.T, cells *storage.Cells, id cell.ID, change func(*cell
 	}))
 }
 
-// The head of a cell is written after a byte of its row was flipped: a check finds that as before. A person restores the row and
-// accepts it as it is; from then on it is compared again.
+// A write of the head does not hide an earlier flipped byte in its row: a check still finds it. After an operator
+// accepts the row, it is compared again.
 func TestP09_AWriteOfTheHeadHidesNoDamage(t *testing.T) {
 	t.Parallel()
 	for name, column := range map[string]string{"a part of the head": "epoch", "another part": "rules"} {
@@ -232,7 +231,7 @@ func openCellsAt(t *testing.T, where string, n int) (*locus.DB, *storage.Cells) 
 	return s, cells
 }
 
-// populate puts something in every table.
+// populate writes rows to every table.
 func populate(t *testing.T, s *locus.DB) {
 	t.Helper()
 	define(t, s, byCategory)
@@ -247,7 +246,7 @@ func populate(t *testing.T, s *locus.DB) {
 	for i := range 4 {
 		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 10+i), Author: "ann"})
 	}
-	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "15"}}) // its former id leads on
+	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "15"}}) // its former id redirects
 	must(t, err)
 	b := counter.Batch{Key: "k"}
 	for i := range 8 {
@@ -270,7 +269,7 @@ func settled(t *testing.T, s *locus.DB) {
 	}
 }
 
-// A record is altered where it lies: a repair names it and leaves its entity as it was, and the record that is put again heals all.
+// A stored record is altered. A repair reports it and leaves its entity and the other records as they were.
 func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

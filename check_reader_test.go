@@ -22,8 +22,8 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// A process that only reads checks an installation that is damaged and whose map has run out: it finds what a repair finds, and not
-// a row has changed, that of the lease neither.
+// A read-only process checks a damaged installation whose map has expired. It finds the damage and changes no row, not
+// even the lease.
 func TestP06_ACheckWritesNothing(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"files", "server"} {

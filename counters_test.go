@@ -33,7 +33,7 @@ func hit(t testing.TB, s *locus.DB, n int64, metrics ...counter.Metric) {
 	}
 }
 
-// total is what was counted of a metric in these days, which is the sum of its hours.
+// total returns the count of a metric on these days, which must equal the sum over their hours.
 func total(t testing.TB, s *locus.DB, m counter.Metric) int64 {
 	t.Helper()
 	now := time.Now()
@@ -64,8 +64,8 @@ func metrics(n int) []counter.Metric {
 	return names
 }
 
-// A metric keeps its cell and its counts, while cells are added, move and lose their keys to newer ones; records
-// and metrics live in the same cells and do not see each other.
+// A metric keeps its cell and its counts while cells are added, move, and lose their keys to newer ones. Records and
+// metrics live in the same cells without interfering.
 func TestCounters_WhereRecordsLive(t *testing.T) {
 	t.Parallel()
 	for name, places := range map[string]func(*testing.T) (where, to string){
@@ -84,7 +84,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 			old, all12 := metrics(8), metrics(12)
 			put(t, s, left, right)
 			hit(t, s, 3, old...)
-			var beside sync.WaitGroup // a metric of the cell that moves: its hits wait
+			var beside sync.WaitGroup // a metric of the moving cell: its hits wait
 			stop := make(chan struct{})
 			sent := int64(0)
 			beside.Go(func() {
@@ -135,8 +135,8 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 	}
 }
 
-// A cell that cannot be asked fails its own metrics only, and what it fails was not counted. One whose answer
-// was lost says so, and a repeat under the same key counts once.
+// An unreachable cell fails only its own metrics, and failed hits are not counted. A cell whose reply was lost is
+// reported as unconfirmed, and a repeat with the same key counts once.
 func TestCounters_OneCellFails(t *testing.T) {
 	t.Parallel()
 	cells, muted := openMuted(t, true)
@@ -148,7 +148,7 @@ func TestCounters_OneCellFails(t *testing.T) {
 	for _, m := range metrics(24) {
 		b.Hits = append(b.Hits, counter.Hit{Metric: m, At: time.Now(), N: 1})
 	}
-	// add sends the batch, and counts what became of its hits.
+	// add sends the batch and counts the outcomes.
 	add := func() (counted, unavailable, unconfirmed int) {
 		t.Helper()
 		answer, err := s.Counters().Add(t.Context(), b)
@@ -174,7 +174,7 @@ func TestCounters_OneCellFails(t *testing.T) {
 	}
 	muted.mute.Store(false)
 	muted.lose.Store(true)
-	// Where the answer was lost that gave a metric its place, no hit was sent yet.
+	// If the reply to assigning a metric its place was lost, no hit had been sent yet.
 	if counted, unavailable, unconfirmed := add(); counted != down || unavailable == 0 || unconfirmed == 0 {
 		t.Errorf("lost: %d, %d, %d", counted, unavailable, unconfirmed)
 	}
@@ -202,7 +202,7 @@ func TestCounters_OneCellFails(t *testing.T) {
 	}
 }
 
-// A batch with a key, or with a producer and a number, counts once, after a restart too.
+// A batch with a key, or with a producer and a sequence number, counts once, also after a restart.
 func TestCounters_OnceOverARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -233,7 +233,7 @@ func TestCounters_OnceOverARestart(t *testing.T) {
 	}
 }
 
-// Hits of others on the names that Locus counts itself by are refused, each by itself.
+// Each hit on a name reserved for self-metrics is rejected.
 func TestCounters_OwnNames(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -259,7 +259,7 @@ func TestCounters_OwnNames(t *testing.T) {
 	}
 }
 
-// Locus counts what it does, and what it has counted last is there after it was closed.
+// Locus counts its own work, and the last counts survive Close.
 func TestCounters_CountsItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

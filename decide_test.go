@@ -22,7 +22,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// inTown is a record with a city, by which records of one name meet.
+// inTown is a record with a city, a blocking key for records of the same name.
 func inTown(source, key, name, phone, address string) records.Input {
 	p := record(source, key, name, phone, address)
 	p.Attributes["city"] = []string{"Springfield"}
@@ -30,7 +30,7 @@ func inTown(source, key, name, phone, address string) records.Input {
 }
 
 var (
-	// oak and mill are of one name and elsewhere: nobody can be sure.
+	// oak and mill have the same name at different addresses: a possible match.
 	oak  = inTown("a", "oak", "Brass Heron Antiques", "212-555-0101", "12 Oak Ave")
 	mill = inTown("b", "mill", "Brass Heron Antiques", "646-555-7878", "99 Mill Lane")
 	by   = decisions.By{Author: "ann", Reason: "called them"}
@@ -86,7 +86,7 @@ func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
 	}
 }
 
-// The pages of the queue hold each pair once, the best first, over all cells.
+// The pages of the queue contain each pair once, the best first, over all cells.
 func TestService_ReviewInPages(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -127,13 +127,13 @@ func TestService_ReviewInPages(t *testing.T) {
 	}
 }
 
-// Merge and then unmerge is as if nothing had been: ids, members and views.
+// Merge and then unmerge restores ids, members and views.
 func TestService_MergeThenUnmergeRestoresIds(t *testing.T) {
 	t.Parallel()
 	everywhere(t, mergeThenUnmerge)
 }
 
-// everywhere tests over files and, with two processes, over a server.
+// everywhere runs a test over files, and with two processes over a server.
 func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.DB)) {
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
@@ -229,7 +229,7 @@ func TestService_UnmergeRefuses(t *testing.T) {
 	}
 }
 
-// What is supposed of a decision is what it does.
+// The scenario predicts the effect of a decision.
 func TestService_WhatIfSomebodyDecided(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]decisions.Input{
@@ -241,7 +241,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		s := fresh(t)
 		e := find(t, s, put(t, s, left, right, bridge, oak, mill)[0].Entity)
 		if d.Verdict == entity.VerdictAnchor {
-			d.A = e.Members[1].Ref.String() // any but the one that is
+			d.A = e.Members[1].Ref.String() // any but the current anchor
 		}
 		sup, err := s.Explain().WhatIf(t.Context(), explain.Scenario{Of: d.A, Decide: []decisions.Input{d}})
 		if err != nil || len(sup.After) == 0 {
@@ -258,7 +258,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 				t.Errorf("%s: supposed %+v, came %+v", name, want, e.Entity)
 			}
 		}
-		// And of its withdrawal.
+		// The same for its withdrawal.
 		d.Withdraw = true
 		sup, err = s.Explain().WhatIf(t.Context(), explain.Scenario{Of: d.A, Decide: []decisions.Input{d}})
 		if err != nil {
@@ -321,7 +321,7 @@ func TestService_DecideRefuses(t *testing.T) {
 	}
 }
 
-// The decisions of a batch are made one after the other.
+// The decisions of a batch are applied in order.
 func TestService_ABatchIsDecidedInItsOrder(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -378,7 +378,7 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 			}
 		}
 	}
-	// What was decided outlives its record, and can be withdrawn then.
+	// A decision outlives its record, and can still be withdrawn.
 	remove(t, s, mill.Ref)
 	page, err := s.Decisions().List(t.Context(), decisions.Query{Of: "b:mill"})
 	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].RefA != (entity.Ref{}) && page.Decisions[0].RefB != (entity.Ref{}) {
@@ -389,7 +389,7 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 	}
 }
 
-// Of decisions that contradict each other the newer counts, and the older one says so.
+// Of contradicting decisions the newer counts, and the older one reports the conflict.
 func TestService_AConflictIsReported(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package locus opens an installation of Locus, which takes dirty records about the same things from many sources, resolves
-// them into entities as they arrive, and spreads them over cells that never move a row: ids that know where they live.
+// Package locus opens a Locus installation. Locus takes dirty records about the same things from many sources, resolves
+// them into entities as they arrive, and spreads them over cells. Cells can be added without moving a row, because an
+// id contains its cell.
 //
 //	import (
 //		"github.com/locus-db/locus"
@@ -28,15 +29,15 @@
 //	Changes    read the logs, states for a mirror     changes   what a change is: changelog
 //	Cells      status, grow, move, check, vacuum      cells     how keys are routed: cell
 //
-// The records are the truth. Entities are a pure function of the records that are stored now, of their kind and of its
-// statistics: they do not depend on the order in which records came, a deletion undoes exactly what the record did, and an
-// id that was ever given out leads to the right entity for ever.
+// Records are the source of truth. Entities are a pure function of the live records, their kind and its statistics.
+// They do not depend on the order in which records arrived, a deletion undoes exactly what the record did, and every
+// entity id ever returned keeps resolving to the right entity.
 //
-// What is acknowledged is durable, and resolved, so that a reader sees it at once; or its Result says Pending, because a
-// cell that it takes cannot be reached or another process is resolving it. Search and lists read each cell in a snapshot of
-// its own.
+// An acknowledged write is durable. It is also resolved, so the next read sees it, unless its Result says Pending: then
+// a cell it needs is unreachable or another process is resolving it. Search and lists read each cell in a separate
+// snapshot.
 //
-// Cells are files of a directory, which belongs to one process, or databases of PostgreSQL servers
-// ("postgres://db1/locus"), which any number of processes share: all of them take records, one at a time resolves them.
-// Cells are added while reads and writes go on, and no row moves.
+// Cells are files in a directory owned by one process, or databases on PostgreSQL servers ("postgres://db1/locus")
+// shared by any number of processes. All processes accept records; one at a time resolves them. Cells can be added
+// during reads and writes, and no row moves.
 package locus

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// openDocuments opens a database of documents, as a process does that is to open an installation with it.
+// openDocuments opens a document database, as a process does before it opens an installation with it.
 func openDocuments(t *testing.T, uri string) *mongodb.Documents {
 	t.Helper()
 	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true, Timeout: patience(t)})
@@ -24,7 +24,7 @@ func openDocuments(t *testing.T, uri string) *mongodb.Documents {
 	return docs
 }
 
-// openWithDocuments opens the installation of a directory with a database of documents, which it closes if it cannot.
+// openWithDocuments opens the installation in a directory with a document database, which is closed on error.
 func openWithDocuments(t *testing.T, dir string, docs locus.Documents, readOnly bool) (*locus.DB, error) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
@@ -34,8 +34,8 @@ func openWithDocuments(t *testing.T, dir string, docs locus.Documents, readOnly 
 	return locus.OpenCells(t.Context(), cells, &locus.Options{Documents: docs, ReadOnly: readOnly})
 }
 
-// A database of documents belongs to one installation: another one is refused it at the start, also to read, and goes
-// on without it as if it had never been given.
+// A document database belongs to one installation. Another installation cannot start with it, not even read-only, and
+// works without it as before.
 func TestP08_ADatabaseOfDocumentsBelongsToOneInstallation(t *testing.T) {
 	t.Parallel()
 	uri, mine, other := mongotest.URI(t), t.TempDir(), t.TempDir()
@@ -67,8 +67,7 @@ func TestP08_ADatabaseOfDocumentsBelongsToOneInstallation(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Two installations start with one empty database at the same moment, and neither finds that it belongs to the other:
-// one of them gets it.
+// Two installations start with the same empty database at the same moment. One of them gets it.
 func TestP08_OneOfTwoGetsADatabaseOfDocuments(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))

@@ -27,7 +27,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// markers is how many records are erased; LOCUS_MARKERS asks for another number.
+// markers returns how many records are erased; LOCUS_MARKERS overrides it.
 func markers(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("LOCUS_MARKERS")
@@ -41,8 +41,8 @@ func markers(t *testing.T) int {
 	return n
 }
 
-// holding counts the markers that are in a file under a directory, but for the write-ahead log of a server, of
-// which nothing is promised.
+// holding counts the markers found in files below a directory, except a server's write-ahead log, for which nothing is
+// promised.
 func holding(t *testing.T, dir string, markers []string) (n int) {
 	t.Helper()
 	var all []byte
@@ -59,7 +59,7 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// The end of a marker is enough: an index of words leaves out how a word begins like the one before it.
+	// The end of a marker is enough: a full-text index omits the prefix that a word shares with the previous one.
 	const end = 24
 	tails := make(map[string]bool, len(markers))
 	for _, m := range markers {
@@ -80,7 +80,7 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 
 const sign = "marker"
 
-// markDecisions writes decisions whose words are a marker, as people make them.
+// markDecisions writes decisions with a marker in their texts.
 func markDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, a, b entity.PUID, marker string) {
 	t.Helper()
 	at := time.UnixMilli(1_700_000_000_000).UTC()
@@ -100,8 +100,8 @@ func markDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, a, b entity.
 	}
 }
 
-// Markers in every attribute, in keys and in what people decided are in the files of the cells before they are
-// erased, and after Vacuum nowhere.
+// Before erasure, markers in every attribute, in keys and in decisions are in the files of the cells; after Vacuum
+// there are none.
 func TestP14_ErasedFromEveryFile(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -114,13 +114,13 @@ func TestP14_ErasedFromEveryFile(t *testing.T) {
 		t.Parallel()
 		server := pgtest.Start(t, nil)
 		eraseFrom(t, server.URL("locus"), func() string {
-			server.Exec(t, "postgres", "CHECKPOINT") // what is in memory goes to the files
+			server.Exec(t, "postgres", "CHECKPOINT") // flushes memory to files
 			return server.Exec(t, "postgres", "SHOW data_directory")[0][0]
 		})
 	})
 }
 
-// eraseFrom erases records of an installation, whose files are below a directory.
+// eraseFrom erases records of an installation with files below a directory.
 func eraseFrom(t *testing.T, where string, dir func() string) {
 	opened, s := openBoth(t, where, 2)
 	defer s.Close()
@@ -136,7 +136,7 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 		all = append(all, marker)
 		attributes := entity.Attributes{}
 		for _, a := range s.Kinds().Schema("place").Attributes {
-			if a.Type != match.TypeGeo { // which holds numbers only
+			if a.Type != match.TypeGeo { // numbers only
 				attributes[a.Name] = []string{marker}
 			}
 		}

@@ -9,33 +9,33 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// Errors of every handle, to be asked for with errors.Is. Unless they say otherwise nothing was applied. The errors of a
-// caller's own context are wrapped by ErrOverloaded.
+// Errors that every handle can return, for errors.Is. Unless stated otherwise, nothing was applied. ErrOverloaded wraps
+// the errors of the caller's context.
 var (
-	// ErrNotFound means that nothing was ever at an address.
+	// ErrNotFound means that nothing was ever stored at the address.
 	ErrNotFound = entity.ErrNotFound
-	// ErrErased means that what was at an address was deleted.
+	// ErrErased means that the record or entity at the address was deleted.
 	ErrErased = entity.ErrErased
-	// ErrUnknownOutcome means that the work may or may not have been done: the answer of a commit was lost.
+	// ErrUnknownOutcome means that a commit may or may not have been applied: its reply was lost.
 	ErrUnknownOutcome = engine.ErrUnknownOutcome
-	// ErrReadOnly means that the installation was opened to read only.
+	// ErrReadOnly means that the installation was opened read-only.
 	ErrReadOnly = engine.ErrReadOnly
 	// ErrClosed means that the installation is closing or closed.
 	ErrClosed = engine.ErrClosed
-	// ErrOverloaded means that the queue of writes is full, or that there was no time left; try again later.
+	// ErrOverloaded means that the write queue is full or the deadline passed. Retry later.
 	ErrOverloaded = engine.ErrOverloaded
-	// ErrUnavailable means that a cell cannot be reached, or that the consequences of a failed write have to be worked
-	// out first.
+	// ErrUnavailable means that a cell cannot be reached, or that the effects of a failed write must be recovered
+	// first.
 	ErrUnavailable = engine.ErrUnavailable
-	// ErrDocuments means that an installation was opened without the database of documents that it has, with another one,
-	// or with that of another installation.
+	// ErrDocuments means that the installation was opened without its document database, with a different one, or with
+	// one that belongs to another installation.
 	ErrDocuments = engine.ErrDocuments
-	// ErrTrimmed means that changes which were asked for are no longer in the log.
+	// ErrTrimmed means that the requested changes are no longer in the log.
 	ErrTrimmed = changelog.ErrTrimmed
 )
 
 // Problem is one thing wrong with an input.
 type Problem = problem.Problem
 
-// InvalidError lists why a record, a key or a query was refused. Nothing was applied.
+// InvalidError lists why a record, a key or a query was rejected. Nothing was applied.
 type InvalidError = problem.InvalidError

@@ -17,7 +17,8 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// Two sources tell of one shop. An embedder opens a directory, puts both records, and asks for the entity and the reason.
+// Two sources describe one shop. The program opens a directory, puts both records, and reads the entity and its
+// explanation.
 func Example() {
 	dir, err := os.MkdirTemp("", "places")
 	if err != nil {
@@ -55,8 +56,7 @@ func Example() {
 	// Output: 2 records, 1 comparison above +5.00 bits
 }
 
-// The animals of the source text: each has tags and a location, and for every tag one wants to know how many
-// animals are where.
+// Animals, each with tags and a location: for every tag, how many animals are where.
 func Example_animals() {
 	dir, err := os.MkdirTemp("", "animals")
 	if err != nil {

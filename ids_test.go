@@ -14,8 +14,8 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// Ids are minted with the node of the options, and what happens to their generator is logged where the service
-// logs, and nowhere else.
+// Ids are minted with the node in Options, and events of their generator are logged only by the logger of the
+// installation.
 func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// joinsOf are the latest joins as text.
+// joinsOf returns the latest matches as text.
 func joinsOf(t testing.TB, s *locus.DB) (joins []string) {
 	t.Helper()
 	for _, j := range s.Changes().Matches(t.Context()) {
@@ -59,7 +59,7 @@ func TestJoins_OfEveryProcess(t *testing.T) {
 	want("c:3 Velvet Quill Books")
 }
 
-// The latest joins are found behind many changes that are none, and there are never more than are listed.
+// The latest joins are found behind many other changes, and the list is bounded.
 func TestJoins_AreBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -68,7 +68,7 @@ func TestJoins_AreBounded(t *testing.T) {
 	for i := range 30 {
 		many = append(many, record("s", fmt.Sprint(i), "Velvet Quill Books", "415-555-2300", "12 Oak Ave"))
 	}
-	put(t, s, many...) // one batch: one founds, the others join
+	put(t, s, many...) // one batch: one record founds the entity, the others join
 	if got := len(joinsOf(t, s)); got != 20 {
 		t.Errorf("%d joins are listed, want 20", got)
 	}

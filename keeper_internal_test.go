@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// The process that began a growth may end as soon as it is announced: the servers finish it.
+// The process that began a growth may end as soon as it is announced: other processes finish it.
 func TestKeeper_FinishesAGrowth(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -29,7 +29,7 @@ func TestKeeper_FinishesAGrowth(t *testing.T) {
 	}
 	defer s.Close()
 	s.keeper.Stop()
-	s.rollups.Close() // the clock is changed below
+	s.rollups.Close() // the clock changes below
 	begun, leave := context.WithCancel(t.Context())
 	err = s.Cells().Grow(begun, cell.Growth{Cells: 4}, func(p cell.Progress) {
 		if p.Step == cell.StepAnnounced {

@@ -22,7 +22,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// shops are records of which many are joined by names that are rare as long as nobody has counted them.
+// shops are records, many of them joined by names that count as rare until names are counted.
 func shops(n int) []records.Input {
 	var puts []records.Input
 	for i := range n {
@@ -35,7 +35,7 @@ func shops(n int) []records.Input {
 	return puts
 }
 
-// entitiesOf are the records of each entity, by its anchor's key: ids are of their time.
+// entitiesOf returns the records of each entity by the key of its anchor, because ids depend on time.
 func entitiesOf(t *testing.T, s *locus.DB) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -67,8 +67,8 @@ func sets(of map[string][]string) []string {
 	return all
 }
 
-// A pack is counted from the data, compared, and switched to: what comes of it is what was said, what the same
-// records make in an installation that began with the pack, and ids stay.
+// A pack is counted from the data, compared, and switched to. The result is what the comparison predicted and what a
+// new installation with that pack produces; ids stay.
 func TestP09_APackIsSwitchedTo(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -138,7 +138,7 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 	}
 }
 
-// A kind that is created while the service runs resolves records, and is there when it is opened again.
+// A kind created at run time resolves records, and still exists after reopening.
 func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -188,8 +188,8 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 	}
 }
 
-// Two processes over PostgreSQL: one switches a kind while the other writes by what it knew, and each goes on by
-// the new rules.
+// Two processes over PostgreSQL: one switches a kind while the other writes by the old rules. Both end with the new
+// rules.
 func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	t.Parallel()
 	where := pgtest.Start(t, nil).URL("locus")

@@ -27,7 +27,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// DB is an opened installation, with a handle for each noun. It is safe for concurrent use.
+// DB is an open installation, with one handle for each noun. It is safe for concurrent use.
 type DB struct {
 	engine *engine.Engine
 	keeper *engine.Keeper
@@ -43,37 +43,37 @@ type DB struct {
 	cells     *cells.Handle
 }
 
-// Records puts, reads, lists, deletes and erases records.
+// Records returns the handle that puts, reads, lists, deletes and erases records.
 func (db *DB) Records() *records.Handle { return db.records }
 
-// Entities reads and searches entities.
+// Entities returns the handle that reads and searches entities.
 func (db *DB) Entities() *entities.Handle { return db.entities }
 
-// Decisions makes and lists what people decide, and lists what they should decide about.
+// Decisions returns the handle that makes and lists human decisions, and lists the pairs to review.
 func (db *DB) Decisions() *decisions.Handle { return db.decisions }
 
-// Explain says why.
+// Explain returns the handle that explains why records are or are not one entity.
 func (db *DB) Explain() *explain.Handle { return db.explain }
 
-// Kinds lists, creates, compares and switches kinds.
+// Kinds returns the handle that lists, creates, compares and switches kinds.
 func (db *DB) Kinds() *kinds.Handle { return db.kinds }
 
-// Rollups defines, reads and verifies rollups.
+// Rollups returns the handle that defines, reads and verifies rollups.
 func (db *DB) Rollups() *rollups.Handle { return db.rollups }
 
-// Counters counts hits and reads them.
+// Counters returns the handle that adds hits to metrics and reads series.
 func (db *DB) Counters() *counters.Handle { return db.counters }
 
-// Changes reads the logs of changes.
+// Changes returns the handle that reads the changelogs.
 func (db *DB) Changes() *changes.Handle { return db.changes }
 
-// Cells keeps and changes the databases that the installation lives in.
+// Cells returns the handle that inspects, grows, moves and vacuums the databases of the installation.
 func (db *DB) Cells() *cells.Handle { return db.cells }
 
-// Open opens the installation at a URL, or makes one, and finishes what a crash left undone. sqlite:DIR or just DIR is a
-// data directory, which belongs to this process while it is open; postgres://HOST/NAME is an installation in databases of
-// PostgreSQL servers, which any number of processes share. The package of the backend has to be imported: see package
-// storage.
+// Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
+// sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
+// an installation in PostgreSQL databases, which any number of processes can share. The package of the backend must be
+// imported; see package storage.
 func Open(ctx context.Context, url string, opts *Options) (*DB, error) {
 	o := opts.withDefaults()
 	opened, err := storage.Open(ctx, url, &o.Storage)
@@ -83,8 +83,8 @@ func Open(ctx context.Context, url string, opts *Options) (*DB, error) {
 	return OpenCells(ctx, opened, opts)
 }
 
-// OpenCells is Open for an installation whose cells are opened already. They belong to the DB from then on: Close closes
-// them, and so does an error.
+// OpenCells is Open for cells that are already open. The DB takes ownership of them: Close closes them, and so does an
+// error of OpenCells.
 func OpenCells(ctx context.Context, opened *storage.Cells, opts *Options) (*DB, error) {
 	o := opts.withDefaults()
 	var asked []*match.Schema
@@ -156,7 +156,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	return nil
 }
 
-// Close finishes the writes in flight, then closes the cells. Writes that come later are refused with ErrClosed.
+// Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
 func (db *DB) Close() error {
 	db.keeper.Stop()
 	if db.engine.Queue != nil {
@@ -173,7 +173,7 @@ func closeDocuments(d Documents) error {
 	return d.Close(context.Background())
 }
 
-// batched is called after each group of writes.
+// batched logs and counts each finished group of writes and wakes the rollups.
 func (db *DB) batched(b resolve.Batched, then func(resolve.Batched)) {
 	e := db.engine
 	e.Logger.Debug("batch resolved", "ops", b.Ops, "failed", b.Failed, "pending", b.Pending,
@@ -189,7 +189,8 @@ func (db *DB) batched(b resolve.Batched, then func(resolve.Batched)) {
 	}
 }
 
-// ownerOf names this process to the others that write to the same cells, "" if there are none.
+// ownerOf returns a name that distinguishes this process from others that share the cells, "" if the cells are not
+// shared.
 func ownerOf(e *engine.Engine) string {
 	if e.Alone() {
 		return ""
@@ -201,12 +202,12 @@ func ownerOf(e *engine.Engine) string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
 }
 
-// backdated is how long before the end of a segment an id is dated that comes after it.
+// backdated is how long before the end of its segment an id is dated if the segment is already over.
 const backdated = time.Second
 
-// newMint makes the source of birth ids. The date of an id decides where it lives, so one that comes after the end of its
-// key's generation, or of the cell map, is dated back before that end. The former happens while no newer generation
-// takes keys yet, the latter to a process that was stopped or whose authority is away.
+// newMint returns the function that mints birth ids. The date of an id determines its cell, so an id minted after the
+// end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no newer
+// generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
 func newMint(o *Options) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
 	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
 		o.Logger.Warn("id generator", "event", e)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// switchboard are n records of one house, with names that are all different and one number.
+// switchboard returns n records at one address, with different names and the same telephone number.
 func switchboard(n int) (puts []records.Input) {
 	words := []string{
 		"Amber", "Basalt", "Copper", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Juniper", "Kestrel", "Lantern", "Marble", "Nimbus",
@@ -24,8 +24,8 @@ func switchboard(n int) (puts []records.Input) {
 	return puts
 }
 
-// Two shops of an office block have nothing in common but its number and where it stands. While only they have the number they are one thing;
-// with the other tenants they are two, in whatever order all of these come, and one again when the others are gone.
+// Two shops in an office block share only its telephone number and location. Alone they are one entity; together with
+// the other tenants they are two, in any order of arrival, and one again when the others are deleted.
 func TestP09_ANumberOfManyNamesJoinsNoTwo(t *testing.T) {
 	t.Parallel()
 	coffee := record("crm", "coffee", "11th Street Coffee", "312-555-0100", "20 Lake Street")

@@ -14,51 +14,51 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Documents is a database of documents that an installation has beside its cells; package storage/mongodb opens one.
-// Metrics that are new are counted in it.
+// Documents is a document database that an installation uses beside its cells; package storage/mongodb opens one. New
+// metrics are counted in it.
 type Documents = engine.Documents
 
-// OwnMetrics begins the names of the metrics that Locus counts itself by: every caller may read them, and only Locus adds
-// to them.
+// OwnMetrics is the name prefix of the metrics that Locus keeps about itself. Every caller may read them; only Locus
+// adds to them.
 const OwnMetrics = engine.OwnMetrics
 
-// Options of Open. Nil is the default.
+// Options configures Open. Nil means defaults.
 type Options struct {
-	// Storage says how the cells are opened, or made.
+	// Storage configures how the cells are opened or created.
 	Storage storage.Options
-	// Kinds are the kinds of things of an installation that has none yet; the first is that of records that
-	// name none. Defaults to match.Kinds(). In one that has kinds those that it lacks are added, and one that
-	// differs is kinds.ErrOtherKind: kinds.Handle.Switch changes it.
+	// Kinds are the kinds of a new installation; the first is the default kind, used by records that name none.
+	// Defaults to match.Kinds(). In an existing installation, missing kinds are added, and a kind that differs from the
+	// stored one is kinds.ErrOtherKind: change it with kinds.Handle.Switch.
 	Kinds []*match.Schema
-	// Pack holds the statistics that names of kinds that are new are weighed with. Defaults to
-	// match.DefaultPack().
+	// Pack holds the name statistics for new kinds. Defaults to match.DefaultPack().
 	Pack *match.Pack
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
-	// Node tells the ids that this process mints from those of others. Defaults to a random one.
+	// Node makes the ids minted by this process differ from those of other processes. Defaults to a random one.
 	Node locality.Node
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Waiting is how many callers may wait in the queue of writes. Defaults to 256.
+	// Waiting is how many callers may wait in the write queue. Defaults to 256.
 	Waiting int
-	// OnBatch, if set, is called after every group of writes. It must return soon.
+	// OnBatch, if set, is called after every group of writes. It must return quickly.
 	OnBatch func(resolve.Batched)
-	// Retention is how long changes stay in the logs. Those that a rollup has not counted stay longer.
-	// Defaults to 24 hours.
+	// Retention is how long changes stay in the logs. Changes that a rollup has not counted yet stay longer. Defaults
+	// to 24 hours.
 	Retention time.Duration
-	// Counters says how hits are counted. Its clock defaults to Now.
+	// Counters configures counting. Its clock defaults to Now.
 	Counters counter.Options
-	// Documents is the database of documents of the installation, nil if it has none. It belongs to the DB from
-	// then on: Close closes it, and so does an error of Open.
+	// Documents is the document database of the installation, nil if it has none. The DB takes ownership: Close closes
+	// it, and so does an error of Open.
 	Documents Documents
-	// CountItself has Locus count what it does, in metrics whose names begin with OwnMetrics: each of them
-	// takes a puid.
+	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
+	// puid.
 	CountItself bool
-	// ReadOnly opens the installation for questions: the cell map, heads and records stay as they are, and every call that
-	// would change them is ErrReadOnly. Beside other processes it writes nothing at all; they keep the map, resolve, and
-	// follow the rollups. Where no other process may be, it does the latter two, which only catch up with what is there.
+	// ReadOnly opens the installation for reading: the cell map, heads and records are not modified, and every call
+	// that would modify them returns ErrReadOnly. If other processes share the cells, this process writes nothing at
+	// all. If it is the only process, it still resolves pending records and follows the rollups, which only catches up
+	// with stored data.
 	ReadOnly bool
-	// Passive is ReadOnly that does not catch up either: not a row is written.
+	// Passive is ReadOnly without that catching up: not a row is written.
 	Passive bool
 }
 

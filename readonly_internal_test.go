@@ -20,7 +20,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// An installation that is opened to read only leaves the map alone however long it is open, and refuses every change.
+// A read-only installation never changes the map, however long it is open, and rejects every write.
 func TestP06_ReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		}
 		s, err := OpenCells(t.Context(), opened, options)
 		if err == nil && options == nil {
-			err = s.Close() // it has made what the next one reads
+			err = s.Close() // it created what the next one reads
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -41,13 +41,13 @@ func TestP06_ReadOnly(t *testing.T) {
 		}
 		defer s.Close()
 		s.keeper.Stop()
-		s.rollups.Close() // the clock is changed below
+		s.rollups.Close() // the clock changes below
 		epoch := s.Cells().Map().Epoch()
 		select {
 		case <-time.After(time.Until(s.Cells().Map().Until())):
 		case <-t.Context().Done():
 		}
-		s.engine.Now = func() time.Time { return time.Now().Add(time.Hour) } // the map is to be read again
+		s.engine.Now = func() time.Time { return time.Now().Add(time.Hour) } // forces a refresh of the map
 		s.engine.NewKeeper().Tick(t.Context())
 		if err := opened.Refresh(t.Context()); err != nil || s.Cells().Map().Epoch() != epoch {
 			t.Errorf("the map is at epoch %d and was at %d: %v", s.Cells().Map().Epoch(), epoch, err)

@@ -12,15 +12,14 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// inHouse is a record of a house with several things in it, all of which answer one telephone.
+// inHouse is a record of one of several things in a house that share a telephone number.
 func inHouse(key, name, category string) records.Input {
 	p := inTown("s", key, name, "415-555-2300", "12 Elm St")
 	p.Attributes["category"] = []string{category}
 	return p
 }
 
-// A bank, its ATM, its parking and a club in the house are four things, and each knows what it is to the others.
-// What people decide about them, and take back, is all that changes it.
+// A bank, its ATM, its parking and a club in one house are four entities with relations. Only decisions change them.
 func TestService_Relations(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, s, other *locus.DB) {

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Records come, join others, go, are erased and return in any order: the id that a record was born with is its own
-// whenever it is there, and leads to its entity. What was erased is born with another id.
+// Records come, join, go, are erased and return in any order. A record always has the birth id it first had, and that
+// id resolves to its entity. An erased record gets another id.
 func TestP09_AReturningRecordHasItsIdAgain(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -95,8 +95,8 @@ func returnIn(t *rapid.T, s *locus.DB, prefix, phone string) {
 	}
 }
 
-// What was erased stays erased, whether it was deleted before or not: its former id leads nowhere when the key is put
-// again.
+// An erased id stays erased, whether or not the record was deleted before. The former id does not resolve when the key
+// returns.
 func TestP14_AnErasedIdDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -120,8 +120,8 @@ func TestP14_AnErasedIdDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// Two processes that delete two records of one entity at once name each the other's record as the one that stays:
-// both ids are erased, and asking for one has an end.
+// Two processes concurrently delete two records of one entity, and each names the other record as successor: both ids
+// are erased, and resolving one terminates.
 func TestP09_IdsThatLeadToEachOtherAreErased(t *testing.T) {
 	t.Parallel()
 	cells, s := openBoth(t, t.TempDir(), 2)

@@ -19,13 +19,13 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// apart has the groups of a rollup in MongoDB.
+// apart stores the groups of a rollup in MongoDB.
 func apart(d rollup.Definition) rollup.Definition {
 	d.Store = rollup.InMongoDB
 	return d
 }
 
-// withDocuments opens an installation with a database of documents.
+// withDocuments opens an installation with a document database.
 func withDocuments(t *testing.T, dir, uri string, opts storage.Options) *locus.DB {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), dir, &opts)
@@ -40,7 +40,7 @@ func withDocuments(t *testing.T, dir, uri string, opts storage.Options) *locus.D
 	return s
 }
 
-// Rollups with their groups in MongoDB, beside others, and over to the cells and back, while all goes on.
+// Rollups with groups in MongoDB beside others, switched to the cells and back under load.
 func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -53,8 +53,7 @@ func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	}, apart(byCategory), apart(bySource), byNumber)
 }
 
-// A cell that moves lives in another database, and its documents are counted anew: what they contain may not be
-// what the log goes on from.
+// A moved cell lives in another database, and its documents are rebuilt: they must not contain more than the log.
 func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

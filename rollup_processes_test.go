@@ -25,7 +25,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// openAt opens an installation, or makes it.
+// openAt opens or creates an installation.
 func openAt(t testing.TB, where string, opts *storage.Options) *locus.DB {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), where, opts)
@@ -39,7 +39,7 @@ func openAt(t testing.TB, where string, opts *storage.Options) *locus.DB {
 	return s
 }
 
-// until asks until the answer is yes.
+// until polls until is returns true.
 func until(t testing.TB, what string, is func() (bool, string)) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -55,7 +55,7 @@ func until(t testing.TB, what string, is func() (bool, string)) {
 	}
 }
 
-// owners counts the cells of a rollup by the processes that follow them.
+// owners counts the cells of a rollup by following process.
 func owners(t testing.TB, s *locus.DB, name string) map[string]int {
 	t.Helper()
 	r, err := s.Rollups().Get(t.Context(), name)
@@ -69,8 +69,8 @@ func owners(t testing.TB, s *locus.DB, name string) map[string]int {
 	return cells
 }
 
-// Two processes share the cells of an installation, so that each follows some of them; when one ends the other
-// follows all.
+// Two processes share the cells of an installation, so that each follows some of them. When one ends, the other follows
+// all.
 func TestP04_ProcessesShareCells(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -114,8 +114,8 @@ func TestP04_ProcessesShareCells(t *testing.T) {
 	wantTrue(t, a, "by_source")
 }
 
-// Who asks one process and then another one does not go back in time, though the other one has not heard yet
-// that a rebuilt generation serves.
+// A reader that switches from one process to another does not go back in time, even if the second has not yet seen that
+// a rebuilt generation is active.
 func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -153,8 +153,7 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 	}
 }
 
-// A cell moves, to another file or to a server and back, and cells are added, while things change: rollups go
-// on as if nothing had been.
+// Cells move to another file or a server and back, and cells are added, under load. Rollups stay correct.
 func TestP04_P05_MovedCell(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -208,8 +207,8 @@ func TestP04_P05_MovedCell(t *testing.T) {
 	}
 }
 
-// An installation comes back from a backup that knows nothing of the latest changes. Its rollups are true to what
-// it holds, at once, and whoever was further is told that this history was lost.
+// An installation is restored from a backup without the latest changes. Its rollups immediately match its contents, and
+// readers with later watermarks learn that this history was lost.
 func TestP04_P05_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -270,8 +269,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// An installation in which nothing happens costs next to nothing, and what is written in one process is soon counted
-// by the other.
+// An idle installation uses almost no resources, and a write in one process is soon seen by the other.
 func TestP04_AnIdleInstallationRests(t *testing.T) {
 	t.Parallel()
 	const cells = 8
@@ -290,7 +288,7 @@ func TestP04_AnIdleInstallationRests(t *testing.T) {
 		shared := owners(t, a, "by_source")
 		return len(shared) == 2 && shared[""] == 0, fmt.Sprint(shared)
 	})
-	// Looking at every cell four times a second is more than a hundred transactions a second.
+	// Polling every cell four times a second would be more than a hundred transactions a second.
 	const most = 40
 	done := func() (n float64) {
 		rows := server.Exec(t, "postgres", "SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname LIKE 'locus%'")
@@ -302,7 +300,7 @@ func TestP04_AnIdleInstallationRests(t *testing.T) {
 	last, at := done(), time.Now()
 	until(t, "the installation rests", func() (bool, string) {
 		took := time.Since(at)
-		if took < 5*time.Second { // the server counts what idle sessions did with a delay
+		if took < 5*time.Second { // PostgreSQL reports statistics of idle sessions with a delay
 			return false, "too early"
 		}
 		now := done()

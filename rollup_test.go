@@ -49,7 +49,7 @@ func define(t testing.TB, s *locus.DB, definitions ...rollup.Definition) {
 	}
 }
 
-// latest reads all groups of a rollup once it contains everything that is committed.
+// latest reads all groups of a rollup once it includes everything committed.
 func latest(t testing.TB, s *locus.DB, name string) *rollups.Answer {
 	t.Helper()
 	answer, err := s.Rollups().Query(t.Context(), name, rollups.Query{
@@ -61,8 +61,8 @@ func latest(t testing.TB, s *locus.DB, name string) *rollups.Answer {
 	return answer
 }
 
-// wantTrue fails unless a rollup equals its recomputation in every cell. What serves may be replaced faster than a
-// slow machine verifies it: then it is verified again.
+// wantTrue fails unless a rollup equals its recomputation in every cell. If the active generation is replaced during a
+// verification, it verifies again.
 func wantTrue(t testing.TB, s *locus.DB, name string) {
 	t.Helper()
 	for late := time.Now().Add(patience(t)); ; {
@@ -83,8 +83,7 @@ func wantTrue(t testing.TB, s *locus.DB, name string) {
 	}
 }
 
-// patience is how long is waited for what has to come in the end: as long as the tests may take, less the time to
-// say what did not come.
+// patience returns how long to wait for an eventual result: the remaining time of the tests, minus time for the report.
 func patience(t testing.TB) time.Duration {
 	of, ok := t.(interface{ Deadline() (time.Time, bool) })
 	if !ok {
@@ -96,7 +95,7 @@ func patience(t testing.TB) time.Duration {
 	return 10 * time.Minute
 }
 
-// numbers are the first measure of each group, by the values of the group and the dimension.
+// numbers returns the first measure of each group by group and dimension values.
 func numbers(a *rollups.Answer) map[string]string {
 	all := map[string]string{}
 	for _, g := range a.Groups {
@@ -137,7 +136,7 @@ func TestRollup_FollowsEveryChange(t *testing.T) {
 	remove(t, s, entity.Ref{Source: "crawl", Key: "2"})
 	want("by_category", map[string]string{"[sport]": "1", "[sport] Shelbyville": "1", "[smith]": "1", "[smith] ": "1"})
 	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3"})
-	put(t, s, left) // born first
+	put(t, s, left) // the oldest
 	put(t, s, right)
 	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] founded": "1"})
 	put(t, s, bridge)
@@ -263,8 +262,8 @@ func TestRollup_Errors(t *testing.T) {
 	}
 }
 
-// TestP04_P05_LiveService has writers, readers, verifications, new definitions, rebuilds, a growth and a drop go
-// on at once. Readers never go back in time, and whatever is verified equals its recomputation.
+// TestP04_P05_LiveService runs writers, readers, verifications, new definitions, rebuilds, a growth and a drop
+// concurrently. Readers never go back in time, and every verification equals its recomputation.
 func TestP04_P05_LiveService(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -277,7 +276,7 @@ func TestP04_P05_LiveService(t *testing.T) {
 	}, byCategory, bySource, byNumber)
 }
 
-// live has everything go on at one time for a while; next is what is defined then, again and again.
+// live runs everything concurrently for a while; next returns the definitions made during that time.
 func live(t *testing.T, s *locus.DB, next func(n int) rollup.Definition, definitions ...rollup.Definition) {
 	t.Helper()
 	define(t, s, definitions...)
@@ -342,7 +341,7 @@ func served(ctx context.Context, s *locus.DB, names ...string) {
 	}
 }
 
-// readForward reads a rollup again and again: no watermark may be behind the one before.
+// readForward reads a rollup repeatedly: watermarks must not decrease.
 func readForward(ctx context.Context, t *testing.T, s *locus.DB, name string) {
 	last := changelog.Watermark{}
 	for ctx.Err() == nil {
@@ -358,7 +357,7 @@ func readForward(ctx context.Context, t *testing.T, s *locus.DB, name string) {
 	}
 }
 
-// randomWrite puts or deletes some of a few places, which are alike enough to merge and to come apart.
+// randomWrite puts or deletes some of a few places that are similar enough to merge and split.
 func randomWrite(t *testing.T, s *locus.DB, r *rand.Rand) changelog.Watermark {
 	words := []string{"Velvet Quill Books", "Zephyr Trampolines", "Basalt Forge", "Quill Dental"}
 	if r.IntN(4) == 0 {
@@ -395,7 +394,7 @@ func randomWrite(t *testing.T, s *locus.DB, r *rand.Rand) changelog.Watermark {
 	return at
 }
 
-// A definition that cannot be built leaves what serves alone, and says why.
+// A definition that cannot be built leaves the active one unchanged, and reports why.
 func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -22,7 +22,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// counted are cells in files that count the entities which searches read.
+// counted wraps cells in files and counts the entities that searches read.
 type counted struct {
 	cell.Driver[resolve.Tx]
 	read, searches atomic.Int64
@@ -54,8 +54,8 @@ func (tx countedTx) Search(ctx context.Context, q entity.Query) ([]*entity.Entit
 	return found, err
 }
 
-// TestP12_ASearchReadsWhatItShows reads the first page of a search that finds much in each cell: it costs about as
-// much as the page, however many cells there are, and what is found is in order to the end.
+// TestP12_ASearchReadsWhatItShows reads the first page of a search with many results in each cell. It costs about as
+// much as the page, for any number of cells, and all results are in order.
 func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// business is what a source says of one.
 func business(source, key, name, city, category string, more ...string) records.Input {
 	a := entity.Attributes{"name": {name}, "city": {city}, "category": {category}}
 	for i := 0; i < len(more); i += 2 {
@@ -28,7 +27,7 @@ func business(source, key, name, city, category string, more ...string) records.
 	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
 }
 
-// jumping is a town of businesses, of which some are spoken of by several sources.
+// jumping is a town of businesses, some with several sources.
 var jumping = []records.Input{
 	business("vendor", "1", "Zephyr Trampolines", "San Francisco", "recreation > trampoline park", "phones", "415-555-2300", "address", "12 Oak Ave"),
 	business("crawl", "1", "Zephyr Trampolines Inc", "SAN FRANCISCO", "Trampoline Park", "phones", "(415) 555-2300", "address", "12 Oak Avenue", "websites", "https://zephyr.example", "hours", "Mo-Su 10:00-20:00"),
@@ -55,7 +54,7 @@ func town(t *testing.T) *locus.DB {
 	return s
 }
 
-// found are the names of what a query finds, read in pages of two.
+// found returns the names of the results of a query, read in pages of two.
 func found(t rapid.TB, s *locus.DB, q entities.Query) (names []string) {
 	t.Helper()
 	for _, e := range pages(t, s, q, 2) {
@@ -141,7 +140,7 @@ func TestSource000_AConsistentView(t *testing.T) {
 	}
 }
 
-// Whatever is asked for, in pages of whatever size: what a look at every entity finds, in the same order.
+// Any query with any page size returns the same entities, in the same order, as a scan of all entities.
 func TestEntities_AgreesWithALookAtAll(t *testing.T) {
 	t.Parallel()
 	s := town(t)

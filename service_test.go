@@ -120,7 +120,7 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	if a.Entity == b.Entity {
 		t.Fatal("two things are one")
 	}
-	// b turns out to be a.
+	// b now matches a.
 	merged := put(t, s, record("b", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Avenue"))[0]
 	if merged.Entity != a.Entity {
 		t.Fatalf("the record is in %v, want %v", merged.Entity, a.Entity)
@@ -129,14 +129,14 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	if e.ID != a.Entity || !e.Redirected() || e.Requested != b.Entity || len(e.Members) != 2 {
 		t.Fatalf("%v leads to %+v", b.Entity, e)
 	}
-	// And then that it is not: the id comes back.
+	// b no longer matches: its id is restored.
 	if again := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"))[0]; again.Entity != b.Entity {
 		t.Fatalf("after the unmerge the record is in %v, want %v", again.Entity, b.Entity)
 	}
 	if e := find(t, s, b.Entity); e.Redirected() || len(e.Members) != 1 {
 		t.Fatalf("%v leads to %+v", b.Entity, e)
 	}
-	// The anchor goes: the next record's birth id takes over, and the old id leads there.
+	// The anchor is deleted: the birth id of the next record takes over, and the old id redirects to it.
 	put(t, s, record("b", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Avenue"))
 	remove(t, s, a.Ref)
 	if e := find(t, s, a.Entity); e.ID != b.Entity || len(e.Members) != 1 {
@@ -151,7 +151,7 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	if _, err := s.Records().Get(t.Context(), a.Ref); !errors.Is(err, entity.ErrErased) {
 		t.Errorf("record: %v, want erased", err)
 	}
-	// The record comes back: same puid, same birth id, later version.
+	// The record returns: same puid, same birth id, later version.
 	back := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
 	if back.PUID != a.PUID || back.Entity != a.Entity || back.Version <= a.Version {
 		t.Errorf("came back as %+v, was %+v", back, a)
@@ -327,8 +327,8 @@ func TestService_ListsAndSearches(t *testing.T) {
 	}
 }
 
-// sides holds an explanation against the names of its records: the later one says "Inc" and has its
-// number in parentheses.
+// sides compares an explanation with the names of its records: the later one contains "Inc" and has its number in
+// parentheses.
 func sides(t *testing.T, a, b entity.Ref, e match.Explanation) {
 	t.Helper()
 	if e.A != match.NodeKey(a) || e.B != match.NodeKey(b) {
@@ -365,7 +365,7 @@ func TestService_Explains(t *testing.T) {
 	if sum != 0 {
 		t.Errorf("the waterfall is off by %v", sum)
 	}
-	// Each side of an explanation is that of the record named first or second, however it is asked.
+	// Each side of an explanation belongs to the record named first or second, in either order.
 	for _, pair := range [][2]string{{"a:1", "b:1"}, {"b:1", "a:1"}} {
 		w, err := s.Explain().WhyNot(t.Context(), pair[0], pair[1])
 		if err != nil {
@@ -439,7 +439,7 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 	}
 }
 
-// TestP10_TheLogNamesNoKey does what can be done with a record, and fails at it, at level debug.
+// TestP10_TheLogNamesNoKey runs every operation on records, and every failure, at log level debug.
 func TestP10_TheLogNamesNoKey(t *testing.T) {
 	t.Parallel()
 	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
@@ -510,11 +510,11 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-// muted are cells in files, one of which does not answer while it is mute.
+// muted wraps cells in files; one of them does not answer while it is muted.
 type muted struct {
 	cell.Driver[resolve.Tx]
 	mute atomic.Bool
-	lose atomic.Bool // what it answers to updates
+	lose atomic.Bool // loses the replies of updates
 }
 
 var (
@@ -522,13 +522,13 @@ var (
 	errLost = fmt.Errorf("%w: no answer", cell.ErrUnknownOutcome)
 )
 
-// openMuted opens three cells in files, of which g0-1 can be muted.
+// openMuted opens three cells in files; g0-1 can be muted.
 func openMuted(t *testing.T, alone bool) (*storage.Cells, *muted) {
 	t.Helper()
 	return openMutedAt(t, t.TempDir(), "g0-1", alone)
 }
 
-// openMutedAt opens three cells in files of a directory, of which one can be muted.
+// openMutedAt opens three cells in the files of a directory; one can be muted.
 func openMutedAt(t *testing.T, dir, which string, alone bool) (*storage.Cells, *muted) {
 	t.Helper()
 	opts, m := mutedAt(dir, which, alone)
@@ -638,7 +638,7 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 	}
 }
 
-// A cell that is down is unavailable for what lives in it, never "not found"; all else goes on.
+// Data in an unreachable cell is unavailable, never "not found"; all else works.
 func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
 	t.Parallel()
 	cells, muted := openMuted(t, false)

@@ -22,13 +22,13 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// A standby that lags is promoted in the place of a cell's server: it lacks records that were acknowledged, with which records of the
-// other cell were joined. The service adopts it, finds what the lost records left elsewhere and works it off; put again, all is as if
-// nothing had been lost.
+// A lagging standby is promoted in place of a cell's server. It lacks acknowledged records that records of another cell
+// were joined with. The service adopts it, finds what the lost records left elsewhere and repairs it; putting the
+// records again works as if nothing had been lost.
 func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	authority, primary := pgtest.Start(t, nil), pgtest.Start(t, nil)
-	name := filepath.Join(t.TempDir(), "s") // leads to whichever server has the cell
+	name := filepath.Join(t.TempDir(), "s") // symlink to the current server of the cell
 	leadsTo := func(s *pgtest.Server) (url string) {
 		t.Helper()
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -62,7 +62,7 @@ func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 	standby := primary.Standby(t)
 	standby.CatchUp(t, primary)
 	standby.Stop(t)
-	twins(s, "b") // acknowledged, and not on the standby
+	twins(s, "b") // acknowledged, but not on the standby
 	want := clusters(t, s)
 	must(t, s.Close())
 
@@ -94,7 +94,7 @@ func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// socket is the directory of a server's socket.
+// socket returns the directory of a server's socket.
 func socket(t *testing.T, of string) string {
 	t.Helper()
 	u, err := url.Parse(of)
@@ -102,7 +102,7 @@ func socket(t *testing.T, of string) string {
 	return u.Query().Get("host")
 }
 
-// clusters are the records of each entity, in order.
+// clusters returns the records of each entity, in order.
 func clusters(t *testing.T, s *locus.DB) string {
 	t.Helper()
 	var all []string

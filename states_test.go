@@ -27,7 +27,7 @@ func mirrored(t *testing.T, s *locus.DB, target mirror.Target) {
 	}
 }
 
-// wantMirror fails unless every document is what it should be, and leads where the installation says that its id does.
+// wantMirror fails unless every document is correct and its id resolves as in the installation.
 func wantMirror(t *testing.T, s *locus.DB, target mirror.Target) {
 	t.Helper()
 	v, err := mirror.Verify(t.Context(), s.Changes().Source(), target, &mirror.VerifyOptions{Patience: time.Millisecond})
@@ -64,8 +64,8 @@ func wantMirror(t *testing.T, s *locus.DB, target mirror.Target) {
 	}
 }
 
-// A mirror of a real installation is right whenever it has come to the end of the logs: after merges, splits, deletions,
-// erasures and decisions, followed and filled anew.
+// A mirror of a real installation is correct whenever it has reached the end of the logs: after merges, splits,
+// erasures and decisions, followed and rebuilt.
 func TestP15_MirrorOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -86,7 +86,7 @@ func TestP15_MirrorOfAnInstallation(t *testing.T) {
 					t.Fatal(err)
 				}
 			default:
-				// Few names, so that records join, part and join others.
+				// Few names, so that records join and split.
 				n := r.IntN(7)
 				put(t, s, record("crawl", k, fmt.Sprintf("Zephyr%d Quill", n), fmt.Sprintf("415-555-230%d", n), fmt.Sprintf("%d Main St", 100*n)))
 			}
@@ -114,7 +114,7 @@ func TestP15_MirrorOfAnInstallation(t *testing.T) {
 	}
 }
 
-// What was erased is in no document any more, and its id still answers.
+// An erased thing is in no document, and its id is still answered.
 func TestP14_MirrorForgets(t *testing.T) {
 	t.Parallel()
 	s, target := fresh(t), mirrortest.NewModel()

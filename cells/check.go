@@ -15,24 +15,24 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Difference is a row that is not what it should be.
+// Difference is a row that differs from what it should be.
 type Difference = resolve.Difference
 
-// CheckProgress is how far a check is.
+// CheckProgress is the progress of a check.
 type CheckProgress = resolve.Progress
 
-// Checking are the options of Check.
+// Checking configures Check.
 type Checking struct {
-	// Cells are those that are checked; all if nil. Rollups are checked only with all.
+	// Cells are the cells to check; nil for all. Rollups are checked only if all cells are.
 	Cells []cell.ID
-	// Repair has what differs made again from what does not.
+	// Repair recomputes what differs from data that does not.
 	Repair bool
 }
 
-// Check compares everything that the cells hold with what it should be, while everything goes on: the directory
-// of keys, records, births, postings, edges, entities, the search, decisions, logs and totals, the counters, the maps
-// of the cells, and the rollups. Without Repair nothing is written. With it, what follows from records is resolved again;
-// ids stay. Each difference is handed to found. The error names what could not be compared.
+// Check compares everything that cells store with what it should be, during reads and writes: the key directory,
+// records, births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the
+// cell map, and rollups. Without Repair nothing is written. With it, the effects of records are recomputed; ids stay.
+// Each difference is passed to found. The error names what could not be compared.
 func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
 	if opts.Repair {
 		if err := h.engine.CheckWrites(); err != nil {
@@ -64,7 +64,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 	return err
 }
 
-// cellCheck is what is checked beside what the resolver keeps.
+// cellCheck checks what the resolver does not.
 type cellCheck struct {
 	engine  *engine.Engine
 	rollups *rollups.Handle
@@ -93,7 +93,7 @@ const (
 	adviceCounters = "it was counted and cannot be counted again; a backup of the cell may have it"
 )
 
-// counters compares the spans of a cell, page by page, each in one snapshot.
+// counters compares the spans of a cell page by page, each page in one snapshot.
 func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 	for _, of := range []struct {
 		name   string
@@ -161,7 +161,7 @@ func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (foun
 	return found, nil
 }
 
-// pages reads a table page by page, and tells of what is found in each.
+// pages reads a table page by page and reports what look finds in each.
 func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(resolve.Tx, [][]any) ([]Difference, error)) error {
 	for after := []any(nil); ; {
 		var rows [][]any
@@ -183,7 +183,7 @@ func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look fu
 	}
 }
 
-// copies compares the head of a cell, and its copies of the cell map, with the map of the authority.
+// copies compares the head of a cell and its copies of the cell map with the maps of the authority.
 func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	all := map[uint64]string{}
 	newest := uint64(0)
@@ -217,7 +217,7 @@ func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	if err := read(id, func(m *cell.Map, text []byte) { own = append(own, version{m, string(text)}) }); err != nil {
 		return err
 	}
-	// Read after the copies: the authority has all that they are of.
+	// Read the authority last, so that it has every version that the copies can have.
 	if err := read(c.engine.Map().Authority(), func(m *cell.Map, text []byte) {
 		if m != nil {
 			all[m.Epoch()] = string(text)
@@ -250,7 +250,7 @@ func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-// rollups verifies all that serve. A repair counts one that differs again.
+// rollupsOf verifies all active rollups. With Repair, one that differs is rebuilt.
 func (c *cellCheck) rollupsOf(ctx context.Context) error {
 	list, err := c.rollups.List(ctx)
 	if err != nil {

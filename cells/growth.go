@@ -11,11 +11,12 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// CheckURL reports what is wrong with the URL of a database for a cell, or with a template of such, without
-// asking a database: cell.ErrURL.
+// CheckURL returns cell.ErrURL if a database URL for a cell, or a template of such URLs, is invalid. It does not
+// connect to the database.
 func (h *Handle) CheckURL(url string) error { return h.engine.Cells.Check(url) }
 
-// PlanGrowth says what Grow would do, or why it would not: cell.ErrMap, or cell.ErrTooMany if the machine cannot take the cells.
+// PlanGrowth returns what Grow would do. The error is cell.ErrMap if it is not possible, cell.ErrTooMany if the machine
+// cannot take the cells.
 func (h *Handle) PlanGrowth(ctx context.Context, g cell.Growth) (*cell.Plan, error) {
 	if err := h.checkGrowth(g); err != nil {
 		return nil, err
@@ -23,8 +24,8 @@ func (h *Handle) PlanGrowth(ctx context.Context, g cell.Growth) (*cell.Plan, err
 	return h.engine.Cells.PlanGrowth(ctx, g)
 }
 
-// Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped
-// and begun again anywhere.
+// Grow adds a generation of cells during reads and writes; see cell.Grow. No row moves. It may be interrupted and
+// started again anywhere.
 func (h *Handle) Grow(ctx context.Context, g cell.Growth, progress func(cell.Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
@@ -35,7 +36,7 @@ func (h *Handle) Grow(ctx context.Context, g cell.Growth, progress func(cell.Pro
 	return cell.Grow(ctx, h.engine.Cells, g, progress)
 }
 
-// checkGrowth looks at the places of new cells before any of them is made.
+// checkGrowth validates the URLs of new cells before any of them is created.
 func (h *Handle) checkGrowth(g cell.Growth) error {
 	for i, url := range g.URLs {
 		if err := h.CheckURL(url); err != nil {
@@ -45,8 +46,8 @@ func (h *Handle) checkGrowth(g cell.Growth) error {
 	return nil
 }
 
-// Compact copies the keys and features of generations below one into the current one, so that finding them
-// takes fewer cells; see resolve.Resolver.Compact. It may be stopped and begun again anywhere.
+// Compact copies the keys and features of generations below to into the current one, so that lookups need fewer cells;
+// see resolve.Resolver.Compact. It may be interrupted and started again anywhere.
 func (h *Handle) Compact(ctx context.Context, to int, progress func(cell.Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
@@ -54,8 +55,8 @@ func (h *Handle) Compact(ctx context.Context, to int, progress func(cell.Progres
 	return h.engine.Resolver.Compact(ctx, h.engine.Cells, to, progress)
 }
 
-// Move moves a cell to another database, which is made if it is not there, while reads and writes go on; see
-// cell.Move. It may be stopped and begun again anywhere.
+// Move moves a cell to another database during reads and writes, and creates that database if necessary; see cell.Move.
+// It may be interrupted and started again anywhere.
 func (h *Handle) Move(ctx context.Context, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return cell.MoveProgress{}, err
@@ -63,7 +64,7 @@ func (h *Handle) Move(ctx context.Context, id cell.ID, to cell.Destination, prog
 	return h.engine.Resolver.Move(ctx, h.engine.Cells, id, to, progress)
 }
 
-// Maps answers with all versions of the cell map that its authority has kept, the oldest first.
+// Maps returns all versions of the cell map that the authority stores, the oldest first.
 func (h *Handle) Maps(ctx context.Context) ([]*cell.Map, error) {
 	var texts [][]byte
 	if err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx resolve.Tx) (err error) {

@@ -15,19 +15,20 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Handle keeps and changes the cells of an installation: DB.Cells of package locus. It is safe for concurrent use.
+// Handle inspects and changes the cells of an installation. Get it from DB.Cells of package locus. It is safe for
+// concurrent use.
 type Handle struct {
 	engine  *engine.Engine
 	rollups *rollups.Handle
 }
 
-// New returns the handle of an installation.
+// New returns the cells handle of an installation.
 func New(e *engine.Engine, r *rollups.Handle) *Handle { return &Handle{e, r} }
 
 // Map returns the cell map.
 func (h *Handle) Map() *cell.Map { return h.engine.Map() }
 
-// Documents returns the name of the database of documents beside the cells, "" if there is none.
+// Documents returns the name of the document database beside the cells, "" if there is none.
 func (h *Handle) Documents() string {
 	if h.engine.Documents == nil {
 		return ""
@@ -35,40 +36,40 @@ func (h *Handle) Documents() string {
 	return h.engine.Documents.String()
 }
 
-// Status is the state of the whole installation.
+// Status is the state of the installation.
 type Status struct {
 	Ready  bool         `json:"ready"`
-	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is missing
-	Rules  string       `json:"rules"`            // the code that the entities are made with
+	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
+	Rules  string       `json:"rules"`            // version of the resolution code
 	Kinds  []KindStatus `json:"kinds"`
-	// Documents is the database of documents beside the cells, "" if there is none.
+	// Documents is the document database beside the cells, "" if there is none.
 	Documents string `json:"documents,omitempty"`
-	// Switching is a kind whose records are being resolved anew, "" if there is none, and Switched how many
-	// were.
+	// Switching is the kind whose records are being resolved again, "" if there is none. Switched is how many records
+	// are done.
 	Switching string `json:"switching,omitempty"`
 	Switched  int    `json:"switched,omitempty"`
-	// Epoch is that of the cell map; it speaks about ids until Until. Generation is the one that takes
-	// new keys, Floor the oldest that still holds keys, Generations how many there are.
+	// Epoch is the version of the cell map, which covers ids up to Until. Generation takes new keys, Floor is the
+	// oldest generation that still holds keys, and Generations is their number.
 	Epoch       uint64        `json:"epoch"`
 	Generation  int           `json:"generation"`
 	Floor       int           `json:"floor"`
 	Generations int           `json:"generations"`
 	Until       time.Time     `json:"until,omitzero"`
 	Counts      entity.Counts `json:"counts"`
-	// Redo is how many records there are whose consequences are still being worked out. A cell that came back from a
-	// backup or a replica counts as one more until what it lost is made good in all cells.
+	// Redo is how many records have effects that are not worked out yet. A cell restored from a backup or replica adds
+	// one until its losses are repaired in all cells.
 	Redo  int          `json:"redo"`
 	Queue int          `json:"queue"`
 	Cells []CellStatus `json:"cells"`
-	// Down lists the cells that do not answer. Counts and Redo are sums over the others.
+	// Down lists the unreachable cells. Counts and Redo are sums over the others.
 	Down []cell.ID `json:"down,omitempty"`
 }
 
-// KindStatus says how a kind of things is resolved.
+// KindStatus says how a kind is resolved.
 type KindStatus struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
-	Pack    string `json:"pack"` // hash of the statistics that names are weighed with
+	Pack    string `json:"pack"` // hash of the name statistics
 }
 
 // CellStatus is the state of one cell.
@@ -76,13 +77,12 @@ type CellStatus struct {
 	cell.Stats
 	Counts entity.Counts `json:"counts"`
 	Redo   int           `json:"redo"`
-	// Writes is whether the cell takes writes at the moment: another program may hold a lock.
+	// Writes reports whether the cell currently accepts writes: another program may hold a lock.
 	Writes bool `json:"writes"`
-	// Down says that the cell did not answer: no more is known than which cell it is, and where.
+	// Down reports that the cell is unreachable; only its id and URL are set.
 	Down bool `json:"down,omitempty"`
 }
 
-// kindStatus says how each kind is resolved.
 func (h *Handle) kindStatus() []KindStatus {
 	var kinds []KindStatus
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
@@ -92,10 +92,9 @@ func (h *Handle) kindStatus() []KindStatus {
 	return kinds
 }
 
-// Status asks every cell. The others are reported though one does not answer; the installation is not
-// ready then if it is one process's, for all of its cells are on one machine. One that is shared goes on
-// without some of its cells: it is ready until none answers. Cells that take no writes are named; an installation
-// in which none does is not ready.
+// Status queries every cell. Unreachable cells do not fail the call. A single-process installation is ready only if all
+// cells answer; a shared one while at least one does. Cells that accept no writes are named; an installation is not
+// ready if no cell accepts writes.
 func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	m := h.engine.Map()
 	ids := m.Cells()
@@ -112,7 +111,7 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	}
 	errs := make([]error, len(ids))
 	engine.Parallel(len(ids), func(i int) {
-		// One that is cut off from the network must not use up the time of the others.
+		// An unreachable cell must not use up the time for the others.
 		ctx, cancel := context.WithTimeout(ctx, engine.CellPatience)
 		defer cancel()
 		status.Cells[i], errs[i] = h.Cell(ctx, ids[i])
@@ -145,8 +144,8 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	return status, nil
 }
 
-// Cell asks one cell. With an error it says no more than which cell, and where it is; the error
-// is cell.ErrNoCell if the cell map does not list it.
+// Cell queries one cell. With an error, only its id and URL are set. The error is cell.ErrNoCell if the cell map does
+// not list it.
 func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
 	if !h.engine.Map().Has(id) {
 		return CellStatus{}, fmt.Errorf("cell %v: %w", id, cell.ErrNoCell)
@@ -162,7 +161,7 @@ func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
 			return err
 		}
 		if c.Redo, err = tx.RedoDepth(ctx); err == nil && stats.Head.Unsettled() {
-			c.Redo++ // what it lost is not worked off
+			c.Redo++ // its losses are not repaired yet
 		}
 		return err
 	}); err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Vacuumed is what Vacuum did in a cell.
+// Vacuumed is the result of Vacuum for one cell.
 type Vacuumed struct {
 	Cell    cell.ID `json:"cell"`
-	Trimmed int     `json:"trimmed"` // changes of the log
-	// Behind tells that the log still says what deleted records said, since a rollup has not counted all of
-	// it. Vacuum again.
+	Trimmed int     `json:"trimmed"` // changes trimmed from the log
+	// Behind reports that the log still holds contents of deleted records, because a rollup has not counted all of it.
+	// Run Vacuum again later.
 	Behind bool `json:"behind,omitempty"`
 }
 
-// Vacuum removes what deleted records said from the files of every cell, one after the other: it trims the
-// log as far as its images tell of them, but nothing that a rollup has yet to count, and writes the database
-// anew. The other cells go on meanwhile; writers of the cell wait. It may be stopped and called again.
+// Vacuum purges the contents of deleted records from the files of every cell, one cell at a time. It trims log entries
+// with images of them, unless a rollup still needs the entries, and rewrites the database file. Writers of that cell
+// wait; other cells are not affected. It may be interrupted and called again.
 func (h *Handle) Vacuum(ctx context.Context, done func(Vacuumed)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (h *Handle) Vacuum(ctx context.Context, done func(Vacuumed)) error {
 // logPage is how many changes are read at once.
 const logPage = 1000
 
-// trimErased trims the log of a cell up to the last image that tells of a deleted record.
+// trimErased trims the log of a cell up to the last image of a deleted record.
 func (h *Handle) trimErased(ctx context.Context, id cell.ID) (v Vacuumed, err error) {
 	v.Cell = id
 	last, err := h.lastErased(ctx, id)
@@ -72,7 +72,7 @@ func (h *Handle) trimErased(ctx context.Context, id cell.ID) (v Vacuumed, err er
 	}
 }
 
-// lastErased is the last change of a log with an image that tells of a record which is deleted now.
+// lastErased returns the last change of a log with an image of a record that is now deleted.
 func (h *Handle) lastErased(ctx context.Context, id cell.ID) (last *changelog.Change, err error) {
 	var after changelog.Seq
 	if err := h.engine.View(ctx, id, func(tx resolve.Tx) error {
@@ -91,7 +91,7 @@ func (h *Handle) lastErased(ctx context.Context, id cell.ID) (last *changelog.Ch
 			return last, err
 		}
 		var puids []entity.PUID
-		var of []int // the change that names it
+		var of []int // index of the change that names it
 		for i, c := range changes {
 			for _, members := range [][]changelog.Version{c.Before, c.After} {
 				for _, m := range members {

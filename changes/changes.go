@@ -14,36 +14,35 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle reads the logs of changes: DB.Changes of package locus. It is safe for concurrent use.
+// Handle reads the changelogs. Get it from DB.Changes of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine  *engine.Engine
 	matches tails
 }
 
-// New returns the handle of an installation.
+// New returns the changes handle of an installation.
 func New(e *engine.Engine) *Handle { return &Handle{engine: e} }
 
-// Change is a change with the cell whose log it is in.
+// Change is a change and the cell whose log contains it.
 type Change struct {
 	Cell cell.ID `json:"cell"`
 	changelog.Change
 }
 
-// Query asks for changes.
+// Query selects changes.
 type Query struct {
-	// Cells whose logs are read; nil for all.
+	// Cells are the cells whose logs are read; nil for all.
 	Cells []cell.ID
-	// After leaves out what lies up to and including it; a cell that it does not name is read from the
-	// beginning of its log.
+	// After is the exclusive start. A cell that it does not name is read from the beginning of its log.
 	After changelog.Watermark
 	// Limit is 1 to 1000, 0 for 100.
 	Limit int
 }
 
-// Read reads the logs of cells: of each cell its changes in order, each at least once if next is given
-// as After in turn. Between two cells there is no order. Changes carry images while a rollup of entities,
-// or of records, is defined. The error is changelog.ErrTrimmed if some of what is asked for was trimmed,
-// or belongs to a history that was lost to a backup: begin with a snapshot, whose place is Tail.
+// Read reads the logs of cells. The changes of one cell are in order, and each is delivered at least once if the caller
+// passes next as After of its next call. There is no order between cells. Changes carry images while a rollup over
+// entities or records is defined. The error is changelog.ErrTrimmed if some of the requested changes were trimmed or
+// belong to a history that was lost by restoring a backup: start again with a snapshot at Tail.
 func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next changelog.Watermark, err error) {
 	limit, err := engine.Limit(q.Limit)
 	if err != nil {
@@ -68,7 +67,7 @@ func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next chan
 		}
 	}
 	for len(changes) < limit {
-		// The oldest of those that are next in their cells.
+		// Take the oldest of the cells' next changes.
 		first := -1
 		for i, log := range logs {
 			if len(log) > 0 && (first < 0 || log[0].Time.Before(logs[first][0].Time)) {
@@ -103,8 +102,8 @@ func changesAfter(ctx context.Context, tx resolve.Tx, after changelog.Seq, named
 	return tx.Changes(ctx, after, limit)
 }
 
-// Tail is where the logs of cells end now, of all of them for nil: everything that was acknowledged before
-// the call lies up to it.
+// Tail returns the current end of the logs of cells, of all cells for nil. Every change acknowledged before the call is
+// at or before it.
 func (h *Handle) Tail(ctx context.Context, cells []cell.ID) (changelog.Watermark, error) {
 	ids, err := h.logs(ctx, cells)
 	if err != nil {
@@ -130,7 +129,7 @@ func (h *Handle) Tail(ctx context.Context, cells []cell.ID) (changelog.Watermark
 	return tail, nil
 }
 
-// logs are the cells that are asked for, in order.
+// logs returns the requested cells, sorted.
 func (h *Handle) logs(ctx context.Context, cells []cell.ID) ([]cell.ID, error) {
 	if cells == nil {
 		return h.engine.Map().Cells(), nil

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Match is one record that joined an entity.
+// Match is a record that joined an existing entity.
 type Match struct {
 	Time   time.Time   `json:"time"`
 	Record entity.Ref  `json:"record"`
@@ -25,17 +25,17 @@ type Match struct {
 }
 
 const (
-	// maxJoins is how many Matches returns.
+	// maxJoins is how many matches Matches returns.
 	maxJoins = 20
-	// joinsBack is how many changes of a log it looks through at most, joinsPage how many it reads at once: a change
-	// of a large entity names all of its records.
+	// joinsBack is how many changes of a log are scanned at most, joinsPage how many are read at once: a change of a
+	// large entity names all of its records.
 	joinsBack = 512
 	joinsPage = 32
 )
 
-// Matches returns the latest records that joined an entity, the newest first, at most 20. It reads them from the logs of
-// the cells, so they are the same whichever process wrote them, and a record that was deleted since is not among
-// them. A cell that does not answer adds what was read of it last.
+// Matches returns the latest records that joined an entity, the newest first, at most 20. It reads the logs of the
+// cells, so matches by every process are included; records deleted since are not. For an unreachable cell it returns
+// what it read last.
 func (h *Handle) Matches(ctx context.Context) []Match {
 	ids := h.engine.Map().Cells()
 	lists := make([][]joined, len(ids))
@@ -79,7 +79,7 @@ type joined struct {
 	entity locality.ID
 }
 
-// tail is the end of a log: its latest joins, the newest first, and up to where it was read.
+// tail is the end of a log: its latest joins, the newest first, and the position up to which the log was read.
 type tail struct {
 	at    changelog.Seq
 	joins []joined
@@ -91,7 +91,7 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	if err != nil || bounds.Last == t.at {
 		return t, err
 	}
-	if bounds.Last < t.at { // the cell came back from a backup
+	if bounds.Last < t.at { // the cell was restored from a backup
 		t = tail{}
 	}
 	floor := max(t.at, bounds.Trimmed, bounds.Last-joinsBack)
@@ -111,8 +111,8 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	return tail{bounds.Last, found[:min(len(found), maxJoins)]}, nil
 }
 
-// joinsOf lists the records that joined an entity by a change, the youngest first: those that it had not before,
-// without the one that founded it. Of the records that came with another entity it lists the youngest only.
+// joinsOf lists the records that joined an entity by a change, the youngest first: those it did not have before, except
+// the one that founded it. If another entity was merged in, only the youngest of its records is listed.
 func joinsOf(c changelog.Change) (joins []joined) {
 	switch {
 	case c.Cause != changelog.CausePut && c.Cause != changelog.CauseRedo:
@@ -140,7 +140,7 @@ func joinsOf(c changelog.Change) (joins []joined) {
 	return joins
 }
 
-// tails remembers the tail of each cell's log. The zero value remembers none.
+// tails caches the tail of each cell's log. The zero value is ready to use.
 type tails struct {
 	mu    sync.Mutex
 	cells map[cell.ID]tail
@@ -152,7 +152,7 @@ func (t *tails) of(id cell.ID) tail {
 	return t.cells[id]
 }
 
-// learn keeps the newest that was read: two readers may come in the other order, which the next one repairs.
+// learn stores a tail. Concurrent readers may store an older one last; the next read corrects that.
 func (t *tails) learn(id cell.ID, read tail) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

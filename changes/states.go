@@ -26,7 +26,7 @@ var _ mirror.Source = (*Source)(nil)
 // Source returns the installation as a source for package mirror.
 func (h *Handle) Source() *Source { return &Source{h} }
 
-// Installation implements mirror.Source. Where several processes share the cells, the map is the newest.
+// Installation implements mirror.Source. If several processes share the cells, it reads the newest map first.
 func (s *Source) Installation(ctx context.Context) (string, []cell.ID, error) {
 	if err := s.changes.engine.Refresh(ctx); err != nil {
 		return "", nil, err
@@ -60,11 +60,10 @@ func (s *Source) States(ctx context.Context, ids []locality.ID, records []entity
 	return s.changes.States(ctx, ids, records)
 }
 
-// States says what ids lead to, and the birth ids of records: each in one snapshot of the cell that it lives in, which
-// names the place in that cell's log. Where a redirect leads was so then too, and the state is marked as settling
-// unless the entity that it leads to said so afterwards. The states are in no order, each once. A record that
-// is not there, or not any more, is left out; an id that was never given out is unknown. At most mirror.MostStates
-// are asked for at once.
+// States returns what entity ids, and the birth ids of records, currently resolve to. Each state is read from one
+// snapshot of its home cell and carries that cell's log position. A redirect whose target does not list the record yet
+// is marked as settling. The states are in no particular order, each once. Missing and deleted records are left out; an
+// id that was never minted has kind unknown. At most mirror.MostStates ids and records can be requested at once.
 func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]mirror.State, error) {
 	if n := len(ids) + len(records); n > mirror.MostStates {
 		return nil, problem.Invalid("/ids", "invalid", "%d ids and records are asked for, at most %d are answered at once", n, mirror.MostStates)
@@ -107,8 +106,8 @@ func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity
 	return h.lead(ctx, states, following)
 }
 
-// ListStates says what the ids of a cell lead to, in their order, those after one of them; next is the After of the
-// next page, the zero id if there is none. See States.
+// ListStates returns the states of the ids of a cell in order, those after the given id; next is the After of the next
+// page, the zero id at the end. See States.
 func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) (page []mirror.State, next locality.ID, err error) {
 	if limit < 1 || limit > mirror.MostStates {
 		return nil, next, problem.Invalid("/limit", "invalid", "limit %d: want 1 to %d", limit, mirror.MostStates)
@@ -136,13 +135,13 @@ func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, 
 	return page, next, err
 }
 
-// led is a state that may be a redirect of a live record: it leads to the entity of an anchor.
+// led is a state that may be a redirect of a live record to the entity of its anchor.
 type led struct {
 	mirror.State
-	record, anchor entity.PUID // 0 if it is none
+	record, anchor entity.PUID // 0 if it is not
 }
 
-// statesIn reads the births of a cell and what they lead to, as far as this cell knows, in one snapshot.
+// statesIn reads the births of a cell and resolves them as far as that cell can, in one snapshot.
 func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(resolve.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
 	var ids []locality.ID
 	var births []*entity.Birth
@@ -198,7 +197,7 @@ func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(resolve.T
 	return states, nil
 }
 
-// lives says what a birth leads to, given its record, if that is there, and the entities that the cell has.
+// lives sets the state of a birth, given its record, if it exists, and the entities of the cell.
 func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record, entities map[entity.PUID]*entity.Entity) error {
 	switch {
 	case b == nil:
@@ -210,7 +209,7 @@ func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entit
 	case b.PUID == 0:
 		to.Kind, to.To = mirror.Redirect, b.Successor
 		return nil
-	case rec == nil || rec.Birth != b.ID: // its cell was brought back from a backup in parts
+	case rec == nil || rec.Birth != b.ID: // the cell was partly restored from a backup
 		to.Kind, to.Settling = mirror.Unknown, true
 		return nil
 	case rec.Anchor != rec.PUID:
@@ -233,8 +232,8 @@ func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entit
 	return nil
 }
 
-// lead finds out where redirects of live records lead. What a record says of its entity counts if that entity says so
-// too; until then a merge or a split is under way.
+// lead resolves redirects of live records. A redirect is final only if the target entity lists the record; until then a
+// merge or a split is in progress.
 func (h *Handle) lead(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
 	homes := map[cell.ID][]entity.PUID{}
 	asked := map[entity.PUID]bool{}

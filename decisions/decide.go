@@ -21,10 +21,10 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Decide makes decisions, and withdraws some, in their order: of two that contradict each other the later
-// counts. They are durable when it returns, and entities are as they say, but for those that are Pending.
-// Results are in the order of the list; one that was refused says so and harms no other. The error is about
-// the list as a whole: nothing was decided.
+// Decide makes or withdraws decisions, in order: if two contradict each other, the later one counts. They are durable
+// when it returns, and entities reflect them, except those that are Pending. Results are in the order of the list; a
+// rejected item has Err set and does not affect the others. A returned error concerns the whole list: nothing was
+// decided.
 func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return nil, err
@@ -69,15 +69,15 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 		if r := &results[at[n]]; r.Err == nil {
 			r.Decided = told[n]
 			if r.Pending = d.Pending; d.Pending {
-				r.Conflict = "" // nobody knows yet
+				r.Conflict = "" // not known yet
 			}
 		}
 	}
 	return results, nil
 }
 
-// Prepare checks what is to be decided and finds the records, and changes nothing; before are decisions that would be made
-// before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
+// Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
+// be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
 	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, Withdrawn: d.Withdraw}
 	if problems := d.check(); problems != nil {
@@ -126,7 +126,8 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 	return decision, problem.Invalid("/withdraw", "not_decided", "%s", "nothing was decided about that")
 }
 
-// record reads the record of an address. What was decided about one that was deleted can be withdrawn.
+// record reads the record at an address. If deleted is set it may be a tombstone, so that decisions about a deleted
+// record can be withdrawn.
 func (h *Handle) record(ctx context.Context, address string, deleted bool) (*entity.Record, error) {
 	rec, err := h.entities.Record(ctx, address)
 	if !deleted || !errors.Is(err, entity.ErrErased) {
@@ -146,7 +147,7 @@ func (h *Handle) record(ctx context.Context, address string, deleted bool) (*ent
 	return &entity.Record{PUID: puid}, nil
 }
 
-// check holds that a decision has the parts that its verdict takes, and readable texts.
+// check returns the problems of an input: missing or extra parts for its verdict, and unreadable text.
 func (d *Input) check() (problems []problem.Problem) {
 	note := func(pointer, code, format string, args ...any) {
 		problems = append(problems, problem.New(pointer, code, fmt.Sprintf(format, args...)))
@@ -194,7 +195,7 @@ func (d *Input) check() (problems []problem.Problem) {
 	return problems
 }
 
-// checkValue holds that a kind has the attribute and takes the value, as of a record.
+// checkValue returns the problems of a value for an attribute of a kind, as for a record.
 func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.Problem) {
 	for _, p := range h.engine.Schema(kind).Check(match.Attributes{attribute: {value}}) {
 		switch {
@@ -211,7 +212,7 @@ func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.P
 	return problems
 }
 
-// Merge says that two entities are one thing: a must-link between their anchors. Unmerge takes it back.
+// Merge decides that two entities are the same thing: it adds a must-link between their anchors. Unmerge reverses it.
 func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error) {
 	x, err := h.entities.Find(ctx, a)
 	if err != nil {
@@ -231,8 +232,8 @@ func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error)
 	return &results[0], results[0].Err
 }
 
-// Unmerge says that records are not of the entity that they are in: each of them and every member that is
-// not named are two things, whatever was decided before. So after a Merge it restores both ids.
+// Unmerge decides that records do not belong to their entity: it adds a cannot-link between each of them and each
+// member that is not named, overriding earlier decisions. After a Merge it restores both ids.
 func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by By) ([]Result, error) {
 	e, err := h.entities.Find(ctx, address)
 	if err != nil {
@@ -270,7 +271,7 @@ func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by B
 	return h.Decide(ctx, list)
 }
 
-// describe adds to decisions what people know records by, where these are now, and what speaks against.
+// describe adds the keys of the records to decisions, the entities they are in now, and any conflict.
 func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]Decided, error) {
 	var puids []entity.PUID
 	for _, d := range decisions {
@@ -307,7 +308,7 @@ func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]D
 	return told, nil
 }
 
-// conflict says what newer decisions have made of one that stands, "" if it is so.
+// conflict returns the sentence for Decided.Conflict, "" if entities agree with the decision.
 func conflict(d *Decided, a *records.Record) string {
 	if d.Withdrawn || a == nil || d.Pair() && d.EntityB == (locality.ID{}) {
 		return ""

@@ -20,17 +20,17 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle makes, lists and asks for decisions: DB.Decisions of package locus. It is safe for concurrent use.
+// Handle makes, lists and looks up decisions. Get it from DB.Decisions of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine   *engine.Engine
 	records  *records.Handle
 	entities *entities.Handle
 }
 
-// New returns the handle of an installation.
+// New returns the decisions handle of an installation.
 func New(e *engine.Engine, r *records.Handle, en *entities.Handle) *Handle { return &Handle{e, r, en} }
 
-// Limits of what is decided and reviewed.
+// Limits of decisions and of the review queue.
 const (
 	MaxAuthor   = 255  // bytes of an author
 	MaxReason   = 1024 // bytes of a reason
@@ -38,64 +38,64 @@ const (
 	MaxUnmerged = 100  // records of one Unmerge
 )
 
-// Input is a decision to be made, or withdrawn. A and B are addresses: SOURCE:KEY, a puid, or an entity
-// id, which stands for its anchor.
+// Input is a decision to make or withdraw. A and B are addresses: SOURCE:KEY, a puid, or an entity id, which means the
+// entity's anchor.
 type Input struct {
 	Verdict   entity.Verdict
-	A, B      string // B of a pair only
-	Attribute string // of VerdictValue
+	A, B      string // B only for a decision about a pair
+	Attribute string // for VerdictValue
 	Value     string
 	Author    string // at most 255 bytes
 	Reason    string // at most 1024 bytes
-	// Withdraw takes back what was decided on the topic.
+	// Withdraw withdraws the decision on this topic.
 	Withdraw bool
 }
 
-// Decided is a decision as it stands, with the keys of its records; a record that was deleted has none.
+// Decided is a stored decision with the keys of its records; the key of a deleted record is zero.
 type Decided struct {
 	entity.Decision
 	RefA entity.Ref `json:"ref_a,omitzero"`
 	RefB entity.Ref `json:"ref_b,omitzero"`
-	// EntityA and EntityB are where the records are now; zero for one that was deleted.
+	// EntityA and EntityB are the entities the records are in now; zero for a deleted record.
 	EntityA locality.ID `json:"entity_a,omitzero"`
 	EntityB locality.ID `json:"entity_b,omitzero"`
-	// Pending tells that the decision is durable and that what follows from it is not worked out yet.
+	// Pending reports that the decision is durable but not applied to entities yet.
 	Pending bool `json:"pending,omitempty"`
-	// Conflict says, in a sentence, why entities are not as it says: newer decisions speak against it.
+	// Conflict says in a sentence why entities do not follow the decision: newer decisions override it.
 	Conflict string `json:"conflict,omitempty"`
 }
 
-// Result is what became of one Input.
+// Result is the result of one Input.
 type Result struct {
 	Decided
-	// Watermark is a place in the logs at or after the decision; see records.Result.
+	// Watermark is a position in the logs at or after the decision; see records.Result.
 	Watermark changelog.Watermark
-	// Err is set if this one was refused or failed; it is a *locus.InvalidError for what could not be accepted.
+	// Err is set if this item was rejected or failed. It is a *locus.InvalidError for invalid input.
 	Err error
 }
 
-// By is who decides, and why.
+// By names the author of a decision and the reason.
 type By struct{ Author, Reason string }
 
-// Query asks for decisions.
+// Query selects decisions.
 type Query struct {
-	// Of is the address of a record, or of an entity, whose decisions are asked for: those about any of its
-	// records. "" asks for all there are.
+	// Of is the address of a record or an entity. It selects the decisions about that record, or about any record of
+	// that entity. "" selects all.
 	Of string
-	// Withdrawn takes in those that were withdrawn.
+	// Withdrawn includes withdrawn decisions.
 	Withdrawn bool
-	After     string // the Next of the page before; "" to begin
+	After     string // Next of the previous page; "" to begin
 	Limit     int    // 1 to 1000; 0 for 100
 }
 
-// Page is a page of decisions. Next is the After of the next one, "" if there is none.
+// Page is a page of decisions. Next is the After of the next page, "" at the end.
 type Page struct {
 	Decisions []Decided `json:"decisions"`
 	Next      string    `json:"next,omitempty"`
 }
 
-// List returns what people decided, in the order of the records' puids. One about a pair stands in the
-// list once, under the smaller puid of the two.
+// List returns decisions in the order of their records' puids. A decision about a pair is listed once, under the
+// smaller puid.
 func (h *Handle) List(ctx context.Context, q Query) (*Page, error) {
 	limit, err := engine.Limit(q.Limit)
 	if err != nil {
@@ -144,8 +144,8 @@ func parseAfter(after string) (key entity.DecisionKey, err error) {
 
 var errBadAfter = problem.Invalid("/after", "invalid", "%s", "it is not the next of a page before")
 
-// about returns those under the record of an address, or under any record of an entity; a pair of two
-// of its records once.
+// about returns the decisions about the record at an address, or about any record of the entity there. A decision about
+// two of its records is listed once.
 func (h *Handle) about(ctx context.Context, address string) ([]entity.Decision, error) {
 	var puids []entity.PUID
 	if id, err := locality.Parse(address); err == nil {
@@ -167,7 +167,7 @@ func (h *Handle) about(ctx context.Context, address string) ([]entity.Decision, 
 	}), err
 }
 
-// list reads cell after cell.
+// list reads decisions cell by cell.
 func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, listed func(entity.Decision) bool) (list []entity.Decision, err error) {
 	for _, id := range h.engine.ByPUID() {
 		lo, hi := h.engine.Map().PuidRange(id)
@@ -196,7 +196,7 @@ func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, 
 	return list, nil
 }
 
-// Between returns the decision about two sets of records that counts, which is the newest; nil if there is none.
+// Between returns the decision in force between two sets of records, which is the newest; nil if there is none.
 func Between(decisions []entity.Decision, a, b []entity.PUID) *entity.Decision {
 	var newest *entity.Decision
 	for i := range decisions {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decisions makes, withdraws and lists what people decide about records - these are one thing, these are two,
-// this value holds, this record is the anchor - and lists the pairs that a person should decide about.
+// Package decisions makes, withdraws and lists human decisions about records (same thing, different things, this value
+// is right, this record is the anchor), and lists the pairs of records to review.
 //
 // Use it through DB.Decisions of package locus.
 package decisions

@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// A person says that two records are two things. Each has an entity of its own from then on.
+// A decision separates two records. Each then has its own entity.
 func Example() {
 	dir, err := os.MkdirTemp("", "decisions")
 	check(err)

@@ -17,33 +17,31 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// ReviewQuery asks for pairs that a person should decide about.
+// ReviewQuery selects a page of the review queue.
 type ReviewQuery struct {
-	After string // the Next of the page before; "" to begin
+	After string // Next of the previous page; "" to begin
 	Limit int    // 1 to MaxReview; 0 for 20
 }
 
-// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
-// if there is none.
+// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next page, "" at the end.
 type ReviewPage struct {
 	Pairs []ReviewPair `json:"pairs"`
 	Next  string       `json:"next,omitempty"`
 }
 
-// ReviewPair is a pair of records in two entities that a person should decide about.
+// ReviewPair is a possible match: a pair of records in two entities for a human to decide.
 type ReviewPair struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
 	EntityA     locality.ID       `json:"entity_a"`
 	EntityB     locality.ID       `json:"entity_b"`
 	Explanation match.Explanation `json:"explanation"`
-	// Merges is how many records one entity would have if the two are the same thing.
+	// Merges is how many records the entity would have if the two are the same thing.
 	Merges int `json:"merges"`
 }
 
-// Review returns pairs of records in two entities that the machine is not sure about, the best first, of
-// two entities the best pair. Pairs of entities that anybody decided about are left out, so that an answer,
-// which is a decision, takes its pair off the list.
+// Review returns possible matches between two entities, the best first, and only the best pair of any two entities.
+// Entities with a decision between them are left out, so that deciding removes the pair from the queue.
 func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
 	if q.Limit == 0 {
 		q.Limit = 20
@@ -81,13 +79,13 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 	}
 }
 
-// unsure is the list of unsure pairs of all cells, merged.
+// unsure merges the lists of possible matches of all cells.
 type unsure struct {
 	engine *engine.Engine
 	cells  []*unsureCell
 }
 
-// unsureCell is what was read of the list of a cell and not used yet.
+// unsureCell buffers the unread part of a cell's list.
 type unsureCell struct {
 	id    cell.ID
 	after resolve.Edge
@@ -109,7 +107,7 @@ func (h *Handle) unsure(after string) (*unsure, error) {
 	return u, nil
 }
 
-// next answers with the next best pairs.
+// next returns the n next best pairs.
 func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
 	for len(edges) < n {
 		errs := make([]error, len(u.cells))
@@ -133,7 +131,7 @@ func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err err
 	return edges, nil
 }
 
-// fill reads on where nothing is left.
+// fill reads the next page of a cell if its buffer is empty.
 func (u *unsure) fill(ctx context.Context, c *unsureCell, n int) error {
 	if len(c.edges) > 0 || c.end {
 		return nil
@@ -151,7 +149,7 @@ func better(a, b resolve.Edge) bool {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// undecided makes pairs of edges, nil where nobody need decide.
+// undecided turns edges into pairs, nil for those that need no decision.
 func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
@@ -197,7 +195,7 @@ func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*Review
 		}
 		m := h.engine.Kind(a.Kind).Matcher
 		normA, normB := h.engine.Normalise(a), h.engine.Normalise(b)
-		v := edges[i].Vector // by the names that there are
+		v := edges[i].Vector // weighted by current name frequencies
 		if m.Decide(v) != match.Unsure {
 			continue
 		}
@@ -209,7 +207,7 @@ func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*Review
 	return pairs, nil
 }
 
-// best tells whether an unsure pair is the best one of two entities.
+// best reports whether e is the best possible match between two entities.
 func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
 	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
 		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
@@ -217,7 +215,7 @@ func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
 	})
 }
 
-// entitiesOf reads the entities of records, by their anchors. One that a merge or a deletion changed in between is left out.
+// entitiesOf reads the entities of records, by anchor. Entities changed by a concurrent merge or deletion are left out.
 func (h *Handle) entitiesOf(ctx context.Context, records []*entity.Record) (map[entity.PUID]*entity.Entity, error) {
 	var anchors []entity.PUID
 	for _, rec := range records {

@@ -25,8 +25,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// elsewhere are entries of the surfaces F and L that have nothing to be tried on here, each with
-// the reason. They are printed as skipped.
+// elsewhere lists the entries of surfaces F and L that cannot be tried here, with the reason. They are printed as
+// skipped.
 var elsewhere = map[string]string{
 	"F16": "killed by TestP01_KilledImport",
 	"F18": "10 GB take too long; that memory is bounded is held beside the readers",
@@ -55,7 +55,7 @@ var elsewhere = map[string]string{
 	"L32": "there is no backup command yet",
 }
 
-// bad are the entries of a surface, with the exit codes that they allow.
+// bad returns the entries of a surface, and the exit codes they allow.
 func bad(t *testing.T, surface string) (entries []badInput, exits map[string][]int) {
 	t.Helper()
 	entries = slices.DeleteFunc(loadBadInputs(t), func(e badInput) bool { return e.Surface != surface })
@@ -87,8 +87,8 @@ func badInputsPath() string {
 	return filepath.Join(dir, "..", "bad-inputs", "inputs.json")
 }
 
-// file is what of a file is expected: how many rows are in, how many are refused, and what is said
-// of it, on the terminal or in the file of refused rows.
+// file is the expected result for a file: the number of accepted and rejected rows, and a text on the terminal or in
+// the file of rejected rows.
 type file struct {
 	in, out int
 	says    string
@@ -136,7 +136,7 @@ func TestBadFiles(t *testing.T) {
 			}
 			name, content := payload(t, &e)
 			var stdin io.Reader
-			if e.ID == "F17" { // it is a stream: nothing has to be unpacked to refuse it
+			if e.ID == "F17" { // a stream: it is rejected without unpacking
 				name, stdin = "-", content
 			} else {
 				write(t, filepath.Join(dir, name), content)
@@ -163,8 +163,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// payload is the file of an entry with a name that fits. The entries speak of records without
-// attributes; those of the built-in kind need a name.
+// payload returns the file of an entry, with a suitable name. The entries describe records without attributes; those of
+// the built-in kind need a name.
 func payload(t *testing.T, e *badInput) (name string, content io.Reader) {
 	t.Helper()
 	number := func(i int) int { return int(e.Payload.Args[i].(float64)) }
@@ -214,7 +214,7 @@ func write(t *testing.T, path string, content io.Reader) {
 	}
 }
 
-// ingest runs an import into the data of a folder, on one cell, as a process.
+// ingest runs an import into the data of a folder, with one cell, as a process.
 func ingest(t *testing.T, dir string, stdin io.Reader, args ...string) (code int, out string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -222,7 +222,7 @@ func ingest(t *testing.T, dir string, stdin io.Reader, args ...string) (code int
 	c := command(ctx, t, dir, append([]string{"ingest"}, args...)...)
 	var both bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = stdin, &both, &both
-	c.WaitDelay = time.Second // an endless standard input does not end with the command
+	c.WaitDelay = time.Second // an endless standard input would keep the command waiting
 	err := c.Run()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, io.ErrClosedPipe) {
@@ -274,7 +274,7 @@ func directory(t *testing.T, dir string) int {
 	return code
 }
 
-// Ctrl-C ends an import with 130 and says how to go on; going on completes it.
+// Ctrl-C ends an import with exit code 130 and a hint to continue; continuing completes it.
 func TestInterruptedImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -377,7 +377,7 @@ func process(t *testing.T, dir string, args ...string) (int, string) {
 	return c.ProcessState.ExitCode(), string(out)
 }
 
-// closedPipe lists into a pipe that nobody reads.
+// closedPipe lists into a pipe whose reader is closed.
 func closedPipe(t *testing.T, dir string) int {
 	writeCSV(t, filepath.Join(dir, "f.csv"), 3, 500)
 	if code, out := ingest(t, dir, nil, "f.csv"); code != 0 {
@@ -399,7 +399,7 @@ func closedPipe(t *testing.T, dir string) int {
 	return c.ProcessState.ExitCode()
 }
 
-// fewFiles imports with few descriptors.
+// fewFiles imports with few file descriptors.
 func fewFiles(t *testing.T, dir string) int {
 	if runtime.GOOS != "linux" {
 		t.Skip("ulimit is tried on Linux only")
@@ -415,8 +415,8 @@ func fewFiles(t *testing.T, dir string) int {
 	return c.ProcessState.ExitCode()
 }
 
-// onlyJSON runs commands with --json, good and bad ones: each line of the standard output is JSON,
-// and so is the last one of the standard error when they fail.
+// onlyJSON runs good and bad commands with --json: each line of the standard output is JSON, and so is the last line of
+// the standard error of a failure.
 func onlyJSON(t *testing.T, dir string) {
 	write(t, filepath.Join(dir, "f.csv"), strings.NewReader("source,key,name\nx,1,a\nx,2\nx,3,b\n"))
 	for _, args := range [][]string{
@@ -462,7 +462,7 @@ func onlyJSON(t *testing.T, dir string) {
 	}
 }
 
-// The command line and the import give the verdicts of HTTP on ids and strings.
+// The command line and the import judge ids and strings as HTTP does.
 func TestBadInputs_OnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0", "--cells", "1")
@@ -512,7 +512,7 @@ func TestBadInputs_OnTheCommandLine(t *testing.T) {
 	}
 }
 
-// checkVerdict holds an exit code of an import against a verdict of the list.
+// checkVerdict compares the exit code of an import with a verdict of the list.
 func checkVerdict(t *testing.T, e *badInput, field, verdict string, code int, kept func() bool) {
 	t.Helper()
 	ok := false
@@ -531,7 +531,7 @@ func checkVerdict(t *testing.T, e *badInput, field, verdict string, code int, ke
 	}
 }
 
-// oneRow is a file with one record.
+// oneRow returns a file with one record.
 func oneRow(format, source, key, name, description string) string {
 	if format == "csv" {
 		quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
@@ -540,7 +540,7 @@ func oneRow(format, source, key, name, description string) string {
 	quote := func(s string) string {
 		var b strings.Builder
 		b.WriteByte('"')
-		for i := 0; i < len(s); i++ { // bytes that are not UTF-8 stay what they are
+		for i := 0; i < len(s); i++ { // keeps bytes that are not UTF-8
 			switch c := s[i]; {
 			case c == '"' || c == '\\':
 				b.WriteByte('\\')
@@ -557,7 +557,7 @@ func oneRow(format, source, key, name, description string) string {
 	return `{"source":` + quote(source) + `,"key":` + quote(key) + `,"name":` + quote(name) + `,"description":` + quote(description) + "}\n"
 }
 
-// inProcess runs a command in this process and answers with its exit code.
+// inProcess runs a command in this process and returns its exit code.
 func inProcess(t *testing.T, args ...string) int {
 	t.Helper()
 	return cli.Run(t.Context(), args, strings.NewReader(""), io.Discard, io.Discard, map[string]string{})

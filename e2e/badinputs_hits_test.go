@@ -24,7 +24,7 @@ import (
 
 const hitsRoute = "/v1/hits"
 
-// hitOf is a hit out of JSON tokens: a metric, and what else there is.
+// hitOf returns a hit made of JSON tokens: a metric and the rest.
 func hitOf(metric, rest string) string {
 	if rest != "" {
 		rest = "," + rest
@@ -32,10 +32,9 @@ func hitOf(metric, rest string) string {
 	return `{"metric":` + metric + rest + `}`
 }
 
-// at is the time of a hit as JSON.
 func at(when time.Time) string { return `"at":"` + when.UTC().Format(time.RFC3339Nano) + `"` }
 
-// hits sends a batch of hits out of JSON tokens. Of one the verdict on the last hit counts.
+// hits sends a batch of hits made of JSON tokens. The verdict is that on the last hit.
 func (t *trial) hits(hits []string, headers ...string) verdict {
 	t.Helper()
 	v := t.send(http.MethodPost, hitsRoute, strings.NewReader(`{"hits":[`+strings.Join(hits, ",")+`]}`), headers...)
@@ -56,13 +55,12 @@ func (t *trial) hits(hits []string, headers ...string) verdict {
 	return v
 }
 
-// hit sends one.
 func (t *trial) hit(metric, rest string) verdict {
 	t.Helper()
 	return t.hits([]string{hitOf(quoted([]byte(metric)), rest)})
 }
 
-// series reads the steps of some days, to the end of tomorrow; the sums are checked in every answer.
+// series reads the steps of some days up to the end of tomorrow, and checks the sums of every answer.
 func (t *trial) series(metric string, days int, step counter.Step) (line httpapi.SeriesLine, times []time.Time) {
 	t.Helper()
 	today := time.Now().UTC()
@@ -79,7 +77,7 @@ func (t *trial) series(metric string, days int, step counter.Step) (line httpapi
 	return s.Lines[0], s.Times
 }
 
-// sums are what the steps of a line add up to, and what its days do, which has to be the same.
+// sums returns the sums of the steps and of the days of a line, which must be equal.
 func sums(line httpapi.SeriesLine) (steps, days int64) {
 	for _, v := range line.Values {
 		if v != counter.Null {
@@ -92,7 +90,7 @@ func sums(line httpapi.SeriesLine) (steps, days int64) {
 	return steps, days
 }
 
-// counts holds what was counted of a metric in the last days, by every step.
+// counts checks the count of a metric in the last days, at every step.
 func (t *trial) counts(metric string, want int64) {
 	t.Helper()
 	for _, step := range []counter.Step{counter.ByDay, counter.ByHour} {
@@ -102,7 +100,7 @@ func (t *trial) counts(metric string, want int64) {
 	}
 }
 
-// put adds to what is stored of a metric that was counted before, by way of the store.
+// put adds to the stored count of an existing metric, directly in the store.
 func (t *trial) put(metric string, n int64) {
 	t.Helper()
 	explained, err := t.svc.Counters().Recorder().Explain(t.Context(), counter.Metric(metric), time.Now())
@@ -125,12 +123,12 @@ func (t *trial) put(metric string, n int64) {
 	}
 }
 
-// fitsMetric tells whether an identifier that is kept is short enough for a metric.
+// fitsMetric reports whether an accepted identifier is short enough for a metric.
 func fitsMetric(e *badInput, raw []byte) bool {
 	return (e.Expect.Identifier == "kept" || e.Expect.Identifier == "limit") && len(raw) <= counter.MaxMetric
 }
 
-// tryStringAsMetric sends a string as a metric, and wherever one is asked for.
+// tryStringAsMetric sends a string as a metric, and as every parameter that names one.
 func tryStringAsMetric(t *trial, e *badInput, token string, raw []byte) {
 	v := t.hits([]string{hitOf(token, "")})
 	text := string(raw)
@@ -149,7 +147,7 @@ func tryStringAsMetric(t *trial, e *badInput, token string, raw []byte) {
 	}
 }
 
-// tryMetric sends what is strange about hits and series.
+// tryMetric sends unusual hits and series queries.
 func tryMetric(t *trial, e *badInput) {
 	name, now := "m "+e.ID, time.Now().UTC()
 	today := now.Truncate(24 * time.Hour)
@@ -200,7 +198,7 @@ func tryMetric(t *trial, e *badInput) {
 		t.send(http.MethodGet, "/v1/series?from=2026-01-01&to=2026-01-02&metric="+url.QueryEscape(name)+"&step="+url.QueryEscape(string(e.bytes(t.T))), nil).check(t, e)
 	case "M24":
 		t.hit(name, at(now.AddDate(0, 0, -3))).check(t, e)
-		if err := t.svc.Counters().Recorder().Maintain(t.Context()); err != nil { // packs that day
+		if err := t.svc.Counters().Recorder().Maintain(t.Context()); err != nil { // compacts that day
 			t.Fatal(err)
 		}
 		t.hit(name, at(now.AddDate(0, 0, -3))).check(t, e)
@@ -217,7 +215,7 @@ func tryMetric(t *trial, e *badInput) {
 		v := t.hit(text, "")
 		v.check(t, e)
 		if v.status == http.StatusOK {
-			if before.status == http.StatusNotFound { // else it was sent as a string
+			if before.status == http.StatusNotFound { // otherwise it was sent as a string
 				t.counts(text, 1)
 			}
 			t.listed(text)
@@ -225,7 +223,7 @@ func tryMetric(t *trial, e *badInput) {
 	}
 }
 
-// listed holds that a metric is in the list, and that the console shows it as text.
+// listed checks that a metric is in the list, and that the console shows it as text.
 func (t *trial) listed(metric string) {
 	t.Helper()
 	v := t.send(http.MethodGet, "/v1/metrics?prefix="+url.QueryEscape(metric), nil)
@@ -244,7 +242,7 @@ func (t *trial) listed(metric string) {
 	}
 }
 
-// asText holds that a page has no script but those that it names, and that nothing ends one of these early.
+// asText checks that a page contains only its own scripts, and that no text ends one of them early.
 func (t *trial) asText(page verdict) {
 	t.Helper()
 	if begins := bytes.Count(page.body, []byte("<script")); begins != bytes.Count(page.body, []byte("</script>")) || bytes.Contains(page.body, []byte("alert(1)</")) {
@@ -252,7 +250,7 @@ func (t *trial) asText(page verdict) {
 	}
 }
 
-// overflow brings a metric to the end of the numbers: a hit too much is refused, and harms none of the others.
+// overflow fills a metric up to the largest number: one hit more is rejected, without effect on the others.
 func overflow(t *trial, e *badInput, name string, others int) {
 	t.hit(name, "").is(t, "the first hit", http.StatusOK)
 	t.put(name, math.MaxInt64-3)
@@ -300,7 +298,7 @@ func quota(t *trial, e *badInput) {
 	small.hits([]string{name(0)}).is(t, "a metric that is there", http.StatusOK)
 }
 
-// atOnce sends one batch a hundred times at the same time. Two servers are asked by TestP01_P02_P03_KilledServersCount.
+// atOnce sends one batch a hundred times concurrently. TestP01_P02_P03_KilledServersCount does so at two servers.
 func atOnce(t *trial, name string) {
 	hits := []string{hitOf(quoted([]byte(name)), at(time.Now())+`,"n":3`), hitOf(quoted([]byte(name+" other")), at(time.Now()))}
 	var all sync.WaitGroup
@@ -322,7 +320,7 @@ func atOnce(t *trial, name string) {
 	t.counts(name+" other", 1)
 }
 
-// afterItsTime repeats a batch when its key is forgotten, with the clock where it is by then and set back.
+// afterItsTime repeats a batch after its key has expired, with the clock at that time and set back.
 func afterItsTime(t *trial, e *badInput, name string) {
 	var ahead atomic.Int64
 	start := time.Now()
@@ -340,7 +338,7 @@ func afterItsTime(t *trial, e *badInput, name string) {
 	later.counts(name, 1)
 }
 
-// whileWriting reads a day while it is counted in; the list has more readers and writers.
+// whileWriting reads a day while hits are counted on it; the list has more readers and writers.
 func whileWriting(t *trial, name string) {
 	t.hit(name, "").is(t, "a hit", http.StatusOK)
 	var writers sync.WaitGroup
@@ -411,7 +409,7 @@ func tryPictured(t *trial, e *badInput) {
 	t.asText(t.send(http.MethodGet, "/counters", nil))
 }
 
-// tryNumberAsN sends a number that is none of those that a hit may have.
+// tryNumberAsN sends a number that is invalid for a hit.
 func tryNumberAsN(t *trial, token string, refused ...int) {
 	t.hits([]string{hitOf(`"numbers"`, `"n":`+token)}).is(t, "as n", refused...)
 	t.hits([]string{hitOf(`"readings"`, `"value":`+token)}).is(t, "as a reading", append([]int{http.StatusOK}, refused...)...)

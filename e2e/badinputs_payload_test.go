@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// badInput is an entry of the shared list: what is sent, and what must come of it.
+// badInput is an entry of the shared list: an input and its expected result.
 type badInput struct {
 	ID, Surface, Name, As string
 	Payload               *struct {
@@ -34,7 +34,7 @@ type badInput struct {
 	}
 }
 
-// loadBadInputs reads the list, or skips with a line that says so.
+// loadBadInputs reads the list, or skips the test with a message.
 func loadBadInputs(t *testing.T) []badInput {
 	t.Helper()
 	dir := filepath.Join("..", "..", "shared", "data")
@@ -56,7 +56,7 @@ func loadBadInputs(t *testing.T) []badInput {
 	return list.Entries
 }
 
-// bytes are those of the payload; a generator that makes a stream is expanded by its runner.
+// bytes returns the payload. A generator of a stream is expanded by its runner.
 func (e *badInput) bytes(t *testing.T) []byte {
 	t.Helper()
 	p := e.Payload
@@ -124,7 +124,7 @@ func randomASCII(n int, x uint32) []byte {
 	return out
 }
 
-// gzipZeros is gzip of n zero bytes, made while it is read.
+// gzipZeros returns gzip of n zero bytes, generated while it is read.
 func gzipZeros(n int64) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
@@ -142,7 +142,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// openString is the beginning of a JSON string of n letters that is never closed.
+// openString returns the beginning of a JSON string of n letters that is never closed.
 func openString(n int64) io.Reader {
 	return io.MultiReader(strings.NewReader(`{"records":[{"source":"`), io.LimitReader(letters{}, n))
 }
@@ -154,7 +154,7 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inTime fills in the placeholders of times.
+// inTime fills in the placeholders for times.
 func inTime(text string) string {
 	now := time.Now().UTC()
 	return strings.NewReplacer("{today}", now.Format(time.DateOnly), "{yesterday}", now.AddDate(0, 0, -1).Format(time.DateOnly),

@@ -26,8 +26,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// notYet are the entries of these surfaces that have nothing to be tried on, each with the reason. They
-// are printed as skipped.
+// notYet lists the entries of these surfaces that cannot be tried here, with the reason. They are printed as skipped.
 var notYet = map[string]string{
 	"N18": "an attribute takes a string as well as a number",
 	"N21": "an attribute takes a list, and an empty one counts as not sent",
@@ -53,14 +52,14 @@ var notYet = map[string]string{
 	"C18": "looked at in a browser by TestConsole",
 }
 
-// statusOf is the status that a code of an item stands for.
+// statusOf maps the code of an item to its status.
 var statusOf = map[httpapi.Code]int{
 	httpapi.CodeMalformed: 400, httpapi.CodeInvalidUTF8: 400, httpapi.CodeUnknownField: 400, httpapi.CodeTooLarge: 413,
 	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422, httpapi.CodeNoRoom: 507,
 }
 
-// surfaces are those that are tried here. Texts, numbers, times, documents and what lies below them do not
-// depend on the cells, so they are tried once.
+// surfaces are the surfaces tried here. Texts, numbers, times, documents and everything below them do not depend on the
+// cells, so they are tried once.
 var surfaces = []struct {
 	name string
 	try  func(*trial, *badInput)
@@ -78,7 +77,7 @@ var surfaces = []struct {
 	{"C", tryConsole, true},
 }
 
-// TestBadInputs sends the shared list of bad inputs to a real server, on one cell and on four.
+// TestBadInputs sends the shared list of bad inputs to a real server, with one cell and with four.
 func TestBadInputs(t *testing.T) {
 	t.Parallel()
 	entries := loadBadInputs(t)
@@ -128,7 +127,7 @@ type target struct {
 	slow   <-chan held
 }
 
-// trial is one entry being tried.
+// trial is one entry under test.
 type trial struct {
 	*testing.T
 	*target
@@ -151,15 +150,15 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// openService opens an installation for the time of a test. What is started over it afterwards ends
-// before it is closed. Without a notice, generations are announced as long before as by default.
+// openService opens an installation for a test. Whatever is started on it later ends before it is closed. Without a
+// notice, the default notice of generations applies.
 func openService(t *testing.T, n int, notice time.Duration, options *locus.Options) *locus.DB {
 	t.Helper()
 	svc, _ := openCells(t, n, notice, options)
 	return svc
 }
 
-// openCells is openService, and answers with the cells too.
+// openCells is openService, and also returns the cells.
 func openCells(t *testing.T, n int, notice time.Duration, options *locus.Options) (*locus.DB, *storage.Cells) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: n, Notice: notice})
@@ -206,8 +205,8 @@ func startTarget(t *testing.T, n int, counters counter.Options) *target {
 	return target
 }
 
-// generalRules are those that hold after every surface: the server is well, takes a good record and
-// gives it back, and the log has no raw control characters.
+// generalRules checks what must hold after every surface: the server is healthy, accepts a valid record and returns it,
+// and the log has no raw control characters.
 func (g *target) generalRules(t *testing.T) {
 	t.Helper()
 	w := &trial{T: t, target: g}
@@ -229,9 +228,9 @@ func (g *target) generalRules(t *testing.T) {
 	}
 }
 
-// verdict is what the server made of something.
+// verdict is the server's response to an input.
 type verdict struct {
-	status  int // for one refused item of a batch: the status that its code stands for
+	status  int // for a rejected item of a batch: the status of its code
 	code    httpapi.Code
 	pointer string
 	body    []byte
@@ -239,7 +238,7 @@ type verdict struct {
 	result  httpapi.PutResult
 }
 
-// check holds a verdict against the expectation.
+// check compares a verdict with the expectation.
 func (v verdict) check(t *trial, e *badInput) {
 	t.Helper()
 	if len(e.Expect.Status) > 0 && !slices.Contains(e.Expect.Status, v.status) {
@@ -257,8 +256,8 @@ func (v verdict) is(t *trial, what string, statuses ...int) {
 	}
 }
 
-// send sends a request and judges the form of the answer: never another 5xx than those that are allowed,
-// and every refusal is a problem with a code, an outcome, and little of the input.
+// send sends a request and checks the form of the answer: no 5xx except the allowed ones, and every refusal is a
+// problem with a code, an outcome, and little of the input.
 func (t *trial) send(method, target string, body io.Reader, headers ...string) verdict {
 	t.Helper()
 	u := &url.URL{Scheme: "http", Host: t.addr}
@@ -314,7 +313,7 @@ func (t *trial) judge(status int, header http.Header, body []byte) verdict {
 	return v
 }
 
-// post sends a batch that is given as bytes. Of a batch of one, the verdict on that item counts.
+// post sends a batch given as bytes. For a batch of one item, the verdict is that on the item.
 func (t *trial) post(body []byte, headers ...string) verdict {
 	t.Helper()
 	return t.postStream(bytes.NewReader(body), headers...)
@@ -341,12 +340,12 @@ func (t *trial) postStream(body io.Reader, headers ...string) verdict {
 	return v
 }
 
-// batchOf is a batch of one record, out of JSON tokens.
+// batchOf returns a batch of one record made of JSON tokens.
 func batchOf(source, key, attributes string) []byte {
 	return []byte(`{"records":[{"source":` + source + `,"key":` + key + `,"attributes":{` + attributes + `}}]}`)
 }
 
-// quoted is a JSON string of exactly these bytes, good or bad.
+// quoted returns a JSON string of exactly these bytes, valid or not.
 func quoted(raw []byte) string {
 	if !utf8.Valid(raw) {
 		return `"` + string(raw) + `"`
@@ -369,7 +368,7 @@ func (t *trial) record(source, key string) (r httpapi.Record, v verdict) {
 	return r, v
 }
 
-// putKept puts a record and checks that it comes back byte for byte.
+// putKept puts a record and checks that it is returned byte for byte.
 func (t *trial) putKept(source, key, attribute, value string) {
 	t.Helper()
 	t.post(batchOf(quoted([]byte(source)), quoted([]byte(key)), `"name":"Kept","`+attribute+`":`+quoted([]byte(value)))).is(t, "put", http.StatusOK)

@@ -20,8 +20,8 @@ import (
 
 var goodSource = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
-// tryString sends a string as every identifier and text there is: as the key, the source, a text, the
-// required text, in the path, and in every parameter that searches.
+// tryString sends a string as every identifier and text: as key, source, optional text, required text, in the path, and
+// in every search parameter.
 func tryString(t *trial, e *badInput) {
 	raw := e.bytes(t.T)
 	token := quoted(raw)
@@ -145,7 +145,7 @@ func tryTime(t *trial, e *badInput) {
 	}
 	hit := t.hit("times", `"at":`+quoted([]byte(text)))
 	switch e.ID {
-	case "D07": // some of the day before may lie in the future by more than it may
+	case "D07": // part of the day before may be too far in the future
 		hit.is(t, "as the time of a hit", http.StatusOK)
 	case "D16":
 		hit.is(t, "as the time of a hit", http.StatusGone)
@@ -170,7 +170,7 @@ func field(body []byte, name string) string {
 
 const goodRecord = `{"source":"j","key":"1","attributes":{"name":"Good"}}`
 
-// documents are the faults of the list in the smallest good document of this interface.
+// documents applies the faults of the list to the smallest valid document of this API.
 var documents = map[string]string{
 	"J05": `{"records":[` + goodRecord + `]}{"records":[` + goodRecord + `]}`,
 	"J06": `{"records":[` + goodRecord + `]}xyz`,
@@ -188,7 +188,7 @@ var documents = map[string]string{
 	"J31": `{records:[]}`,
 }
 
-// tryJSON sends documents that are none. None of them may store anything.
+// tryJSON sends invalid documents. None of them may store anything.
 func tryJSON(t *trial, e *badInput) {
 	switch e.ID {
 	case "J24", "J25", "J26":
@@ -226,7 +226,7 @@ func tryJSON(t *trial, e *badInput) {
 
 var puidIDs = []string{"I14", "I15", "I16", "I18", "I19", "I24"}
 
-// tryID sends an id wherever one can stand.
+// tryID sends an id everywhere an id is accepted.
 func tryID(t *trial, e *badInput) {
 	switch e.ID {
 	case "I17":
@@ -236,7 +236,7 @@ func tryID(t *trial, e *badInput) {
 				return
 			}
 		}
-		return // one cell ends where the numbers end
+		return // a single cell covers all numbers
 	case "I20":
 		t.post([]byte(`{"records":[{"source":"i","key":"1","puid":9007199254740993,"attributes":{"name":"Number"}}]}`)).check(t, e)
 		return
@@ -293,15 +293,15 @@ func tryRedirect(t *trial, e *badInput) {
 	}
 }
 
-// attributeNames are those of the list in the words of the kind.
+// attributeNames maps the attribute names of the list to those of the kind.
 var attributeNames = strings.NewReplacer(`"phone"`, `"phones"`, `"street"`, `"address"`, `"lat"`, `"latitude"`, `"lon"`, `"longitude"`, `"website"`, `"websites"`)
 
-// tryRecord sends records that are strange.
+// tryRecord sends unusual records.
 func tryRecord(t *trial, e *badInput) {
 	phone := `"phones":"(415) 555-0199"`
 	switch e.ID {
 	case "P05":
-		const n = 1000 // ten times as many in the list
+		const n = 1000 // the list has ten times as many
 		for at := 0; at < n; at += 500 {
 			t.post([]byte(`{"records":[`+list(500, func(i int) string {
 				return fmt.Sprintf(`{"source":"p5","key":"%d","attributes":{"name":"%s",%s}}`, at+i, randomASCII(12, uint32(at+i)), phone)

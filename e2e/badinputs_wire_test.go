@@ -23,7 +23,7 @@ const (
 	listRoute  = "/v1/entities"
 )
 
-// placed fills in the placeholders of the wire.
+// placed fills in the placeholders for addresses.
 func (t *trial) placed(text string) string {
 	return strings.NewReplacer("{write}", writeRoute, "{list}", listRoute, "{host}", t.addr, "{token}", "none",
 		"{head}", "Host: "+t.addr+"\r\nContent-Type: application/json\r\n", "/v1/hits", writeRoute, "/V1/HITS", "/V1/RECORDS", "//v1//hits", "//v1//records").Replace(text)
@@ -42,13 +42,13 @@ func (t *trial) dial() net.Conn {
 	return conn
 }
 
-// raw sends bytes on a connection of their own and reads one answer. A connection that is closed without
-// an answer has status 0.
+// raw sends bytes on a separate connection and reads one answer. Status 0 means that the connection was closed without
+// an answer.
 func (t *trial) raw(wire string, closeWrite bool) verdict {
 	t.Helper()
 	conn := t.dial()
 	go func() {
-		_, _ = io.WriteString(conn, wire) // the server may have answered and closed before the end
+		_, _ = io.WriteString(conn, wire) // the server may answer and close before all is sent
 		if closeWrite {
 			_ = conn.(*net.TCPConn).CloseWrite()
 		}
@@ -69,7 +69,7 @@ func (t *trial) raw(wire string, closeWrite bool) verdict {
 	return t.judge(res.StatusCode, res.Header, body)
 }
 
-// tryHTTP sends what is wrong below the documents: framing, headers, paths, connections.
+// tryHTTP sends faults below the document: framing, headers, paths, connections.
 func tryHTTP(t *trial, e *badInput) {
 	before := t.count()
 	defer func() {
@@ -121,7 +121,7 @@ func tryHTTP(t *trial, e *badInput) {
 	}
 }
 
-// count is how many records there are.
+// count returns the number of records.
 func (t *trial) count() int64 {
 	t.Helper()
 	status, err := t.svc.Cells().Status(t.Context())
@@ -131,7 +131,7 @@ func (t *trial) count() int64 {
 	return status.Counts.Records
 }
 
-// drip writes one byte every now and then until the other side closes or the bytes end.
+// drip writes one byte at a time until the other side closes or the bytes end.
 func drip(conn net.Conn, wire string) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -153,7 +153,7 @@ func slowHeader(t *trial, _ *badInput) {
 	}
 }
 
-// held is what came of a request whose body comes byte by byte.
+// held is the result of a request whose body arrives byte by byte.
 type held struct {
 	status int // 0 if the connection was closed
 	header http.Header
@@ -161,7 +161,7 @@ type held struct {
 	took   time.Duration
 }
 
-// holdBody begins such a request, which takes 30 s, beside the others.
+// holdBody starts such a request, which takes 30 s, in the background.
 func holdBody(t *testing.T, g *target) <-chan held {
 	t.Helper()
 	tr := &trial{T: t, target: g}
@@ -194,7 +194,7 @@ func slowBody(t *trial, e *badInput) {
 	}
 }
 
-// idleConnections are fewer than in the list, since both ends are in this process.
+// idleConnections opens fewer connections than the list, because both ends are in this process.
 func idleConnections(t *trial, _ *badInput) {
 	for range 2000 {
 		conn, err := net.Dial("tcp", t.addr)
@@ -231,7 +231,7 @@ func pipelined(t *trial, _ *badInput) {
 	}
 }
 
-// tryConsole asks for what concerns the pages as a program would.
+// tryConsole requests the pages as a program would.
 func tryConsole(t *trial, e *badInput) {
 	switch e.ID {
 	case "C02", "C03", "C11":

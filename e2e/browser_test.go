@@ -28,7 +28,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// startBrowser returns the browser of all tests, which is started once. Without one the test is skipped, but not in CI.
+// startBrowser returns the browser of all tests, which is started once. Without a browser the test is skipped, except
+// in CI.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	longtest.Needs(t, "a browser")
@@ -42,7 +43,7 @@ func startBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// endBrowser ends the browser, if there is one.
+// endBrowser ends the browser, if it was started.
 var endBrowser = func() {}
 
 var browser = sync.OnceValues(func() (context.Context, error) {
@@ -77,16 +78,16 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 	return ctx, nil
 })
 
-// tab is a page of the browser over a server of its own.
+// tab is a browser tab with a server of its own.
 type tab struct {
 	*testing.T
 	ctx  context.Context
 	svc  *locus.DB
 	addr string
 	stop func()
-	// version is what the next server says of itself.
+	// version is the version that the next server reports.
 	version string
-	// frozen is held while the server's answers do not get through.
+	// frozen is held while the server's answers are blocked.
 	frozen sync.RWMutex
 
 	mu       sync.Mutex
@@ -94,14 +95,13 @@ type tab struct {
 	forgiven []string
 }
 
-// openTab starts a server and opens a tab. When the test ends, whatever went wrong in the tab
-// meanwhile fails it.
+// openTab starts a server and opens a tab. Any error in the tab before the end of the test fails it.
 func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 	t.Helper()
 	return openTabOver(t, browser, openService(t, cellCount, 0, nil))
 }
 
-// openTabOver is openTab over a service.
+// openTabOver is openTab for an open installation.
 func openTabOver(t *testing.T, browser context.Context, svc *locus.DB) *tab {
 	t.Helper()
 	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
@@ -121,7 +121,7 @@ func openTabOver(t *testing.T, browser context.Context, svc *locus.DB) *tab {
 		if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 			return err
 		}
-		// Tabs beside each other are all in front, as far as they know.
+		// All tabs believe that they have the focus.
 		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	})
@@ -150,8 +150,7 @@ func (tab *tab) serve() {
 	})
 }
 
-// freezer is a listener whose connections write nothing while frozen, as on a network that drops
-// everything without a word.
+// freezer is a listener whose connections write nothing while frozen, as on a network that silently drops packets.
 type freezer struct {
 	net.Listener
 	frozen *sync.RWMutex
@@ -176,7 +175,7 @@ func (c *freezingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// hear notes what must not happen.
+// hear records errors in the tab.
 func (tab *tab) hear(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
@@ -202,7 +201,7 @@ func (tab *tab) trouble(what string) {
 	tab.troubles = append(tab.troubles, what)
 }
 
-// forgive passes over troubles with these words, which the test made on purpose.
+// forgive ignores errors with these words, which the test causes on purpose.
 func (tab *tab) forgive(words string) { tab.forgiven = append(tab.forgiven, words) }
 
 func (tab *tab) judge() {
@@ -219,7 +218,7 @@ func (tab *tab) judge() {
 	}
 }
 
-// call runs what talks to the tab, for as long as patience allows.
+// call runs a function that talks to the tab, limited by patience.
 func call(tab *tab, run func(context.Context) error) {
 	tab.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
@@ -245,13 +244,13 @@ func (tab *tab) click(selector string) {
 	tab.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// enter types keys into a field, \r to send it.
+// enter types keys into a field; \r submits it.
 func (tab *tab) enter(selector, keys string) {
 	tab.Helper()
 	tab.do(chromedp.SendKeys(chromedp.CSS(selector), keys))
 }
 
-// evaluate answers with the value of an expression in the page.
+// evaluate returns the value of an expression in the page.
 func evaluate[T any](tab *tab, expression string) (value T) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) (err error) {
@@ -261,7 +260,7 @@ func evaluate[T any](tab *tab, expression string) (value T) {
 	return value
 }
 
-// check fails unless a condition holds in the page.
+// check fails unless a condition is true in the page.
 func (tab *tab) check(condition, complaint string) {
 	tab.Helper()
 	if !evaluate[bool](tab, "!!("+condition+")") {
@@ -269,14 +268,14 @@ func (tab *tab) check(condition, complaint string) {
 	}
 }
 
-// await waits until a condition holds in the page, over reloads and navigations.
+// await waits until a condition is true in the page, across reloads and navigations.
 func (tab *tab) await(condition string) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
 		beat := time.NewTicker(50 * time.Millisecond)
 		defer beat.Stop()
 		for {
-			// An error may be a page that is just being replaced.
+			// An error may mean that the page is just being replaced.
 			if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")")); err == nil && holds {
 				return nil
 			}
@@ -290,8 +289,8 @@ func (tab *tab) await(condition string) {
 	})
 }
 
-// note collects, under a name of the window, what an expression lists whenever something changes in an element: what is
-// soon gone, which await may miss.
+// note collects the values of an expression, in a named window variable, whenever something changes in an element:
+// including short-lived values that await may miss.
 func (tab *tab) note(name, selector, list string) {
 	tab.Helper()
 	evaluate[bool](tab, `(() => {
@@ -301,7 +300,7 @@ func (tab *tab) note(name, selector, list string) {
 	})()`)
 }
 
-// emulate changes what the page believes of its screen.
+// emulate sets media features of the page.
 func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
@@ -310,7 +309,7 @@ func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
 	})
 }
 
-// withoutScript keeps pages from running theirs.
+// withoutScript disables scripts in pages.
 func (tab *tab) withoutScript() {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
@@ -319,7 +318,7 @@ func (tab *tab) withoutScript() {
 	})
 }
 
-// put writes records past the browser.
+// put writes records directly to the installation.
 func (tab *tab) put(puts ...records.Input) []records.Result {
 	tab.Helper()
 	results, err := tab.svc.Records().Put(context.Background(), puts)
@@ -334,8 +333,8 @@ func (tab *tab) put(puts ...records.Input) []records.Result {
 	return results
 }
 
-// jsString writes text as a literal of JavaScript.
+// jsString returns text as a JavaScript literal.
 func jsString(s string) string {
-	b, _ := json.Marshal(s) // a string always has one
+	b, _ := json.Marshal(s) // cannot fail for a string
 	return string(b)
 }

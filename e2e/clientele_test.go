@@ -17,20 +17,19 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// clientele are clients of a fleet that each do one thing after the other until they are to end, and what
-// came of it, whatever it is that they do.
+// clientele is a group of clients of a fleet, each sending one request after another until the end, and their results.
 type clientele struct {
 	t       *testing.T
 	fleet   *fleet
-	acks    atomic.Int64   // requests that were acknowledged
-	read    atomic.Int64   // answers that were held against what was known
-	mu      sync.Mutex     // guards what several of them take note of
-	refused map[string]int // how often requests were, by code
+	acks    atomic.Int64   // acknowledged requests
+	read    atomic.Int64   // answers that were checked
+	mu      sync.Mutex     // guards shared notes
+	refused map[string]int // failed requests by code
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// start makes the context that is over when the clients are to end.
+// start returns the context that ends when the clients must end.
 func (c *clientele) start() context.Context {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	c.cancel = cancel
@@ -38,13 +37,13 @@ func (c *clientele) start() context.Context {
 	return ctx
 }
 
-// end lets each client finish what it is at.
+// end lets each client finish its current work.
 func (c *clientele) end() {
 	c.cancel()
 	c.running.Wait()
 }
 
-// advance waits until so many more requests are acknowledged and answers were checked.
+// advance waits until so many more requests are acknowledged and answers checked.
 func (c *clientele) advance(acks, read int64) {
 	c.t.Helper()
 	acks, read = c.acks.Load()+acks, c.read.Load()+read
@@ -57,8 +56,8 @@ func (c *clientele) advance(acks, read int64) {
 	}
 }
 
-// rest lets some time pass, so that the clients do not take all of the machine while a test waits for a lease to run out
-// or a process to start: what it waits for is an event, and not how much they do meanwhile.
+// rest pauses a client, so that the clients do not use the whole machine while a test waits for an event, such as the
+// expiry of a lease or the start of a process.
 func rest(ctx context.Context) {
 	timer := time.NewTimer(time.Duration(scaled(60, 5)) * time.Millisecond)
 	defer timer.Stop()
@@ -74,7 +73,7 @@ var troubled = map[string]bool{
 	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
 }
 
-// codeOf is the code of an answer, or of a record in it.
+// codeOf returns the code of an answer, or of a record in it.
 func codeOf(err error) string {
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
 		return string(p.Code)
@@ -85,7 +84,7 @@ func codeOf(err error) string {
 	return "connection"
 }
 
-// refuse takes note of a request that was not answered as it should be, and lets some time pass.
+// refuse records a failed request and pauses.
 func (c *clientele) refuse(n *node, what string, err error) {
 	code := codeOf(err)
 	if !troubled[code] {
@@ -97,11 +96,11 @@ func (c *clientele) refuse(n *node, what string, err error) {
 	rest(c.t.Context())
 }
 
-// attempts is how often a client tries to bring to its end what it has begun.
+// attempts is how often a client tries to finish what it has begun.
 const attempts = 3000
 
-// again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
-// was begun is brought to its end, even if the clients are to end, but for a test that has failed.
+// again records a refusal, pauses, and reports whether to try once more. A client finishes what it has begun even when
+// the clients must end, unless the test has failed.
 func (c *clientele) again(client int, n *node, attempt int, err error) bool {
 	if attempt == attempts {
 		c.t.Errorf("client %d is refused for ever: %v", client, err)
@@ -110,7 +109,7 @@ func (c *clientele) again(client int, n *node, attempt int, err error) bool {
 	return !c.t.Failed()
 }
 
-// refusals says how often clients were refused.
+// refusals describes how often clients were refused.
 func (c *clientele) refusals() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

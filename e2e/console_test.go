@@ -12,9 +12,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// TestConsole looks at the console in a real browser, each time in a tab of its own over a server
-// of its own. Every tab also fails for an error in its console, a dialog, or a request to
-// another host.
+// TestConsole tests the console in a real browser, each part in a tab with a server of its own. A tab also fails for an
+// error in its console, a dialog, or a request to another host.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
@@ -86,7 +85,7 @@ func consoleExplains(tab *tab) {
 	tab.open("/entities/" + results[0].Entity.String())
 	tab.check(`document.querySelectorAll(".view .by a").length >= 4`, "the merged view does not name its records")
 	tab.check(`[...document.querySelectorAll(".side td.spelled")].some(td => td.textContent.includes("spelled differently"))`, "differences are not marked")
-	// The lines of the waterfall add up to its sum, and each bar begins where the one before ended.
+	// The rows of the waterfall add up to its sum, and each bar begins where the previous one ended.
 	tab.check(`(() => {
 		const lines = [...document.querySelectorAll(".fall tbody .bits")].map(td => Math.round(100 * parseFloat(td.textContent)));
 		const sum = Math.round(100 * parseFloat(document.querySelector(".fall tfoot .bits").textContent));
@@ -105,7 +104,7 @@ func consoleExplains(tab *tab) {
 	tab.check(`document.querySelector(".join").textContent.includes("times likelier")`, "the sum is not said in words")
 }
 
-// hostile is what must stay text wherever it is shown.
+// hostile are strings that must be shown as text.
 var hostile = []string{
 	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `</script><script>alert(1)</script>`, `"><iframe src=//evil.example>`,
 	`javascript:alert(1)`, "\u202etxt.exe", `{{.}}${alert(1)}`,
@@ -121,7 +120,7 @@ func consoleShowsText(tab *tab) {
 			p.Attributes["description"], p.Attributes["category"], p.Attributes["hours"] = []string{s}, []string{s}, []string{s}
 			return p
 		}
-		if strings.ContainsRune(s, '\u202e') { // not in an identifier
+		if strings.ContainsRune(s, '\u202e') { // not allowed in an identifier
 			continue
 		}
 		first := tab.put(record("pos"))
@@ -143,7 +142,7 @@ func consoleShowsText(tab *tab) {
 	tab.check(`document.querySelector("header input").value === `+jsString(hostile[0]), "the question is not kept")
 }
 
-// pagesOf fills a store and answers with the address of each kind of page.
+// pagesOf fills a store and returns the URL of each kind of page.
 func pagesOf(tab *tab) []string {
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
 	results := tab.put(

@@ -29,7 +29,7 @@ func TestCounters(t *testing.T) {
 	})
 }
 
-// count counts hits, all of them.
+// count counts hits, and fails unless all are counted.
 func (tab *tab) count(hits ...counter.Hit) {
 	tab.Helper()
 	results, err := tab.svc.Counters().Recorder().Add(context.Background(), hits)
@@ -38,7 +38,7 @@ func (tab *tab) count(hits ...counter.Hit) {
 	}
 }
 
-// hit counts a metric so many times, now or late.
+// hit counts n hits of a metric at a time before now.
 func (tab *tab) hit(metric string, n int64, late time.Duration) {
 	tab.Helper()
 	tab.count(counter.Hit{Metric: counter.Metric(metric), N: n, At: time.Now().Add(-late)})
@@ -52,7 +52,7 @@ func (tab *tab) areDrawn(selector string) {
 
 func metricPage(metric string) string { return "/counters/metric?name=" + url.QueryEscape(metric) }
 
-// exhibitCounters counts something and names the pages that show it.
+// exhibitCounters counts hits and returns the pages that show them.
 func (tab *tab) exhibitCounters() []string {
 	tab.Helper()
 	long := strings.Repeat("a very long name /of.something ", 6)
@@ -90,7 +90,7 @@ func countersAreFollowed(tab *tab) {
 func countersShowText(tab *tab) {
 	var shown []string
 	for _, s := range hostile {
-		if !strings.ContainsRune(s, '\u202e') { // not in a name
+		if !strings.ContainsRune(s, '\u202e') { // not allowed in a name
 			shown = append(shown, s)
 			tab.hit(s, 1, 0)
 		}

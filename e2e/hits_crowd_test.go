@@ -23,23 +23,24 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// hitters are clients that send hits over lines that lose replies, and know what has to be counted. Half of
-// them number their batches, half give each a key; all repeat a batch until it is acknowledged, and some
-// after that. Two share one of package client, which does so by itself. One gives its batches nothing: it has to count too much, or the run has proved nothing.
+// hitters are clients that send hits over connections that lose replies, and know which counts are correct. Half of
+// them number their batches and half give each a key. All repeat a batch until it is acknowledged, and sometimes after
+// that. Two share a client of package client, which does so itself. One client sends neither key nor number: it must
+// count too much, otherwise the test has proved nothing.
 type hitters struct {
 	clientele
-	lines    []string // to each process
+	lines    []string // one to each process
 	today    time.Time
 	clients  []*hitter
-	lost     atomic.Int64     // replies
-	repeated atomic.Int64     // batches that were, although they were acknowledged
-	sent     map[string]int64 // of each metric
+	lost     atomic.Int64     // lost replies
+	repeated atomic.Int64     // batches repeated after an acknowledgement
+	sent     map[string]int64 // by metric
 	acked    map[string]int64
-	minutes  map[string]map[time.Time]int64 // that were acknowledged
-	loose    int64                          // hits of the client that does not care
+	minutes  map[string]map[time.Time]int64 // acknowledged hits
+	loose    int64                          // hits of the client without keys
 }
 
-// hitter is a client that does one thing after the other.
+// hitter is a client that sends one batch after another.
 type hitter struct {
 	*hitters
 	n      int
@@ -47,7 +48,7 @@ type hitter struct {
 	seq    int
 }
 
-// pages begins the names of the metrics that are counted exactly, and careless is the one that is not.
+// pages is the name prefix of metrics that are counted exactly; careless is the metric that is not.
 const (
 	pages    = "page /$inc."
 	careless = "careless"
@@ -67,7 +68,7 @@ func newHitters(f *fleet, clients int, seed uint64) *hitters {
 	return h
 }
 
-// line is a way to a process on which every fourth answer is lost: it was given, and nobody hears it.
+// line is a connection to a process that drops every fourth answer.
 func (h *hitters) line(n *node) string {
 	var answers atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,13 +92,13 @@ func (h *hitters) line(n *node) string {
 		}
 		maps.Copy(w.Header(), response.Header)
 		w.WriteHeader(response.StatusCode)
-		_, _ = w.Write(body) // who has gone asks again
+		_, _ = w.Write(body) // a client that has left will repeat
 	}))
 	h.t.Cleanup(s.Close)
 	return s.URL
 }
 
-// begin lets the clients go, and a reader beside them for each process.
+// begin starts the clients, and a reader for each process.
 func (h *hitters) begin() {
 	ctx := h.start()
 	for _, c := range h.clients {
@@ -121,7 +122,7 @@ func (h *hitters) begin() {
 	}
 }
 
-// at is one of the times that hits have: now, either side of the last midnight, and late by days.
+// at returns one of the times of hits: now, around the last midnight, or late by days.
 func (c *hitter) at() time.Time {
 	switch c.random.IntN(6) {
 	case 0:
@@ -135,7 +136,7 @@ func (c *hitter) at() time.Time {
 	}
 }
 
-// batch is what a client sends next, and when it happened.
+// batch returns the next batch of a client, and the times of its hits.
 func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 	for range 1 + c.random.IntN(12) {
 		n, at := int64(1+c.random.IntN(5)), c.at()
@@ -145,7 +146,7 @@ func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 	return batch, times
 }
 
-// shared has two callers share a client of the library.
+// shared runs two callers that share one client of package client.
 func (h *hitters) shared(ctx context.Context) {
 	c, err := library.New(h.lines[0], &library.Options{Timeout: 5 * time.Second, Patience: 2 * time.Minute})
 	if err != nil {
@@ -181,7 +182,7 @@ func (h *hitters) shared(ctx context.Context) {
 	}
 }
 
-// step sends a batch until it is acknowledged, and perhaps once more.
+// step sends a batch until it is acknowledged, and sometimes once more.
 func (c *hitter) step() {
 	batch, times := c.batch()
 	c.seq++
@@ -200,7 +201,7 @@ func (c *hitter) step() {
 	}
 }
 
-// note takes note of what is sent, or acknowledged.
+// note records what is sent or acknowledged.
 func (c *hitter) note(batch httpapi.HitRequest, times []time.Time, acked bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,8 +218,8 @@ func (c *hitter) note(batch httpapi.HitRequest, times []time.Time, acked bool) {
 	}
 }
 
-// deliver sends a batch to one process after the other until it is acknowledged. One that was before has to be
-// answered as such.
+// deliver sends a batch to one process after another until it is acknowledged. A batch that was acknowledged before
+// must be answered as a replay.
 func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before bool) bool {
 	for attempt := 0; ; attempt++ {
 		which := (c.n + attempt) % len(c.lines)
@@ -235,7 +236,7 @@ func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before b
 	}
 }
 
-// carelessly counts one hit after the other, and each again when its answer is lost.
+// carelessly counts single hits, and counts a hit again if its answer is lost.
 func (h *hitters) carelessly(ctx context.Context) {
 	one := httpapi.HitRequest{Hits: []httpapi.HitInput{{Metric: careless}}}
 	for i := 0; ctx.Err() == nil; i++ {
@@ -251,7 +252,7 @@ func (h *hitters) carelessly(ctx context.Context) {
 	}
 }
 
-// hit sends a batch of hits. It is counted if there is no error.
+// hit sends a batch of hits. Without an error it is counted.
 func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed bool, err error) {
 	var answer httpapi.HitResponse
 	said, err := postJSON(context.Background(), base+"/v1/hits", headers, batch, &answer)
@@ -269,14 +270,14 @@ func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed b
 	return said.Get("Idempotent-Replayed") == "true", nil
 }
 
-// series reads all pages from a day to another one.
+// series reads all pages of a range of days.
 func (n *node) series(from, to time.Time, step counter.Step) (s httpapi.Series, err error) {
 	query := url.Values{"prefix": {pages}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)}}
 	return s, get(n.url(), "/v1/series", query, &s)
 }
 
-// look reads what is counted by now: in every answer the days are the sum of the steps, whatever these are, and
-// hold what was acknowledged before it was asked for, and nothing that was never sent.
+// look checks a current answer: the days are the sums of their steps, and contain everything acknowledged before the
+// request and nothing that was never sent.
 func (h *hitters) look(n *node, random *rand.Rand) {
 	from, to, whole := h.today.AddDate(0, 0, -6), h.today.AddDate(0, 0, 2), true
 	step := []counter.Step{counter.ByDay, counter.ByHour, counter.ByMinute}[random.IntN(3)]
@@ -311,8 +312,8 @@ func (h *hitters) look(n *node, random *rand.Rand) {
 	h.read.Add(1)
 }
 
-// exact holds, when the clients have ended, that every process tells of every minute, hour and day what was
-// acknowledged, that the days' highest are those, and that who repeats without a key counts too much.
+// exact checks, after the clients have ended, that every process returns the acknowledged counts for every minute, hour
+// and day, that the top lists agree, and that the client without a key counted too much.
 func (h *hitters) exact() {
 	h.t.Helper()
 	days, top := map[time.Time]bool{}, map[time.Time]map[string]int64{}
@@ -355,7 +356,7 @@ func (h *hitters) exact() {
 		h.acks.Load(), h.repeated.Load(), h.lost.Load(), h.read.Load(), h.refusals())
 }
 
-// compare holds every value of a range against what was acknowledged.
+// compare compares every value of a range with what was acknowledged.
 func (h *hitters) compare(n *node, from, to time.Time, step counter.Step) {
 	h.t.Helper()
 	s, err := n.series(from, to, step)

@@ -16,9 +16,9 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// A process on a data directory is killed again and again while clients count, over lines that lose answers:
-// nothing that was acknowledged is lost, nothing is counted twice, and in every answer the days are the sum of
-// their hours, and of their minutes.
+// A process on a data directory is killed repeatedly while clients count over connections that lose answers. Nothing
+// acknowledged is lost, nothing is counted twice, and in every answer the days are the sums of their hours and of their
+// minutes.
 func TestP01_P02_P03_KilledServerCounts(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t, 3)
@@ -34,8 +34,8 @@ func TestP01_P02_P03_KilledServerCounts(t *testing.T) {
 	h.exact()
 }
 
-// Three processes share the cells on a PostgreSQL server, and clients turn from one to the next with the batch
-// that was not answered. Processes are killed, the server is, cells are added and one is moved.
+// Three processes share the cells on a PostgreSQL server, and clients repeat an unanswered batch at the next process.
+// Processes and the server are killed, cells are added and one is moved.
 func TestP01_P02_P03_KilledServersCount(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 3, 2)
@@ -68,8 +68,8 @@ func TestP01_P02_P03_KilledServersCount(t *testing.T) {
 	h.exact()
 }
 
-// Two processes count in one MongoDB, and are killed between the documents of a batch, before its summary, or
-// wherever they are. Several clients repeat what was not answered, at either.
+// Two processes count in one MongoDB. They are killed between the documents of a batch, before its summary, or
+// anywhere. Several clients repeat unanswered batches at either process.
 func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--mongodb", mongotest.URI(t)}
@@ -92,8 +92,8 @@ func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
 	h.exact()
 }
 
-// The database of a cell comes back from a backup while processes run that remember what it does not know of:
-// hits on metrics that it has lost count from there, and those that it has go on from what the backup held.
+// The database of a cell is restored from a backup while processes run that remember newer state: hits on metrics that
+// the backup lacks start from zero, and those it has continue from the backup's counts.
 func TestP02_RestoredBackupCounts(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 3)
@@ -108,7 +108,7 @@ func TestP02_RestoredBackupCounts(t *testing.T) {
 			t.Fatalf("process %d: %v", n.index, err)
 		}
 	}
-	// in are metrics of the cell that is lost, out of those with this prefix.
+	// in returns the metrics of the lost cell with this prefix.
 	in := func(prefix string) (found []string) {
 		t.Helper()
 		var names []string
@@ -136,7 +136,7 @@ func TestP02_RestoredBackupCounts(t *testing.T) {
 	server, db := f.pg[0], database(m, lost)
 	backup := server.Copy(t, db)
 	forgotten := in("forgotten ")
-	add(f.nodes[0], kept...) // what the backup does not hold either
+	add(f.nodes[0], kept...) // not in the backup either
 	server.Exec(t, "postgres", fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", db))
 	server.Exec(t, "postgres", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", backup, db))
 	f.whole()

@@ -20,7 +20,7 @@ import (
 
 var slot = regexp.MustCompile(`data-text="([^"]+)"[^>]*>([^<]*)<`)
 
-// home reads the first screen, and the texts in its slots.
+// home returns the home page, and the texts in its slots.
 func home(t *testing.T, base string) (page string, slots map[string]string) {
 	t.Helper()
 	response, err := http.Get(base + "/")
@@ -39,8 +39,8 @@ func home(t *testing.T, base string) (page string, slots map[string]string) {
 	return string(body), slots
 }
 
-// The first screen says what the command line says, whichever process wrote it: commands on the directory, before
-// the server was there, and then requests.
+// The home page agrees with the command line, whether commands wrote to the directory before the server started or
+// requests did.
 func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

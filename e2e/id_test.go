@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// A reader that has enough closes the pipe, as head does: no command that writes ids makes an error of it.
+// If the reader closes the pipe, as head does, a command that writes ids exits without an error.
 func TestID_EndsQuietlyWhenThePipeIsClosed(t *testing.T) {
 	t.Parallel()
 	const known = "20be0ffc-314a-bd53-7a50-013a65ca76d2"
@@ -52,7 +52,7 @@ func TestID_EndsQuietlyWhenThePipeIsClosed(t *testing.T) {
 	}
 }
 
-// The ids that a server mints have the node that its operator gave it.
+// Ids minted by a server have the node configured by the operator.
 func TestID_ServerTakesItsNode(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0", "--node", "4711")
@@ -60,7 +60,7 @@ func TestID_ServerTakesItsNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The top bit marks ids that are minted near something, here a record's key.
+	// The top bit marks ids minted near something, here the key of a record.
 	id := answer.Results[0].Entity
 	if node, ok := id.Node(); !ok || node != 4711|1<<27 {
 		t.Errorf("%v: node %d", id, node)

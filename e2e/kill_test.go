@@ -32,7 +32,7 @@ import (
 	"github.com/locus-db/locus/internal/porttest"
 )
 
-// rounds is how often a process is killed.
+// rounds returns how often a process is killed.
 func rounds(t *testing.T) int {
 	n := longtest.Times(4, 8)
 	if text := os.Getenv("LOCUS_KILL_ROUNDS"); text != "" {
@@ -44,13 +44,12 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// load is what one worker has sent and what was acknowledged of it. The workers share no key.
+// load is what one worker has sent, and which of it was acknowledged. Workers share no key.
 type load struct {
 	mu           sync.Mutex
 	sent, stored map[entity.Ref]int // revision; 0 is the first
 }
 
-// input is a record of the story in a revision.
 func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
 	r := g.Record(i)
 	if revision > 0 {
@@ -59,8 +58,8 @@ func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
 }
 
-// A server that is killed again and again under load keeps every record that it acknowledged
-// (P1), and every record is in exactly one entity (P9): the same entities as without any trouble.
+// A server killed repeatedly under load keeps every acknowledged record (P1), and every record is in exactly one entity
+// (P9): the same entities as in an undisturbed run.
 func TestP01_TestP09_KilledServer(t *testing.T) {
 	t.Parallel()
 	const workers, size = 3, 40
@@ -80,8 +79,8 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	var current atomic.Pointer[server]
 	current.Store(serve(t, dir, addr))
 
-	// Each worker puts its share of the story, each tenth record in a second revision too, and
-	// sends a batch again until it is acknowledged.
+	// Each worker puts its share of the records, each tenth also in a second revision, and sends a batch again until it
+	// is acknowledged.
 	var finished sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -124,7 +123,7 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	killed := 0
 	for ; killed < kills; killed++ {
-		// Some batches later, in the midst of the next ones.
+		// Kill some batches later, in the middle of the next ones.
 		for goal := acknowledged.Load() + 1 + random.Int64N(12); acknowledged.Load() < goal; {
 			select {
 			case <-tick:
@@ -174,7 +173,7 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	}
 }
 
-// accepted tells whether every record was; what is refused for good is a mistake of the test.
+// accepted reports whether every record was accepted; a permanent rejection is a bug of the test.
 func accepted(t *testing.T, answer *httpapi.PutResponse) bool {
 	for _, r := range answer.Results {
 		if r.Error == nil {
@@ -196,8 +195,8 @@ func (l *load) note(where map[entity.Ref]int, batch []httpapi.RecordInput, revis
 	}
 }
 
-// check compares the stored records with what was acknowledged: each is there as it was, or as it
-// was sent since.
+// check compares the stored records with the acknowledged ones: each is stored in the acknowledged revision or in one
+// sent later.
 func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[entity.Ref]int64) {
 	t.Helper()
 	l.mu.Lock()
@@ -231,8 +230,8 @@ func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[ent
 	}
 }
 
-// partition are the entities as sorted lists of keys, once nothing is left to be redone. It holds
-// the memberships against the records.
+// partition returns the entities as sorted lists of keys, once the redo log is empty. It checks the memberships against
+// the records.
 func partition(t *testing.T, base string) []string {
 	t.Helper()
 	eventually(t, time.Minute, "nothing is left to be redone", func() (bool, string) {
@@ -276,7 +275,7 @@ func partition(t *testing.T, base string) []string {
 	return lists
 }
 
-// writeCSV writes a story as a file.
+// writeCSV writes demo records to a file.
 func writeCSV(t *testing.T, path string, seed uint64, n int64) {
 	t.Helper()
 	columns := []string{"name", "address", "city", "postcode"}
@@ -294,7 +293,7 @@ func writeCSV(t *testing.T, path string, seed uint64, n int64) {
 	}
 }
 
-// An import that is killed again and again goes on where it was, and ends as if nothing had been.
+// An import that is killed repeatedly continues where it was, with the result of an undisturbed one.
 func TestP01_KilledImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -350,7 +349,7 @@ func TestP01_KilledImport(t *testing.T) {
 	t.Logf("%d kills, %d resumed, %d entities", kills, resumed, len(got))
 }
 
-// run runs the real thing to its end.
+// run runs the binary to its end.
 func run(t testing.TB, args ...string) (string, error) {
 	t.Helper()
 	out, err := command(context.Background(), t, "", args...).CombinedOutput()
@@ -398,7 +397,7 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	partition(t, s.url)
 }
 
-// Two servers on one directory: the second is refused by name, and says whom to ask instead.
+// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url.
 func TestTwoServersOneDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -422,8 +421,7 @@ func TestTwoServersOneDirectory(t *testing.T) {
 	}
 }
 
-// SIGTERM drains with a line for each step and exit code 0, a second one ends at once, and SIGHUP
-// does nothing.
+// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
@@ -468,7 +466,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the demo with 0, whenever it comes, and nothing is left behind.
+// Ctrl-C ends the demo with exit code 0 at any time, and leaves nothing behind.
 func TestDemo_CtrlC(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--records", "5000", "--speed", "500"}, {"--records", "20", "--speed", "0"}, {"--no-load"}} {

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// crowded fills a store with an entity of 40 records and with words that no line has room for, and returns the pages
-// of the console.
+// crowded fills a store with an entity of 40 records and with words longer than a line, and returns the pages of the
+// console.
 func crowded(tab *tab) []string {
 	tab.Helper()
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
@@ -44,8 +44,8 @@ func crowded(tab *tab) []string {
 	}
 }
 
-// layout holds that no page scrolls to the side, neither on a desk nor on a telephone, that words stay whole where there
-// is room for them, and that the numbers of a score are on the screen.
+// layout checks that no page scrolls sideways on a desktop or a phone, that words are not broken where there is room,
+// and that the numbers of a score are visible.
 func layout(tab *tab) {
 	pages := crowded(tab)
 	for _, width := range []int64{1280, 390} {

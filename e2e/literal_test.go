@@ -14,9 +14,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// control puts the keys of a traffic by the literal scheme too: the same keys at the same times, in the same
-// databases, through as many routers as there are processes, each of which reads the newest map for every
-// lazyKeys keys.
+// control also puts the keys of a traffic by the literal scheme: the same keys at the same times, in the same
+// databases, through as many routers as there are processes, each of which reads the newest map every lazyKeys keys.
 type control struct {
 	tr      *traffic
 	scheme  *literal.Scheme
@@ -60,7 +59,7 @@ func (c *control) put(node int, refs []entity.Ref) {
 	}
 }
 
-// verdict holds that the same load has shown what the protocol is for.
+// verdict checks that under the same load the literal scheme fails in the way the protocol prevents.
 func (c *control) verdict(s *summary, m *cell.Map) {
 	c.tr.t.Helper()
 	keys, twice, err := c.scheme.Count(c.tr.t.Context(), m)

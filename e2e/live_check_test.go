@@ -21,8 +21,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// judge ends the clients and judges their run: what they were told, that nobody was refused but in times of
-// trouble, and what is stored.
+// judge ends the clients and checks the run: the history of answers, that clients were refused only during troubles,
+// and what is stored.
 func (tr *traffic) judge(troubles ...trouble) *summary {
 	tr.t.Helper()
 	tr.end()
@@ -34,7 +34,7 @@ func (tr *traffic) judge(troubles ...trouble) *summary {
 	return s
 }
 
-// check holds what is stored, once the clients have ended, against what they were told.
+// check compares what is stored with what was acknowledged, after the clients have ended.
 func (tr *traffic) check(s *summary) {
 	tr.t.Helper()
 	tr.fleet.drained()
@@ -48,7 +48,7 @@ func (tr *traffic) check(s *summary) {
 	tr.checkIDs(s, records)
 }
 
-// checkRecords holds that everything acknowledged is there, once, as it was or as it was sent since.
+// checkRecords checks that everything acknowledged is stored once, in the acknowledged revision or in one sent later.
 func (tr *traffic) checkRecords(s *summary, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	known := map[entity.Ref]bool{}
@@ -87,8 +87,8 @@ func (tr *traffic) checkRecords(s *summary, records map[entity.Ref]httpapi.Recor
 	}
 }
 
-// checkEntities holds that each record is in exactly one entity, and that the entities are what is made
-// of the stored records from nothing.
+// checkEntities checks that each record is in exactly one entity, and that the entities are those of a new resolution
+// of the stored records.
 func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	got := partition(tr.t, base)
@@ -112,8 +112,7 @@ func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Rec
 	tr.t.Logf("%d records in %d entities, as if they were resolved at once from nothing", len(records), len(got))
 }
 
-// checkIDs holds that every id that was ever answered leads to an entity, that of the record which was born
-// with it.
+// checkIDs checks that every id ever returned resolves to the entity of the record that was born with it.
 func (tr *traffic) checkIDs(s *summary, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()
 	type lead struct {
@@ -151,13 +150,12 @@ func (tr *traffic) checkIDs(s *summary, records map[entity.Ref]httpapi.Record) {
 	all.Wait()
 }
 
-// mayBeErased tells whether the record that was born with an id was deleted. Who joins an entity is told an
-// id that is another's, of which less is known: only passing records are deleted, which join nobody.
+// mayBeErased reports whether the record with this birth id was deleted. A record that joins an entity returns the id
+// of another record. That is harmless, because only passing records are deleted, which join nothing.
 func (s *summary) mayBeErased(id string) bool { return s.deleted[s.ids[id]] }
 
-// checkRows looks into the cells: that no key has two rows that disagree, and that each record that was
-// acknowledged is in the cell that its puid named from the beginning. before are maps that were the newest
-// once. It answers with the number of rows of keys.
+// checkRows reads the cells: no key has two rows that disagree, and each acknowledged record is in the cell that its
+// puid named from the beginning. before are earlier maps. It returns the number of key rows.
 func (tr *traffic) checkRows(s *summary, cells *storage.Cells, before ...*cell.Map) (rows int) {
 	tr.t.Helper()
 	m, ctx := cells.Map(), tr.t.Context()

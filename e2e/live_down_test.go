@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// ledger are the puids that keys were found to have, whoever said so.
+// ledger records the puid that was reported for each key, by any process.
 type ledger struct {
 	t     *testing.T
 	puids map[entity.Ref]entity.PUID
@@ -31,7 +31,7 @@ func newLedger(t *testing.T) *ledger {
 	return &ledger{t: t, puids: map[entity.Ref]entity.PUID{}, owner: map[entity.PUID]entity.Ref{}}
 }
 
-// fresh are keys that nobody has put and whose place on the ring is one of those wanted.
+// fresh returns keys that were never put, at wanted positions on the ring.
 func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (refs []entity.Ref) {
 	for len(refs) < n {
 		l.next++
@@ -43,7 +43,7 @@ func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (r
 	return refs
 }
 
-// unique is a record that resembles no other.
+// unique returns a record that is similar to no other.
 func unique(ref entity.Ref) httpapi.RecordInput {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(ref.Key)) // never fails
@@ -51,11 +51,11 @@ func unique(ref entity.Ref) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339), Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
 }
 
-// unless is a code for keys that may be refused as unavailable, or answered.
+// unless stands for keys that may be refused as unavailable, or answered.
 const unless httpapi.Code = "unless unavailable"
 
-// put puts keys, and holds that each gets the one puid that it has, or is refused with this code; none of
-// them may be, if there is none.
+// put puts keys, and checks that each gets its one puid or is refused with this code. Without a code none may be
+// refused.
 func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
 	l.t.Helper()
 	var batch []httpapi.RecordInput
@@ -96,7 +96,7 @@ func (l *ledger) enter(ref entity.Ref, p entity.PUID) {
 	l.puids[ref], l.owner[p] = p, ref
 }
 
-// read looks keys up, and holds that each is answered with its puid, or refused with this code.
+// read looks keys up, and checks that each returns its puid, or is refused with this code.
 func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 	l.t.Helper()
 	for _, ref := range refs {
@@ -114,15 +114,15 @@ func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 	}
 }
 
-// A cell whose database is away refuses what is its own, never with "not found", and everything else goes
-// on. A key that may be in it is not given a second puid: it has to wait, until the cell is sealed and has a
-// filter, which proves what it lacks while it is away.
+// A cell whose database is down refuses its own keys, never with "not found", and everything else works. A key that may
+// be in it gets no second puid: it must wait until the cell is sealed and has a filter, which proves which keys are
+// absent while the cell is down.
 func TestP06_CellDown(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 2, 2, 4)
 	l := newLedger(t)
 	m := f.nodes[0].cellMap()
-	// here are keys whose cells of these generations, the newest first, are on these servers.
+	// here returns keys whose cells in these generations, the newest first, are on these servers.
 	here := func(m *cell.Map, n int, servers ...int) []entity.Ref {
 		return l.fresh(m, n, func(position uint32) bool {
 			for i, s := range servers {
@@ -149,7 +149,7 @@ func TestP06_CellDown(t *testing.T) {
 	f.whole()
 	l.put(f.nodes[1], down, "")
 
-	// A generation becomes the current one while half of the older cells are stopped: they cannot be sealed.
+	// A generation becomes current while half of the older cells are down: these cannot be sealed.
 	stopped := false
 	_, err := f.nodes[0].run(func(step string) {
 		if step == cell.StepAnnounced && !stopped {
@@ -180,7 +180,7 @@ func TestP06_CellDown(t *testing.T) {
 		l.put(n, append(newer[:4:4], append(older[:4], neither[:4]...)...), httpapi.CodeUnavailable)
 		l.put(n, both[:4], "")
 		l.put(n, at(0, up), "")
-		l.put(n, at(1, up), unless) // who has found the puid before knows that it is the one
+		l.put(n, at(1, up), unless) // a process that has looked up the puid may use it
 		l.put(n, down, httpapi.CodeUnavailable)
 		l.read(n, newer[4:6], httpapi.CodeUnavailable)
 		l.read(n, both[4:], httpapi.CodeNotFound)
@@ -193,7 +193,7 @@ func TestP06_CellDown(t *testing.T) {
 		l.put(n, down, "")
 	}
 
-	// With filters, what a cell lacks is known while it is away, to a process that has just been started too.
+	// With filters, absence is proven while a cell is down, also to a process that has just started.
 	f.nodes[1].drain()
 	f.nodes[1].start()
 	proven := map[*node][]entity.Ref{}
@@ -223,7 +223,7 @@ func TestP06_CellDown(t *testing.T) {
 	t.Logf("%d keys, each with one puid", len(all))
 }
 
-// until waits until the process works with a map whose current generation is this.
+// until waits until the process uses a map with this current generation.
 func (n *node) until(gen int) {
 	n.fleet.t.Helper()
 	eventually(n.fleet.t, time.Minute, fmt.Sprintf("process %d knows of generation %d", n.index, gen), func() (bool, string) {
@@ -232,8 +232,8 @@ func (n *node) until(gen int) {
 	})
 }
 
-// provenAbsent waits until filters prove to the process that the older cells of keys lack them. A filter may
-// be wrong about some: they are left out.
+// provenAbsent waits until filters prove to the process that the older cells lack the keys. A filter can be wrong about
+// some: they are left out.
 func (f *fleet) provenAbsent(n *node, refs []entity.Ref) (proven []entity.Ref) {
 	f.t.Helper()
 	eventually(f.t, time.Minute, "filters are in memory", func() (bool, string) {

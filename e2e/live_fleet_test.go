@@ -27,10 +27,10 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// long tells whether the live tests may take their time: LOCUS_LIVE=long.
+// long reports whether the live tests may take long: LOCUS_LIVE=long.
 func long() bool { return os.Getenv("LOCUS_LIVE") == "long" }
 
-// scaled is a number for everyday, or that for long runs.
+// scaled returns a number for normal runs, or one for long runs.
 func scaled(short, night int) int {
 	if long() {
 		return night
@@ -38,17 +38,17 @@ func scaled(short, night int) int {
 	return short
 }
 
-// fleet is an installation with several processes that serve it, whose databases are on several servers.
+// fleet is an installation served by several processes, with databases on several servers.
 type fleet struct {
 	t     *testing.T
 	name  string // of the databases
 	pg    []*pgtest.Server
-	dead  []bool   // of the servers
-	place []string // the flags that say where it is
+	dead  []bool   // killed servers
+	place []string // flags that locate the installation
 	nodes []*node
 }
 
-// node is a process that comes back to its address.
+// node is a process that always restarts at the same address.
 type node struct {
 	fleet *fleet
 	index int
@@ -59,8 +59,8 @@ type node struct {
 	proc *server
 }
 
-// newFleet starts PostgreSQL servers, and processes before them that share the cells of a new installation.
-// Generations are announced two seconds before they start.
+// newFleet starts PostgreSQL servers, and processes that share the cells of a new installation. Generations are
+// announced two seconds before they start.
 func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, name: "locus"}
@@ -68,7 +68,7 @@ func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fle
 	f.dead = make([]bool, servers)
 	for i := range servers {
 		s := pgtest.Start(t, &pgtest.Options{MaxConnections: 400, InMemory: true})
-		t.Cleanup(func() { f.crash(i) }) // it would write with care what nobody wants any more
+		t.Cleanup(func() { f.crash(i) }) // faster than a clean shutdown
 		f.pg = append(f.pg, s)
 		urls = append(urls, s.URL(f.name))
 	}
@@ -85,7 +85,7 @@ func newDirectory(t *testing.T, cells int) *fleet {
 	return f
 }
 
-// start starts the processes, the first one before the others: it makes the installation.
+// start starts the processes, the first one before the others because it creates the installation.
 func (f *fleet) start(processes int, flags ...string) {
 	f.t.Helper()
 	for i := range processes {
@@ -97,7 +97,7 @@ func (f *fleet) start(processes int, flags ...string) {
 	}
 }
 
-// crash kills a database server unless it was killed already; revive starts it again.
+// crash kills a database server if it is running; revive starts it again.
 func (f *fleet) crash(server int) {
 	f.t.Helper()
 	if !f.dead[server] {
@@ -112,12 +112,12 @@ func (f *fleet) revive(server int) {
 	f.dead[server] = false
 }
 
-// template is where cells are made on one of the servers.
+// template returns the URL template for cells on one of the servers.
 func (f *fleet) template(server int) string {
 	return strings.Replace(f.pg[server].URL(f.name+"_gG_iI"), "_gG_iI", "_g{g}_{i}", 1)
 }
 
-// on tells on which of the servers a cell is.
+// on returns the index of the server of a cell.
 func (f *fleet) on(m *cell.Map, id cell.ID) int {
 	f.t.Helper()
 	url := m.URL(id)
@@ -130,17 +130,17 @@ func (f *fleet) on(m *cell.Map, id cell.ID) int {
 	return 0
 }
 
-// database is the name of a cell's database.
+// database returns the name of a cell's database.
 func database(m *cell.Map, id cell.ID) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(m.URL(id), "postgres:///"), "?")
 	return name
 }
 
-// start starts the process, or starts it again.
+// start starts or restarts the process.
 func (n *node) start() {
 	n.fleet.t.Helper()
 	var s *server
-	n.fleet.t.Cleanup(func() { // after the process has been ended
+	n.fleet.t.Cleanup(func() { // runs after the process has ended
 		if text := s.said(); n.fleet.t.Failed() && text != "" {
 			n.fleet.t.Logf("process %d has said in the end:\n%s", n.index, text[max(0, len(text)-6000):])
 		}
@@ -159,7 +159,7 @@ func (n *node) server() *server {
 
 func (n *node) url() string { return "http://" + n.addr }
 
-// pause stops the process where it is; resume lets it go on.
+// pause suspends the process; resume continues it.
 func (n *node) pause()  { n.signal(syscall.SIGSTOP) }
 func (n *node) resume() { n.signal(syscall.SIGCONT) }
 
@@ -170,10 +170,9 @@ func (n *node) signal(s os.Signal) {
 	}
 }
 
-// kill ends the process without a warning.
 func (n *node) kill() { n.server().kill() }
 
-// drain ends the process as an operator does.
+// drain stops the process as an operator does.
 func (n *node) drain() {
 	n.fleet.t.Helper()
 	if err := n.server().stop(syscall.SIGTERM); err != nil {
@@ -181,7 +180,7 @@ func (n *node) drain() {
 	}
 }
 
-// get asks the process.
+// get sends a GET request to the process.
 func (n *node) get(path string, out any, query ...string) error {
 	values := map[string][]string{}
 	for i := 0; i+1 < len(query); i += 2 {
@@ -190,7 +189,7 @@ func (n *node) get(path string, out any, query ...string) error {
 	return get(n.url(), path, values, out)
 }
 
-// cellMap is the newest map that the process knows.
+// cellMap returns the newest map that the process has.
 func (n *node) cellMap() *cell.Map {
 	n.fleet.t.Helper()
 	var raw json.RawMessage
@@ -204,8 +203,8 @@ func (n *node) cellMap() *cell.Map {
 	return m
 }
 
-// run runs `locus cell` against the process and answers with its summary, or the error that it ended with.
-// Lines of progress are handed to progress as they come.
+// run runs `locus cell` against the process and returns its summary, or its error. Lines of progress are passed to
+// progress as they arrive.
 func (n *node) run(progress func(step string), args ...string) (map[string]any, error) {
 	return runCell(n.fleet.t, progress, append(args, "--url", n.url())...)
 }
@@ -243,7 +242,7 @@ func runCell(t *testing.T, progress func(step string), args ...string) (summary 
 	return summary, nil
 }
 
-// grow adds a generation by way of the process, to its end.
+// grow adds a generation through the process and waits for the end.
 func (n *node) grow(cells int, progress func(step string), flags ...string) {
 	n.fleet.t.Helper()
 	if _, err := n.run(progress, append([]string{"grow", "--to", fmt.Sprint(cells), "--wait"}, flags...)...); err != nil {
@@ -251,7 +250,7 @@ func (n *node) grow(cells int, progress func(step string), flags ...string) {
 	}
 }
 
-// whole waits until every cell answers every process.
+// whole waits until every process reaches every cell.
 func (f *fleet) whole() {
 	f.t.Helper()
 	for _, n := range f.nodes {
@@ -270,7 +269,7 @@ func (f *fleet) whole() {
 	}
 }
 
-// drained waits until nothing is left to be redone.
+// drained waits until the redo log is empty.
 func (f *fleet) drained() {
 	f.t.Helper()
 	eventually(f.t, 2*time.Minute, "nothing is left to be redone", func() (bool, string) {
@@ -282,7 +281,7 @@ func (f *fleet) drained() {
 	})
 }
 
-// witness opens the installation beside the processes, to look at rows that no answer shows.
+// witness opens the installation beside the processes, to read rows directly.
 func (f *fleet) witness() *storage.Cells {
 	f.t.Helper()
 	cells, err := storage.Open(f.t.Context(), f.place[1], &storage.Options{MustExist: true})
@@ -297,7 +296,7 @@ func (f *fleet) witness() *storage.Cells {
 	return cells
 }
 
-// look reads in a cell that a witness opened.
+// look reads in a cell opened by witness.
 func look(t *testing.T, cells *storage.Cells, id cell.ID, fn func(resolve.Tx) error) {
 	t.Helper()
 	c, err := cells.Cell(id)

@@ -15,10 +15,11 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// An installation grows under load while one of its processes is stopped; later that one goes on with what
-// it knew, and another one and the database servers are killed in turn. No row moves, no key has two puids or two
-// entities, what was acknowledged is where it was first, and but for the kills nobody is refused. The literal
-// scheme, with the same keys at the same times, does give keys two puids, or the run has proved nothing.
+// An installation grows under load while one of its processes is suspended. Later that process continues with its old
+// map, and another process and the database servers are killed in turn. No row moves, no key has two puids or two
+// entities, acknowledged records stay in their first cells, and requests are refused only because of the kills. The
+// literal scheme, with the same keys at the same times, does give keys two puids; otherwise the test has proved
+// nothing.
 func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
 	sizes, rounds := []int{16}, 1
@@ -67,12 +68,12 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), rounds*(1+len(f.pg)), s.loaded.Seconds())
 }
 
-// stopping are the codes that clients of a process may see that was stopped for longer than they wait, some of
-// them between a commit and its reply.
+// stopping are the codes that clients may see from a process that was suspended for longer than their timeout, in some
+// cases between a commit and its reply.
 var stopping = []httpapi.Code{httpapi.CodeOverloaded, httpapi.CodeUnavailable, httpapi.CodeUnconfirmed}
 
-// growWithout adds a generation by way of another process while one is stopped, from before the generation
-// becomes the current one until others have put new keys into it.
+// growWithout adds a generation through another process while one is suspended: from before the generation becomes
+// current until other processes have put new keys into it.
 func growWithout(tr *traffic, stopped *node, size int) {
 	tr.t.Helper()
 	paused := false
@@ -87,7 +88,7 @@ func growWithout(tr *traffic, stopped *node, size int) {
 	tr.advance(20)
 }
 
-// sealed holds that the cells of all generations but the current one are sealed and have filters.
+// sealed checks that the cells of all generations but the current one are sealed and have filters.
 func sealed(t *testing.T, cells *storage.Cells) {
 	t.Helper()
 	m, ctx := cells.Map(), t.Context()

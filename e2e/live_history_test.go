@@ -19,18 +19,18 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// trouble is a time in which servers or processes were killed, or one process was stopped.
+// trouble is a period when servers or processes were killed, or one process was suspended.
 type trouble struct {
 	what     string
 	from, to time.Duration
-	node     int             // whose clients may be refused; everybody's below 0
-	codes    map[string]bool // how
+	node     int             // process whose clients may be refused; all if negative
+	codes    map[string]bool // codes they may see
 }
 
 // killing are the codes that clients may see while servers or processes are killed.
 var killing = []httpapi.Code{"connection", httpapi.CodeUnavailable, httpapi.CodeUnconfirmed}
 
-// during does something in whose time clients of a process (of all below 0) may be refused.
+// during runs do, while clients of a process (of all if node is negative) may be refused.
 func (tr *traffic) during(what string, node int, codes []httpapi.Code, do func()) trouble {
 	t := trouble{what: what, from: tr.now(), node: node, codes: map[string]bool{}}
 	for _, c := range codes {
@@ -41,7 +41,7 @@ func (tr *traffic) during(what string, node int, codes []httpapi.Code, do func()
 	return t
 }
 
-// calm holds that nobody was refused but in times of trouble, as it may be.
+// calm checks that clients were refused only during troubles, with the allowed codes.
 func (tr *traffic) calm(troubles ...trouble) {
 	tr.t.Helper()
 	bad := 0
@@ -71,7 +71,7 @@ func (tr *traffic) calm(troubles ...trouble) {
 	}
 }
 
-// summary is what the clients know for sure when they have ended.
+// summary is what the clients know for certain at the end.
 type summary struct {
 	acks, reads, lost, contended int
 	puids                        map[int64]entity.PUID   // of each key that was acknowledged
@@ -84,8 +84,7 @@ type summary struct {
 	loaded                       time.Duration           // how long the clients went on
 }
 
-// history holds everything that was answered against what one register for each key, which is set once,
-// could have answered.
+// history checks that every answer is possible for one register per key that is set once (linearizability).
 func (tr *traffic) history() *summary {
 	tr.t.Helper()
 	s := &summary{
@@ -123,7 +122,7 @@ func (tr *traffic) history() *summary {
 	return s
 }
 
-// note adds what one answer says.
+// note adds the facts of one answer.
 func (tr *traffic) note(s *summary, o op) {
 	if o.kind != opPut {
 		s.reads++
@@ -161,7 +160,7 @@ func (tr *traffic) note(s *summary, o op) {
 	s.versions[o.key][o.result.Version] = o.revision
 }
 
-// creators is how many puts of a key were under way at one time before one of them was answered.
+// creators returns how many puts of a key were concurrent before one of them was answered.
 func creators(ops []op) (n int) {
 	first := time.Duration(math.MaxInt64)
 	for _, o := range ops {
@@ -177,10 +176,10 @@ func creators(ops []op) (n int) {
 	return n
 }
 
-// set is a register that was set to something nobody was told of.
+// set is the state of a register after a write whose value is unknown.
 const set = entity.PUID(math.MinInt64)
 
-// register is the model of one key: 0 until it is set, for ever.
+// register is the model of one key: 0 until it is set, then constant.
 var register = porcupine.Model{
 	Init: func() any { return entity.PUID(0) },
 	Step: func(state, input, output any) (bool, any) {

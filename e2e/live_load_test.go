@@ -21,43 +21,43 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// traffic is what several clients send to the processes of a fleet, and what came of it. The records are
-// those of a story, each sixth a passing one that resembles no other. All clients put all keys, as those do
-// that share sources: many race for the same new ones. A key is changed and deleted by one client only.
+// traffic is what several clients send to the processes of a fleet, and the results. The records are those of the demo,
+// except that each sixth is a passing one that is similar to no other. All clients put all keys, as clients with common
+// sources do, so many race for the same new keys. Only one client changes and deletes a key.
 type traffic struct {
 	t     *testing.T
 	fleet *fleet
 	story *demo.Generator
 	start time.Time
-	also  func(node int, refs []entity.Ref) // after a batch that was answered, by its client
+	also  func(node int, refs []entity.Ref) // called by the client after an answered batch
 
 	issued  atomic.Int64 // keys that were put or are about to be
-	batches atomic.Int64 // that were acknowledged
-	refused atomic.Int64 // requests that were not
+	batches atomic.Int64 // acknowledged
+	refused atomic.Int64 // failed requests
 	clients []*sender
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// sender is a client that does one thing after the other. Its notes are read when it has ended.
+// sender is a client that sends one request after another. Its notes are read after it has ended.
 type sender struct {
 	*traffic
 	n      int
 	random *rand.Rand
 	ops    []op
 	faults []refusal
-	// revisions are those that its own keys were last sent in; below 0 for deleted ones.
+	// revisions are the last revisions sent for its own keys; negative for deleted keys.
 	revisions map[int64]int
 }
 
-// op is what happened to one key.
+// op is an operation on one key.
 type op struct {
 	kind      opKind
 	key       int64
 	node      int
 	call, ret time.Duration // since the start
-	lost      bool          // nobody knows whether it was done, and if it is, when
-	puid      entity.PUID   // 0 for a key that was not found
+	lost      bool          // unknown whether and when it was applied
+	puid      entity.PUID   // 0 for a missing key
 	result    httpapi.PutResult
 	revision  int
 }
@@ -70,11 +70,11 @@ const (
 	opErased        // a read that found that the key was deleted, or a deletion
 )
 
-// refusal is a request, or one record of it, that was not answered as it should.
+// refusal is a failed request, or a failed record of one.
 type refusal struct {
 	node      int
 	call, ret time.Duration
-	code      string // that of the answer, "connection" if there was none
+	code      string // of the answer; "connection" without one
 	text      string
 }
 
@@ -84,7 +84,7 @@ const (
 	batchSize   = 16
 )
 
-// newTraffic prepares clients of all processes.
+// newTraffic prepares clients for all processes.
 func newTraffic(f *fleet, seed uint64) *traffic {
 	tr := &traffic{t: f.t, fleet: f, story: demo.New(seed, 600), start: time.Now()}
 	for n := range clientsEach * len(f.nodes) {
@@ -93,7 +93,7 @@ func newTraffic(f *fleet, seed uint64) *traffic {
 	return tr
 }
 
-// begin lets the clients go, until end.
+// begin starts the clients; end stops them.
 func (tr *traffic) begin() {
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	tr.cancel = cancel
@@ -107,13 +107,12 @@ func (tr *traffic) begin() {
 	tr.t.Cleanup(tr.end)
 }
 
-// end lets each client finish what it is at.
+// end lets each client finish its current request.
 func (tr *traffic) end() {
 	tr.cancel()
 	tr.running.Wait()
 }
 
-// now is the time since the start.
 func (tr *traffic) now() time.Duration { return time.Since(tr.start) }
 
 // advance waits until so many more batches are acknowledged.
@@ -126,8 +125,8 @@ func (tr *traffic) advance(n int64) {
 	})
 }
 
-// suffer waits until so many more requests have been refused or lost, or done: while a server is away all
-// clients may be at something that it has to do with.
+// suffer waits until so many more requests have failed or succeeded: while a server is down, all clients may be waiting
+// for it.
 func (tr *traffic) suffer(n int64) {
 	tr.t.Helper()
 	goal := tr.batches.Load() + tr.refused.Load() + n
@@ -136,10 +135,10 @@ func (tr *traffic) suffer(n int64) {
 	})
 }
 
-// passing tells whether the i-th record is none of the story.
+// passing reports whether the i-th record is not one of the demo.
 func passing(i int64) bool { return i%6 == 5 }
 
-// ref is the key of the i-th record.
+// ref returns the key of the i-th record.
 func (tr *traffic) ref(i int64) entity.Ref {
 	if passing(i) {
 		return entity.Ref{Source: "passing", Key: fmt.Sprint(i)}
@@ -148,10 +147,10 @@ func (tr *traffic) ref(i int64) entity.Ref {
 	return entity.Ref{Source: r.Source, Key: r.Key}
 }
 
-// observed is when the first revisions were seen; later ones some minutes after that.
+// observed is the observation time of the first revisions; later revisions are some minutes later.
 var observed = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// record is the i-th record in a revision.
+// record returns the i-th record in a revision.
 func (tr *traffic) record(i int64, revision int) httpapi.RecordInput {
 	r := httpapi.RecordInput{ObservedAt: observed.Add(time.Duration(revision) * time.Minute).Format(time.RFC3339)}
 	if passing(i) {
@@ -169,7 +168,7 @@ func (tr *traffic) record(i int64, revision int) httpapi.RecordInput {
 	return r
 }
 
-// words are made up, other ones for each number.
+// words returns made-up words, different for each number.
 func words(n uint64) (w [3]string) {
 	r := rand.New(rand.NewPCG(n, 7))
 	for i := range w {
@@ -180,7 +179,7 @@ func words(n uint64) (w [3]string) {
 	return w
 }
 
-// step does one thing.
+// step sends one request.
 func (c *sender) step(ctx context.Context) {
 	switch n := c.random.IntN(100); {
 	case n < 55:
@@ -196,7 +195,7 @@ func (c *sender) step(ctx context.Context) {
 	}
 }
 
-// create puts some new keys, and some that others are putting now.
+// create puts some new keys, and some that other clients are putting at the same time.
 func (c *sender) create(ctx context.Context) {
 	keys := make(map[int64]int, batchSize)
 	for range 1 + c.random.IntN(batchSize) {
@@ -209,7 +208,7 @@ func (c *sender) create(ctx context.Context) {
 	c.put(ctx, keys)
 }
 
-// again puts keys that are there as they were first.
+// again puts existing keys in their first revision.
 func (c *sender) again(ctx context.Context) {
 	keys := make(map[int64]int, batchSize)
 	for range 1 + c.random.IntN(batchSize) {
@@ -218,14 +217,14 @@ func (c *sender) again(ctx context.Context) {
 	c.put(ctx, keys)
 }
 
-// own is a key that this client alone changes, and has to be one that was issued.
+// own returns a key that only this client changes and that must have been issued.
 func (c *sender) own() (int64, bool) {
 	clients := int64(len(c.clients))
 	i := c.random.Int64N(c.issued.Load()+1)/clients*clients + int64(c.n)
 	return i, i < c.issued.Load()
 }
 
-// update puts a key of its own in a new revision.
+// update puts one of its own keys in a new revision.
 func (c *sender) update(ctx context.Context) {
 	if i, ok := c.own(); ok && c.revisions[i] >= 0 {
 		c.revisions[i]++
@@ -233,7 +232,7 @@ func (c *sender) update(ctx context.Context) {
 	}
 }
 
-// remove deletes a passing record of its own, once.
+// remove deletes one of its own passing records, once.
 func (c *sender) remove(ctx context.Context) {
 	i, ok := c.own()
 	if !ok || !passing(i) || c.revisions[i] < 0 {
@@ -260,7 +259,7 @@ func (c *sender) remove(ctx context.Context) {
 			c.ops = append(c.ops, op{kind: opErased, key: i, node: at.index, call: call, ret: c.now()})
 			return
 		case answered && (p.Code == httpapi.CodeNotFound || p.Code == httpapi.CodeErased):
-			return // it was never put, or an attempt before this one was done
+			return // it was never put, or an earlier attempt deleted it
 		}
 		c.refuse(at, call, err)
 		if !c.rest(ctx, attempt) {
@@ -269,7 +268,7 @@ func (c *sender) remove(ctx context.Context) {
 	}
 }
 
-// read looks for a key, which may be one that nobody has put yet.
+// read reads a key, possibly one that was never put.
 func (c *sender) read(ctx context.Context) {
 	i := c.random.Int64N(c.issued.Load() + hotKeys)
 	ref := c.ref(i)
@@ -291,8 +290,8 @@ func (c *sender) read(ctx context.Context) {
 	c.ops = append(c.ops, o)
 }
 
-// put puts records, given with their revisions, until each is acknowledged: first to the client's own
-// process, then to the others in turn.
+// put puts records in the given revisions until each is acknowledged: first at the client's own process, then at the
+// others in turn.
 func (c *sender) put(ctx context.Context, keys map[int64]int) {
 	for attempt := 0; len(keys) > 0; attempt++ {
 		at := c.at(attempt)
@@ -319,7 +318,7 @@ func (c *sender) put(ctx context.Context, keys map[int64]int) {
 	}
 }
 
-// answered takes note of what was acknowledged, and leaves in keys what was not.
+// answered records what was acknowledged, and leaves the rest in keys.
 func (c *sender) answered(at *node, call, ret time.Duration, order []int64, keys map[int64]int, answer *httpapi.PutResponse) {
 	var refs []entity.Ref
 	lost := map[int64]int{}
@@ -346,20 +345,20 @@ func (c *sender) answered(at *node, call, ret time.Duration, order []int64, keys
 	}
 }
 
-// lose takes note of puts that may have been done, or may be later.
+// lose records puts that may have been applied, or may be later.
 func (c *sender) lose(at *node, call time.Duration, keys map[int64]int) {
 	for i, revision := range keys {
 		c.ops = append(c.ops, op{kind: opPut, key: i, node: at.index, call: call, lost: true, revision: revision})
 	}
 }
 
-// at is the process to turn to: one's own first.
+// at returns the process to use: the client's own first.
 func (c *sender) at(attempt int) *node {
 	nodes := c.fleet.nodes
 	return nodes[(c.n+attempt)%len(nodes)]
 }
 
-// rest lets some time pass before the next attempt, and tells whether there should be one.
+// rest pauses before the next attempt, and reports whether there should be one.
 func (c *sender) rest(ctx context.Context, attempt int) bool {
 	timer := time.NewTimer(time.Duration(20+c.random.IntN(80)) * time.Millisecond)
 	defer timer.Stop()

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// A cell moves to another server and back while it is written to, by its old address and by its new one;
-// then the installation grows and is compacted. Nobody is refused, nothing is lost, no puid is given twice,
-// and in the end a key is found with one look-up.
+// A cell moves to another server and back while it is written to, through its old address and its new one; then the
+// installation grows and is compacted. No request is refused, nothing is lost, no puid is assigned twice, and in the
+// end a key is found with one lookup.
 func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 2, 2, 4)
@@ -63,8 +63,8 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 		len(s.puids), rows, s.acks, s.contended, compacted.Round(time.Millisecond), s.loaded.Seconds())
 }
 
-// A cell of a data directory moves to a PostgreSQL server while it is written to, and the process finds it
-// there when it is killed and comes back.
+// A cell of a data directory moves to a PostgreSQL server while it is written to. The process finds it there after it
+// was killed and restarted.
 func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 	t.Parallel()
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})
@@ -91,7 +91,7 @@ func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 		len(s.puids), rows, s.acks, summary["rows"], summary["followed"], pause(t, summary))
 }
 
-// pause is how long the writers of a cell that moved have waited, as its summary says.
+// pause returns how long writers waited for a moved cell, according to its summary.
 func pause(t *testing.T, summary map[string]any) time.Duration {
 	t.Helper()
 	ns, ok := summary["pause_ns"].(float64)
@@ -101,7 +101,7 @@ func pause(t *testing.T, summary map[string]any) time.Duration {
 	return time.Duration(ns)
 }
 
-// oneProbe holds that keys are found with one look-up, as `locus route` explains.
+// oneProbe checks that keys are found with one lookup, according to `locus route`.
 func (tr *traffic) oneProbe(n *node, s *summary) {
 	tr.t.Helper()
 	tried := 0

@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A process that is stopped while a generation is added goes on with the old map, and with requests that came
-// while it was stopped. The cells refuse it by themselves: no row of a key comes into a sealed cell, and the
-// first new keys that it puts go to the new cells.
+// A process that is suspended while a generation is added continues with the old map, and with requests that arrived in
+// between. The cells reject its writes: no row of a key is added to a sealed cell, and the first new keys that it puts
+// go to the new cells.
 func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 4)
@@ -35,7 +35,7 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	l.put(f.nodes[0], l.fresh(m, 40, anywhere), "")
 	before := f.rowsOf(0)
 
-	// These wait in front of the stopped process, which meets them before it can hear of anything new.
+	// These requests wait for the suspended process, which handles them before it can learn anything new.
 	fresh := l.fresh(m, 40, anywhere)
 	var sent, answered sync.WaitGroup
 	got := make([]httpapi.PutResponse, 4)
@@ -70,14 +70,14 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 	}
 }
 
-// postAndTell puts records, and calls wrote when the request is on its way, or cannot be.
+// postAndTell puts records, and calls wrote once the request has been sent, or has failed.
 func postAndTell(ctx context.Context, base string, batch httpapi.PutRequest, wrote func(), answer *httpapi.PutResponse) error {
 	defer wrote()
 	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }}
 	return put(httptrace.WithClientTrace(ctx, trace), base, batch, answer)
 }
 
-// rowsOf are the rows of keys in all cells of a generation.
+// rowsOf returns the rows of keys in all cells of a generation.
 func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	f.t.Helper()
 	cells, ctx := f.witness(), f.t.Context()
@@ -91,9 +91,9 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	return rows
 }
 
-// The database of a cell is lost and comes back from a backup that is older than what was acknowledged since:
-// while the processes are stopped, as it should be, and while they run, and remember what the backup does not
-// know of. No puid and no id is given twice, and no key has two puids.
+// The database of a cell is lost and restored from a backup older than the last acknowledged writes: while the
+// processes are stopped, as it should be, and while they run and remember newer state. No puid and no id is assigned
+// twice, and no key has two puids.
 func TestP07_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"stopped", "running"} {
@@ -147,7 +147,7 @@ func TestP07_RestoredBackup(t *testing.T) {
 	}
 }
 
-// restored is an installation one of whose cells comes back from a backup.
+// restored is an installation with a cell restored from a backup.
 type restored struct {
 	*ledger
 	fleet *fleet
@@ -155,7 +155,7 @@ type restored struct {
 	ids   map[string]entity.Ref // each with the key that it was minted beside
 }
 
-// put puts keys, each of which must have an id of its own.
+// put puts keys, and checks that each gets an id of its own.
 func (r *restored) put(n *node, refs []entity.Ref) {
 	r.t.Helper()
 	r.ledger.put(n, refs, "")
@@ -172,7 +172,7 @@ func (r *restored) put(n *node, refs []entity.Ref) {
 	}
 }
 
-// forget is for keys that the backup does not know of: they get puids and ids anew, others than before.
+// forget marks keys that the backup does not contain: they get new puids and ids.
 func (r *restored) forget(refs []entity.Ref) (gone map[entity.PUID]bool) {
 	gone = map[entity.PUID]bool{}
 	for _, ref := range refs {
@@ -181,7 +181,7 @@ func (r *restored) forget(refs []entity.Ref) (gone map[entity.PUID]bool) {
 	}
 	for id, ref := range r.ids {
 		if slices.Contains(refs, ref) {
-			r.ids[id] = entity.Ref{} // nobody's any more
+			r.ids[id] = entity.Ref{} // belongs to no record now
 		}
 	}
 	return gone

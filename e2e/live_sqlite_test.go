@@ -11,9 +11,9 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// A data directory grows, has a cell moved to another disk and is compacted, all while it is written to, and
-// is killed in between. No row moves but those of the cell that was meant to, nobody is refused but for the
-// kill, no key has two puids, and in the end a key is found with one look-up.
+// A data directory grows, has a cell moved to another disk and is compacted while it is written to, and is killed in
+// between. Only the rows of the moved cell move, requests are refused only because of the kill, no key has two puids,
+// and in the end a key is found with one lookup.
 func TestP06_P08_LiveDirectory(t *testing.T) {
 	t.Parallel()
 	sizes := []int{48}

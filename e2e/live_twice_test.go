@@ -18,9 +18,9 @@ import (
 // sqlWords are what an answer to an operator does not say.
 var sqlWords = regexp.MustCompile(`SQLSTATE|SELECT |INSERT |UPDATE |internal error`)
 
-// Two processes move one cell at the same moment, to one target and to two, and grow the installation to different numbers, while
-// it is written to: one of the two is done, the other one joins it or is refused in words. Nothing that was acknowledged is lost, and a check
-// finds no difference.
+// Two processes concurrently move one cell, to one target and to two, and grow the installation to different numbers,
+// while it is written to. One command succeeds; the other joins it or is refused with a clear message. Nothing
+// acknowledged is lost, and a check finds no difference.
 func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 4)
@@ -28,7 +28,7 @@ func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 	tr.begin()
 	tr.advance(10)
 	maps := []*cell.Map{f.nodes[0].cellMap()}
-	// both runs a command by way of each process at once, and returns which were done.
+	// both runs a command through each process concurrently, and returns which succeeded.
 	both := func(args func(n int) []string) (done []int) {
 		t.Helper()
 		var wg sync.WaitGroup

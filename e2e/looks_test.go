@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// inTabs looks at each thing in a tab of its own, over a server of its own.
+// inTabs runs each test in a tab of its own, with a server of its own.
 func inTabs(t *testing.T, looks map[string]func(*tab)) {
 	t.Helper()
 	browser := startBrowser(t)
@@ -21,8 +21,7 @@ func inTabs(t *testing.T, looks map[string]func(*tab)) {
 	}
 }
 
-// reach presses the tabulator until an element like this has the focus, or too often: whether it was reached
-// is for a check to say.
+// reach presses Tab until a matching element has the focus, or up to a limit: the caller checks whether it was reached.
 func (tab *tab) reach(selector string) {
 	tab.Helper()
 	for range 60 {
@@ -33,7 +32,7 @@ func (tab *tab) reach(selector string) {
 	}
 }
 
-// isNarrow holds that pages fit on a telephone, and all elements like these.
+// isNarrow checks that pages, and all elements like these, fit on a phone.
 func (tab *tab) isNarrow(pages []string, selector string) {
 	tab.Helper()
 	tab.do(chromedp.EmulateViewport(360, 740))
@@ -44,8 +43,7 @@ func (tab *tab) isNarrow(pages []string, selector string) {
 	}
 }
 
-// contrast is a function of the page: how many times lighter one of two is, a colour and what is
-// behind an element.
+// contrast is a JavaScript function: the contrast ratio of a colour to the background of an element.
 const contrast = `
 	const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
 	const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
@@ -55,7 +53,7 @@ const contrast = `
 		return (a + .05) / (b + .05);
 	};`
 
-// faintText lists the text of a page that is hard to read. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
+// faintText lists the text of a page with too little contrast. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
 const faintText = `(() => {` + contrast + `
 	const faint = new Set();
 	for (const e of document.querySelectorAll("body *")) {
@@ -66,8 +64,7 @@ const faintText = `(() => {` + contrast + `
 	return [...faint].join(", ");
 })()`
 
-// canBeRead holds that the text of pages can be, in light and in dark. after is called in each of the two,
-// on the last page.
+// canBeRead checks the contrast of text on pages, in light and dark. after is called in each scheme, on the last page.
 func (tab *tab) canBeRead(pages []string, after func(scheme string)) {
 	tab.Helper()
 	for _, scheme := range []string{"light", "dark"} {

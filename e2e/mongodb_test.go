@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// TestScripts_OnMongoDB runs the scripts that need a MongoDB, each with a database for its mirror.
+// TestScripts_OnMongoDB runs the scripts that need MongoDB, each with a database for its mirror.
 func TestScripts_OnMongoDB(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(built(t))

@@ -24,7 +24,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// picturesAreWanted skips a test that takes pictures, else.
+// picturesAreWanted skips the test unless pictures are requested.
 func picturesAreWanted(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LOCUS_PICTURES") == "" {
@@ -32,7 +32,7 @@ func picturesAreWanted(t *testing.T) {
 	}
 }
 
-// TestPictures takes the pictures of the documentation anew, out of the story that the demo tells:
+// TestPictures takes the pictures of the documentation again, from the data of the demo:
 //
 //	LOCUS_PICTURES=1 go test ./e2e -run TestPictures
 func TestPictures(t *testing.T) {
@@ -51,8 +51,7 @@ func TestPictures(t *testing.T) {
 	tab.shoot("entity.png")
 }
 
-// TestPictures_Review takes the pictures of the review queue, which is what the same story leaves to people, and of
-// what they decided about an entity.
+// TestPictures_Review takes the pictures of the review queue of the same data, and of the decisions about an entity.
 func TestPictures_Review(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -77,8 +76,8 @@ func TestPictures_Review(t *testing.T) {
 	tab.shoot("entity-how.png")
 }
 
-// TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
-// about to grow again, and the way of a key of its second generation.
+// TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is about to grow again,
+// and the route of a key of its second generation.
 func TestPictures_Ring(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -93,7 +92,7 @@ func TestPictures_Ring(t *testing.T) {
 	tab.shoot("ring-puids.png")
 }
 
-// TestPictures_Rollups takes the picture of a rollup of the same story: places by category and region.
+// TestPictures_Rollups takes the picture of a rollup over the same data: places by category and region.
 func TestPictures_Rollups(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -106,7 +105,7 @@ func TestPictures_Rollups(t *testing.T) {
 	tab.shoot("rollup.png")
 }
 
-// TestPictures_Counters takes the picture of a metric with a day like any other behind it.
+// TestPictures_Counters takes the picture of a metric after a typical day.
 func TestPictures_Counters(t *testing.T) {
 	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
@@ -117,7 +116,7 @@ func TestPictures_Counters(t *testing.T) {
 	tab.shoot("counters.png")
 }
 
-// tell puts the story that the demo tells.
+// tell puts the data of the demo.
 func (tab *tab) tell() {
 	tab.Helper()
 	var batch []records.Input
@@ -146,7 +145,7 @@ func (tab *tab) day(metric counter.Metric) {
 	}
 }
 
-// telling is an entity whose records differ in many ways.
+// telling returns an entity whose records differ in many ways.
 func telling(t *testing.T, svc *locus.DB) *entity.Entity {
 	t.Helper()
 	var best *entity.Entity
@@ -179,7 +178,7 @@ func telling(t *testing.T, svc *locus.DB) *entity.Entity {
 	}
 }
 
-// shoot writes what the tab shows into the documentation.
+// shoot saves a picture of the tab to the documentation.
 func (tab *tab) shoot(name string) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {

@@ -27,11 +27,11 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// patience is how long a test waits for a process or a browser, on however slow a machine: half of what all tests
-// may take, so that the others can still say what they saw. Where -timeout=0 sets no limit it is an hour.
+// patience is how long a test waits for a process or a browser on a slow machine: half of the time for all tests, so
+// that the other tests can still report. Without a limit (-timeout=0) it is an hour.
 var patience = time.Hour
 
-// folder is where the binary is built; it is gone when the tests are.
+// folder is where the binary is built; it is removed after the tests.
 var folder string
 
 func TestMain(m *testing.M) {
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// binary is the real thing, built once.
+// binary is the real binary, built once.
 var binary = sync.OnceValues(func() (string, error) {
 	var err error
 	if folder, err = os.MkdirTemp("", "locus-e2e-"); err != nil {
@@ -71,7 +71,7 @@ func built(t testing.TB) string {
 	return path
 }
 
-// clean returns the variables of the process without those of Locus.
+// clean returns the environment of the process without Locus variables.
 func clean() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -82,7 +82,7 @@ func clean() []string {
 	return env
 }
 
-// command is the real thing in a folder, without the variables of whoever runs the tests.
+// command returns the binary run in a folder, without the Locus variables of the caller's environment.
 func command(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(ctx, built(t), args...)
@@ -96,7 +96,7 @@ type server struct {
 	cmd    *exec.Cmd
 	url    string
 	stderr *bytes.Buffer
-	ended  chan struct{} // closed when the process is gone; then err is set
+	ended  chan struct{} // closed when the process has ended; then err is set
 	err    error
 }
 
@@ -106,7 +106,7 @@ func serve(t testing.TB, dir, addr string, args ...string) *server {
 	return serveWith(t, addr, append([]string{"--data", dir}, args...)...)
 }
 
-// serveWith starts a server on whatever the flags say and waits until it answers.
+// serveWith starts a server with the given flags and waits until it answers.
 func serveWith(t testing.TB, addr string, args ...string) *server {
 	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
@@ -137,13 +137,13 @@ func serveWith(t testing.TB, addr string, args ...string) *server {
 	return s
 }
 
-// kill ends the process without a warning and waits until it is gone.
+// kill kills the process and waits until it has ended.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Process.Kill() // it may already have ended
 	<-s.ended
 }
 
-// said is what a process that has ended has written for people.
+// said returns the messages of a process that has ended.
 func (s *server) said() string {
 	if s == nil {
 		return ""
@@ -152,7 +152,7 @@ func (s *server) said() string {
 	return s.stderr.String()
 }
 
-// stop sends a signal and waits for the end.
+// stop sends a signal and waits for the process to end.
 func (s *server) stop(signal os.Signal) error {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -167,7 +167,7 @@ func (s *server) stop(signal os.Signal) error {
 	}
 }
 
-// exitCode is that of a program that failed.
+// exitCode returns the exit code of a failed program.
 func exitCode(err error) int {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ended.ExitCode()
@@ -175,7 +175,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// eventually asks until the answer is yes, ten times as long as a quiet machine may take. why says what is still missing.
+// eventually polls ask until it returns true, for ten times the limit on a quiet machine. why describes what is
+// missing.
 func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
 	t.Helper()
 	limit *= 10
@@ -197,7 +198,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ask func() (done
 
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
-// get decodes an answer.
+// get sends a GET request and decodes the answer.
 func get(base, path string, query url.Values, out any) error {
 	response, err := client.Get(base + path + "?" + query.Encode())
 	if err != nil {
@@ -206,19 +207,17 @@ func get(base, path string, query url.Values, out any) error {
 	return decode(response, out)
 }
 
-// post puts records.
 func post(base string, records []httpapi.RecordInput) (*httpapi.PutResponse, error) {
 	answer := &httpapi.PutResponse{}
 	return answer, put(context.Background(), base, httpapi.PutRequest{Records: records}, answer)
 }
 
-// put puts a batch of records.
 func put(ctx context.Context, base string, batch httpapi.PutRequest, answer *httpapi.PutResponse) error {
 	_, err := postJSON(ctx, base+"/v1/records", nil, batch, answer)
 	return err
 }
 
-// postJSON sends a document, decodes the answer, and answers with the headers of that.
+// postJSON posts a document, decodes the answer, and returns its headers.
 func postJSON(ctx context.Context, address string, headers http.Header, document, answer any) (http.Header, error) {
 	body, err := json.Marshal(document)
 	if err != nil {

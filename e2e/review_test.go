@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// TestReview looks at the pages on which people decide in a real browser.
+// TestReview tests the pages for decisions in a real browser.
 func TestReview(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
@@ -33,7 +33,7 @@ func TestReview(t *testing.T) {
 	})
 }
 
-// doubtful are two records that could be one thing: of one name and town, with two telephones.
+// doubtful puts two records that are a possible match: with the same name and town, and different telephones.
 func (tab *tab) doubtful(key, name string) (a, b string) {
 	tab.Helper()
 	first := tab.put(phoned("pos", key, name, "+14155552300"))
@@ -45,7 +45,7 @@ func phoned(source, key, name, phone string) records.Input {
 	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
 }
 
-// thing is the id of the entity that a record is in.
+// thing returns the id of the entity of a record.
 func (tab *tab) thing(address string) string {
 	tab.Helper()
 	e, err := tab.svc.Entities().Find(context.Background(), address)
@@ -75,7 +75,7 @@ func reviewByKeys(tab *tab) {
 	tab.do(chromedp.KeyEvent("n"))
 	tab.await(at(second))
 	tab.open("/review")
-	tab.enter(`.answer [name=author]`, "nds") // which are letters of a name here
+	tab.enter(`.answer [name=author]`, "nds") // these keys are letters of a name here
 	tab.enter(`.answer [name=reason]`, "seen")
 	tab.check(at(first), "keys are taken while somebody is writing")
 	evaluate[bool](tab, `(document.activeElement.blur(), true)`)
@@ -88,7 +88,7 @@ func reviewByKeys(tab *tab) {
 	}
 	tab.click(`#answer a`)
 	tab.await(`document.querySelectorAll(".side thead th").length === 2 && document.querySelector(".tree .decided")`)
-	tab.open("/review") // the browser remembers the name, whatever page is opened
+	tab.open("/review") // the browser remembers the name on every page
 	tab.await(`document.querySelector("#waiting").textContent === "1 pair to review" && ` + at(second))
 	tab.check(`document.querySelector(".answer [name=author]").value === "nds"`, "the name is not remembered")
 	tab.do(chromedp.KeyEvent("d"))
@@ -100,7 +100,7 @@ func reviewByKeys(tab *tab) {
 	}
 }
 
-// keysNeedAName presses keys without a name, and Enter while the name is typed: neither decides.
+// keysNeedAName presses keys without a name, and Enter while a name is typed: neither decides.
 func keysNeedAName(tab *tab) {
 	a, b := tab.doubtful("1", "Joe's Pizza")
 	tab.open("/review")
@@ -171,7 +171,7 @@ func pinShows(tab *tab) {
 	tab.await(`document.querySelector("h1 bdi").textContent !== "The Pizza of Joe" && !document.querySelector(".pinned")`)
 }
 
-// strangersDecideNothing opens a page of another site that sends the form of the queue.
+// strangersDecideNothing opens a page of another site that submits the form of the queue.
 func strangersDecideNothing(tab *tab) {
 	a, b := tab.doubtful("1", "Joe's Pizza")
 	fields := url.Values{"verdict": {"same"}, "a": {"pos:1"}, "b": {"web:1"}}
@@ -195,7 +195,7 @@ func strangersDecideNothing(tab *tab) {
 	tab.forgive("favicon")
 }
 
-// reviewPages fills a store and answers with the pages on which people decide.
+// reviewPages fills a store and returns the pages for decisions.
 func reviewPages(tab *tab) []string {
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
 	a, _ := tab.doubtful(strings.Repeat("k", 150), "Joe's "+long)
@@ -216,7 +216,7 @@ func reviewPages(tab *tab) []string {
 
 func reviewShowsText(tab *tab) {
 	for _, s := range hostile {
-		if strings.ContainsRune(s, '\u202e') { // not in an identifier
+		if strings.ContainsRune(s, '\u202e') { // not allowed in an identifier
 			continue
 		}
 		tab.put(phoned("pos", s, s, "+14155552300"))

@@ -28,7 +28,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// TestRing looks at the page of the ring in a real browser, for installations that grew.
+// TestRing tests the ring page in a real browser, for grown installations.
 func TestRing(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
@@ -57,7 +57,7 @@ func ringShowsWays(tab *tab) {
 	tab.enter(`.ask input`, key+"\r")
 	tab.await(`document.querySelector(".ray")`)
 	tab.check(`document.querySelector("h2 bdi").textContent === `+jsString(key), "it is not said whose way it is")
-	// Each mark lies on the piece of the cell that its line names.
+	// Each mark is on the piece of the cell named in its row.
 	tab.check(`(() => {
 		const lines = [...document.querySelectorAll(".steps li")].filter(li => li.querySelector(".num").textContent);
 		const marks = [...document.querySelectorAll(".way circle")];
@@ -69,7 +69,7 @@ func ringShowsWays(tab *tab) {
 		});
 	})()`, "the marks are not where the cells are")
 	tab.check(`["no", "filtered", "found"].every((c, i) => document.querySelectorAll(".steps li:has(.num:not(:empty))")[i].className === c)`, "the answers are not in order")
-	// A puid stands at the start of its cell, one column further for each generation.
+	// A puid is at the start of its cell, one column further right for each generation.
 	tab.open("/ring?address=" + strconv.FormatInt(in.puids[key], 10))
 	tab.check(`document.querySelector(".strip rect.here").nextElementSibling.textContent.startsWith("g1-")`, "the range of the puid is not shown")
 	tab.check(`(() => {
@@ -87,7 +87,7 @@ func ringAnnounces(tab *tab) {
 	tab.check(`document.querySelector("#ring-when").textContent === "g1 starts in 41 min"`, "it is not said when it starts")
 }
 
-// ringGrows watches a real installation grow, whose keys and pages go on meanwhile.
+// ringGrows watches a real installation grow while keys are put and pages updated.
 func ringGrows(tab *tab) {
 	tab.stop()
 	svc := openService(tab.T, 4, time.Second, nil)
@@ -100,7 +100,7 @@ func ringGrows(tab *tab) {
 
 	done := make(chan error, 1)
 	go func() { done <- svc.Cells().Grow(tab.Context(), cell.Growth{Cells: 8}, nil) }()
-	// The page becomes that of the grown installation by itself.
+	// The open page changes to that of the grown installation without a reload by the user.
 	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 4 && document.querySelectorAll("#bands .rim").length === 8`)
 	if err := <-done; err != nil {
 		tab.Fatal(err)
@@ -159,7 +159,7 @@ func ringWithoutScript(tab *tab) {
 	tab.check(`document.querySelectorAll(".steps .found").length === 1 && !document.querySelector(".copy:not([hidden])")`, "the way is not drawn, or the script ran")
 }
 
-// ringPages are addresses of every kind.
+// ringPages returns URLs of every kind.
 func ringPages(in *installation, key string) []string {
 	return []string{
 		"/ring", "/ring?address=" + url.QueryEscape(key), "/ring?address=" + strconv.FormatInt(in.puids[key], 10), "/ring?address=-1",
@@ -177,11 +177,11 @@ func ringIsNarrow(tab *tab) {
 
 func ringCanBeRead(tab *tab) {
 	in := grown(tab.T, []uint64{4, 8, 16, 48, 96}, 3, 1, 400)
-	in.cells[cell.ID{Gen: 2, Index: 3}].PUIDRoom = 0 // it does not answer
+	in.cells[cell.ID{Gen: 2, Index: 3}].PUIDRoom = 0 // an unreachable cell
 	pages := ringPages(in, in.oldest(tab.T))
 	tab.exhibit(in)
 	tab.canBeRead(pages, func(scheme string) {
-		// Text of pictures stands on the panel, or has a rim of its colour around it.
+		// Text in pictures is on the panel, or has an outline in the panel's colour.
 		tab.check(`[...document.querySelectorAll(".strip text, .bands > text")].every(e => { `+contrast+` return ratio(getComputedStyle(e).fill, e) >= 4.5; })`, "text of a picture is hard to read in "+scheme)
 	})
 }
@@ -198,19 +198,19 @@ func ringOfThousands(tab *tab) {
 	tab.await(`document.querySelector("#rows tr").id === "g3-128" && location.search.includes("address=")`)
 }
 
-// installation is one that grew, made by hand: a map of several generations, and the records of a
-// story where the arithmetic puts them.
+// installation is a grown installation made by hand: a map of several generations, and records placed by the map's
+// arithmetic.
 type installation struct {
 	m     *cell.Map
-	mu    sync.Mutex // of cells, while pages are asked for
+	mu    sync.Mutex // guards cells while pages are requested
 	now   time.Time
 	cells map[cell.ID]*cells.CellStatus
 	puids map[string]int64 // by address
 	all   int64
 }
 
-// grown tells a story to an installation: an equal part of it to each generation up to the current
-// one. Directories older than floor are retired, those between sealed.
+// grown puts an equal part of the records into each generation up to the current one. Directories older than floor are
+// retired, those between are sealed.
 func grown(t *testing.T, counts []uint64, current, floor int, records int64) *installation {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -251,7 +251,7 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 	return in
 }
 
-// page is what the console would show of the installation.
+// page returns what the console shows for the installation.
 func (in *installation) page(address, from string) console.Ring {
 	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &cells.Status{
 		Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
@@ -268,7 +268,7 @@ func (in *installation) page(address, from string) console.Ring {
 	return r
 }
 
-// route says what a server would, having asked.
+// route returns the route that a server would report.
 func (in *installation) route(address string) *explain.Route {
 	router, r := cell.NewRouter(in.m), &explain.Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
@@ -304,7 +304,7 @@ func (in *installation) route(address string) *explain.Route {
 	return r
 }
 
-// oldest is an address whose key lives in the oldest generation that is not retired.
+// oldest returns an address whose key is in the oldest generation that is not retired.
 func (in *installation) oldest(t *testing.T) string {
 	t.Helper()
 	for r := range demo.New(1, in.all).All() {
@@ -320,8 +320,7 @@ func (in *installation) oldest(t *testing.T) string {
 	return ""
 }
 
-// exhibit serves the pages of an installation on the tab's address, under the policy that the real
-// server has, whose place it takes.
+// exhibit serves the pages of an installation at the tab's address, in place of the real server and under its policy.
 func (tab *tab) exhibit(in *installation) {
 	tab.Helper()
 	policy := tab.policy()
@@ -334,7 +333,6 @@ func (tab *tab) exhibit(in *installation) {
 	tab.display(mux)
 }
 
-// render answers with a page.
 func render(w http.ResponseWriter, policy string, page func(io.Writer) error) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -346,7 +344,7 @@ func render(w http.ResponseWriter, policy string, page func(io.Writer) error) {
 	_, _ = body.WriteTo(w)
 }
 
-// policy is that of the real server's pages.
+// policy returns the content security policy of the real server.
 func (tab *tab) policy() string {
 	tab.Helper()
 	answer, err := http.Get("http://" + tab.addr + "/ring") //nolint:forbidigo // the test's own server
@@ -361,7 +359,7 @@ func (tab *tab) policy() string {
 	return policy
 }
 
-// display serves pages, and the files that they refer to, in the place of the real server.
+// display serves pages, and their static files, in place of the real server.
 func (tab *tab) display(mux *http.ServeMux) {
 	tab.Helper()
 	tab.stop()

@@ -30,7 +30,7 @@ const (
 		"  sum: {sum: postcode}\n  least: {min: postcode}\n  most: {top: postcode, k: 2}\n"
 )
 
-// send asks a server for something that is done at once.
+// send sends a request that is answered at once.
 func send(method, address, body string, out any) error {
 	request, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
@@ -49,7 +49,7 @@ func send(method, address, body string, out any) error {
 	return decode(response, out)
 }
 
-// define puts a rollup, and rebuild has it counted anew.
+// define puts a rollup; rebuild rebuilds it.
 func (n *node) define(name, text string) (r httpapi.Rollup, err error) {
 	return r, send(http.MethodPut, n.url()+"/v1/rollups/"+name, text, &r)
 }
@@ -58,12 +58,11 @@ func (n *node) rebuild(name string) (r httpapi.Rollup, err error) {
 	return r, send(http.MethodPost, n.url()+"/v1/rollups/"+name+"/rebuild", "", &r)
 }
 
-// groups reads all groups of a rollup.
 func (n *node) groups(name string, query ...string) (a httpapi.RollupGroups, err error) {
 	return a, n.get("/v1/rollups/"+name+"/groups", &a, append(query, "limit", "1000")...)
 }
 
-// verify has a rollup recomputed, and answers with what was found and with a line for each row that differs.
+// verify recomputes a rollup, and returns the result and a line for each row that differs.
 func (n *node) verify(name string) (v httpapi.RollupVerified, differences []string, err error) {
 	response, err := client.Post(n.url()+"/v1/rollups/"+name+"/verify", "", nil)
 	if err != nil {
@@ -97,7 +96,7 @@ func (n *node) verify(name string) (v httpapi.RollupVerified, differences []stri
 	return v, nil, fmt.Errorf("verify %s: the answer was cut off", name)
 }
 
-// wantTrue holds that rollups equal their recomputation.
+// wantTrue checks that rollups equal their recomputation.
 func (n *node) wantTrue(names ...string) {
 	t := n.fleet.t
 	t.Helper()
@@ -112,7 +111,7 @@ func (n *node) wantTrue(names ...string) {
 	}
 }
 
-// ask asks for something until it is answered, while processes are killed and stopped.
+// ask repeats do until it succeeds, while processes are killed and stopped.
 func (n *node) ask(do func() error) {
 	t := n.fleet.t
 	t.Helper()
@@ -125,7 +124,7 @@ func (n *node) ask(do func() error) {
 	})
 }
 
-// counts are numbers of things by group, and by group and value of the dimension.
+// counts are numbers of things by group, and by group and dimension value.
 type counts map[string]int64
 
 func (c counts) add(group, dimension string) {
@@ -133,7 +132,7 @@ func (c counts) add(group, dimension string) {
 	c["["+group+"] "+dimension]++
 }
 
-// counted are the counts of an answer.
+// counted returns the counts in an answer.
 func counted(t *testing.T, a httpapi.RollupGroups) counts {
 	t.Helper()
 	c := counts{}
@@ -158,8 +157,8 @@ func counted(t *testing.T, a httpapi.RollupGroups) counts {
 	return c
 }
 
-// recounted are the counts of the rollups by category, divided by an attribute, and by source, worked out
-// from the lists of all entities and of all records.
+// recounted computes the counts of both rollups, by category and dimension and by source, from the lists of all
+// entities and records.
 func recounted(base, dimension string) (categories, sources counts, err error) {
 	entities, err := allEntities(base)
 	if err != nil {
@@ -202,8 +201,8 @@ func recounted(base, dimension string) (categories, sources counts, err error) {
 	return categories, sources, nil
 }
 
-// compare holds that both rollups say what the lists of entities and records say. Nothing else may be going on;
-// that nothing was, their watermarks tell.
+// compare checks that both rollups agree with the lists of entities and records. Nothing may change during the
+// comparison; the watermarks prove that.
 func (n *node) compare() {
 	t := n.fleet.t
 	t.Helper()
@@ -233,12 +232,10 @@ func (n *node) compare() {
 	})
 }
 
-// remove deletes a record.
 func (n *node) remove(ref entity.Ref) (d httpapi.Deleted, err error) {
 	return d, send(http.MethodDelete, n.url()+httpapi.RecordPath(ref.Source, ref.Key), "", &d)
 }
 
-// source is a group of the rollup by source.
 func (n *node) source(name string, query url.Values) (g httpapi.RollupOne, err error) {
 	return g, get(n.url(), httpapi.GroupPath("by_source", []string{name}), query, &g)
 }

@@ -20,31 +20,30 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// crowd are clients that put places, change what these say, and delete them. Each is a source of its own and
-// knows what it has, so that it can ask whether a rollup counts it. Two by two they speak of the same places,
-// so that records join and part.
+// crowd are clients that put, change and delete places. Each is a source of its own and knows its records, so that it
+// can check a rollup. Each two clients share places, so that records join and split.
 type crowd struct {
 	clientele
 	members []*member
-	// still is held by who wants nothing to change for a while.
+	// still is locked to prevent changes for a while.
 	still sync.RWMutex
-	// marked contains all that was acknowledged. mu guards it.
+	// marked covers everything acknowledged. mu guards it.
 	marked changelog.Watermark
 }
 
-// member is a client that does one thing after the other.
+// member is a client that sends one request after another.
 type member struct {
 	*crowd
 	n        int
 	random   *rand.Rand
 	has      map[string]httpapi.Attributes // by key
 	revision int
-	// mark contains everything that it did, but for what is lost: done, but nobody has told where.
+	// mark covers everything that it did, except writes whose reply, and so watermark, was lost.
 	mark changelog.Watermark
 	lost bool
 }
 
-// keys is how many keys a client puts again and again.
+// keys is how many keys a client puts repeatedly.
 const keys = 24
 
 func newCrowd(f *fleet, members int, seed uint64) *crowd {
@@ -55,7 +54,7 @@ func newCrowd(f *fleet, members int, seed uint64) *crowd {
 	return c
 }
 
-// begin lets the clients go, and readers beside them: one for each process, and one that goes round.
+// begin starts the clients and the readers: one reader for each process, and one that alternates between processes.
 func (c *crowd) begin() {
 	ctx := c.start()
 	for _, m := range c.members {
@@ -74,8 +73,7 @@ func (c *crowd) begin() {
 	}
 }
 
-// forward reads a rollup again and again, each time from the process that at names: no answer may be of a
-// watermark that lies behind one before.
+// forward reads a rollup repeatedly, each time from the process that at returns: watermarks must not decrease.
 func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 	last, by := changelog.Watermark{}, -1
 	for i := 0; ctx.Err() == nil; i++ {
@@ -94,7 +92,7 @@ func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 	}
 }
 
-// step does one thing.
+// step sends one request.
 func (m *member) step() {
 	m.still.RLock()
 	defer m.still.RUnlock()
@@ -108,14 +106,14 @@ func (m *member) step() {
 	}
 }
 
-// at is the process to turn to: one's own first.
+// at returns the process to use: the client's own first.
 func (m *member) at(attempt int) *node {
 	return m.fleet.nodes[(m.n+attempt)%len(m.fleet.nodes)]
 }
 
 func (m *member) source() string { return fmt.Sprint("client-", m.n) }
 
-// place is what a key says now.
+// place returns the current contents of a key.
 func (m *member) place(key int) httpapi.RecordInput {
 	m.revision++
 	w := words(uint64(m.n/2*keys + key))
@@ -134,7 +132,7 @@ func (m *member) place(key int) httpapi.RecordInput {
 	}
 }
 
-// put puts some of the client's places, until each is acknowledged.
+// put puts some of the client's places until each is acknowledged.
 func (m *member) put() {
 	var batch []httpapi.RecordInput
 	for _, key := range m.random.Perm(keys)[:1+m.random.IntN(4)] {
@@ -182,7 +180,7 @@ func (m *member) remove() {
 		switch {
 		case err == nil:
 			m.done(answer.Watermark)
-		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // it was done the time before
+		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // an earlier attempt deleted it
 			m.lost = true
 		default:
 			if !m.again(m.n, n, attempt, err) {
@@ -196,7 +194,7 @@ func (m *member) remove() {
 	}
 }
 
-// done takes note of what was acknowledged.
+// done records what was acknowledged.
 func (m *member) done(at changelog.Watermark) {
 	m.mark = m.mark.Union(at)
 	m.mu.Lock()
@@ -204,13 +202,13 @@ func (m *member) done(at changelog.Watermark) {
 	m.marked = m.marked.Union(at)
 }
 
-// check asks a process how many records the client has, at a watermark that contains all it did.
+// check checks the number of the client's records at a process, at a watermark that covers all its writes.
 func (m *member) check() {
 	n := m.at(m.random.IntN(len(m.fleet.nodes)))
 	query := url.Values{}
 	if mark := m.mark.String(); m.lost {
 		query.Set("latest", "true")
-	} else if mark != "" { // it has written nothing yet
+	} else if mark != "" { // otherwise it has written nothing yet
 		query.Set("min_watermark", mark)
 	}
 	g, err := n.source(m.source(), query)
@@ -233,7 +231,7 @@ func (m *member) check() {
 	m.read.Add(1)
 }
 
-// held holds that what is stored is what the clients have, while they hold still, and that rollups count it.
+// held checks, while the clients pause, that their records are stored and that the rollups count them.
 func (c *crowd) held() {
 	c.t.Helper()
 	c.still.Lock()

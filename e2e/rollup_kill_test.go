@@ -12,9 +12,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// A process that is killed again and again under load goes on with its rollups when it comes back, where
-// they were: they contain what was acknowledged, equal their recomputation, and need not wait until the
-// lease of the process that is gone has run out.
+// A process that is killed repeatedly under load continues its rollups after a restart: they contain what was
+// acknowledged, equal their recomputation, and need not wait for the expiry of the killed process's lease.
 func TestP04_KilledServer(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t, 3)
@@ -52,10 +51,10 @@ func TestP04_KilledServer(t *testing.T) {
 		kills, atOnce, c.acks.Load(), c.read.Load(), c.refusals())
 }
 
-// standingRollups are those that the clients ask for.
+// standingRollups are the rollups that the clients read.
 var standingRollups = []string{"by_category", "by_source"}
 
-// standing defines the rollups that the clients ask for, and waits until they serve.
+// standing defines these rollups, and waits until they are active.
 func standing(t *testing.T, n *node) {
 	t.Helper()
 	for name, text := range map[string]string{"by_category": fmt.Sprintf(byCategory, "city"), "by_source": bySource} {
@@ -75,7 +74,7 @@ func standing(t *testing.T, n *node) {
 	}
 }
 
-// marks contain everything that was acknowledged, but for what was lost.
+// marks returns a watermark that covers everything acknowledged, except writes whose reply was lost.
 func (c *crowd) marks() changelog.Watermark {
 	c.mu.Lock()
 	defer c.mu.Unlock()

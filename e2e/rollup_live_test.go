@@ -18,10 +18,10 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Three processes keep the rollups of an installation while they are killed, and one is stopped for longer
-// than its leases last and wakes up in the midst of its work; rollups are rebuilt, defined anew and dropped
-// meanwhile. No reader goes back in time, whichever process it asks; who has written finds it counted; and
-// all equals its recomputation, ours and that of a count through the lists of what is stored.
+// Three processes follow the rollups of an installation. They are killed, and one is suspended for longer than its
+// leases last and wakes up in the middle of its work; rollups are rebuilt, redefined and dropped. No reader
+// goes back in time at any process, every write is counted for its writer, and every rollup equals its recomputation,
+// by the server and by a count over the lists of stored items.
 func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, scaled(1, 2), 3, 6)
@@ -66,15 +66,15 @@ func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Logf("%v; %d acknowledged requests, %d answers checked; refused %v", w.done, c.acks.Load(), c.read.Load(), c.refusals())
 }
 
-// upheaval is what befalls the processes and the rollups while the clients go on.
+// upheaval disturbs the processes and the rollups while the clients continue.
 type upheaval struct {
 	*crowd
 	random *rand.Rand
-	done   map[string]int // how often
-	extra  string         // the newest rollup that nobody but a verification reads
+	done   map[string]int // number of disturbances by name
+	extra  string         // the newest rollup, read only by verifications
 }
 
-// kill kills a process while others go on, and starts it again.
+// kill kills a process while others continue, and restarts it.
 func (w *upheaval) kill() {
 	w.t.Helper()
 	w.done["kills"]++
@@ -84,7 +84,7 @@ func (w *upheaval) kill() {
 	n.start()
 }
 
-// follows counts the cells that a process follows, as another one tells.
+// follows returns how many cells a process follows, according to another process.
 func (n *node) follows(tells *node) (cells int, err error) {
 	var r httpapi.Rollup
 	err = tells.get("/v1/rollups/by_source", &r)
@@ -96,8 +96,8 @@ func (n *node) follows(tells *node) (cells int, err error) {
 	return cells, err
 }
 
-// stop stops a process that follows cells until others have taken them over, and rollups were rebuilt, and lets
-// it go on.
+// stop suspends a process that follows cells until other processes have taken them over and rollups were rebuilt, then
+// continues it.
 func (w *upheaval) stop() {
 	w.t.Helper()
 	w.done["stops"]++
@@ -124,7 +124,7 @@ func (w *upheaval) stop() {
 	w.done["rebuilds"]++
 }
 
-// rebuild has both rollups counted anew, and while that is under way kills a process.
+// rebuild rebuilds both rollups and kills a process during the rebuild.
 func (w *upheaval) rebuild() {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -138,7 +138,7 @@ func (w *upheaval) rebuild() {
 	}
 }
 
-// redefine has the rollup by category divided by something else.
+// redefine changes the dimension of the rollup by category.
 func (w *upheaval) redefine() {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -148,7 +148,7 @@ func (w *upheaval) redefine() {
 	n.settled("by_category")
 }
 
-// add defines a rollup that was not there, and drops the one that was added before.
+// add defines a new rollup, and drops the one added before.
 func (w *upheaval) add(round int) {
 	w.t.Helper()
 	n := w.fleet.nodes[w.random.IntN(len(w.fleet.nodes))]
@@ -168,7 +168,7 @@ func (w *upheaval) add(round int) {
 	w.extra = name
 }
 
-// settled waits until the newest definition of a rollup serves, in all cells.
+// settled waits until the newest definition of a rollup is active in all cells.
 func (n *node) settled(name string) {
 	n.fleet.t.Helper()
 	eventually(n.fleet.t, 2*time.Minute, fmt.Sprintf("rollup %s serves", name), func() (bool, string) {

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// standings are rollups as hand-made installations have them: of one cell, of sixteen, and of three hundred,
-// in every state, with names and numbers as long as they get.
+// standings returns hand-made rollups: with one cell, sixteen and three hundred, in every state, with names and numbers
+// of maximum length.
 func standings(now time.Time) []rollups.Status {
 	def := rollup.Definition{
 		Name: "places_by_category", Kind: "place", Over: rollup.Entities, Group: []string{"category"}, Dimension: "city",
@@ -67,7 +67,7 @@ func standings(now time.Time) []rollups.Status {
 	return []rollups.Status{some, many, one}
 }
 
-// answerOf has groups with all that there is: many values of the dimension, numbers of many digits, none.
+// answerOf returns groups with every variation: many dimension values, numbers with many digits, no values.
 func answerOf(s *rollups.Status, now time.Time) *rollups.Answer {
 	d := &s.Definition
 	values := func(n int64) rollup.Values {
@@ -156,7 +156,7 @@ func rollupsOfHundreds(tab *tab) {
 	tab.open(pages[len(pages)-2])
 	tab.check(`document.querySelectorAll("#lines tr").length === 300 && !document.querySelector("#lines").checkVisibility()`, "the table of cells is not there, or open")
 	tab.check(`document.querySelector("#groups tbody td").textContent === "290,080,000,000,000,000"`, "digits are lost: "+evaluate[string](tab, `document.querySelector("#groups tbody td").textContent`))
-	// The columns and the others add up to the total, digit for digit.
+	// The columns and the rest add up to the total, digit for digit.
 	tab.check(`[...document.querySelectorAll("#groups tbody tr")].every(tr => {
 		const [total, ...by] = [...tr.querySelectorAll("td")].map(td => td.textContent).filter(text => /^[\d,]+$/.test(text)).map(text => BigInt(text.replaceAll(",", ""))).slice(0, 8);
 		return by.length === 7 && by.reduce((a, b) => a + b) === total;

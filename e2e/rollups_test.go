@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// TestRollups looks at the pages of rollups in a real browser, over a server that keeps some.
+// TestRollups tests the rollup pages in a real browser, over a server with rollups.
 func TestRollups(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
@@ -35,13 +35,13 @@ func TestRollups(t *testing.T) {
 	})
 }
 
-// counted defines a rollup of places by category, divided by an attribute, and waits until it can be read.
+// counted defines a rollup of places by category and an attribute, and waits until it can be read.
 func (tab *tab) counted(dimension string) {
 	tab.Helper()
 	ctx := context.Background()
 	if _, _, err := tab.svc.Rollups().Define(ctx, rollup.Definition{
 		Name: "places_by_category", Kind: "place", Group: []string{"category"}, Dimension: dimension,
-		Where:    []rollup.Condition{{Attribute: "name", Exists: true}}, // so that changes say it
+		Where:    []rollup.Condition{{Attribute: "name", Exists: true}}, // so that changes carry the name
 		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count}, {Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
 	}); err != nil {
 		tab.Fatal(err)
@@ -57,7 +57,7 @@ func (tab *tab) settle() {
 	}
 }
 
-// cafe is a record of a place of a category, in a city or in none.
+// cafe returns a record of a place with a category, with or without a city.
 func cafe(key, category, city string) records.Input {
 	a := entity.Attributes{"name": {"Café " + key}, "category": {category}}
 	if city != "" {
@@ -66,7 +66,7 @@ func cafe(key, category, city string) records.Input {
 	return records.Input{Ref: entity.Ref{Source: "pos", Key: key}, Attributes: a}
 }
 
-// lineOf is the text of a line of the groups, found by its first column.
+// lineOf returns the expression for the text of a row of the groups, found by its first column.
 func lineOf(group string) string {
 	return `[...document.querySelectorAll("#groups tbody tr")].find(tr => tr.querySelector("th").textContent === ` + jsString(group) + `)?.innerText.split(/\s+/).join(" ")`
 }
@@ -130,7 +130,7 @@ func rollupShowsText(tab *tab) {
 	tab.counted("city")
 	var shown []string
 	for i, s := range hostile {
-		if !strings.ContainsRune(s, '\u202e') { // not in a name
+		if !strings.ContainsRune(s, '\u202e') { // not allowed in a name
 			shown = append(shown, s)
 			tab.put(cafe(strconv.Itoa(i)+s, s, s))
 		}
@@ -160,7 +160,7 @@ func rollupIsPaged(tab *tab) {
 	}
 	tab.put(puts...)
 	tab.put(cafe("another", "category 077", "Shelbyville"))
-	tab.settle() // a page is a reading of its own: one cell may be behind what another has counted
+	tab.settle() // each page is a separate read: one cell may lag behind another
 	tab.open("/rollups/places_by_category")
 	tab.await(lineOf("category 077") + `?.startsWith("category 077 2 ")`)
 	tab.check(`document.querySelector("#groups tbody th").textContent === "category 077"`, "the largest is not first")
@@ -190,7 +190,7 @@ func rollupsAreEmpty(tab *tab) {
 	tab.open("/rollups")
 	tab.check(`document.querySelector("pre").textContent.includes("group: category\ndimension: region\n")`, "it is not shown how to define one")
 	tab.check(`document.querySelector("[data-copy]").dataset.copy === document.querySelector("pre").textContent`, "what is copied is not what is shown")
-	tab.counted("city") // the page becomes that of the list by itself
+	tab.counted("city") // the open page changes to the list without a reload
 	tab.await(`document.querySelector("#rollups h2 a")?.textContent === "places_by_category"`)
 	tab.click(`#rollups h2 a`)
 	tab.await(`document.querySelector("#groups")?.textContent.includes("No groups: nothing is stored that it counts")`)

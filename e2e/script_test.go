@@ -14,9 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs every *.txtar as a testscript: commands, then the files that they find in their
-// folder. The binary is the first of the PATH, and one command is added, because exit codes are a
-// promise:
+// TestScripts runs every *.txtar as a testscript: commands, then the files in their folder. The binary is first in
+// PATH. One command is added, because exit codes are a promise:
 //
 //	exits CODE locus ARGUMENTS...  like exec, but has to end with CODE
 func TestScripts(t *testing.T) {

@@ -15,35 +15,34 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle reads entities: DB.Entities of package locus. It is safe for concurrent use.
+// Handle reads entities. Get it from DB.Entities of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine  *engine.Engine
 	records *records.Handle
 }
 
-// New returns the handle of an installation.
+// New returns the entities handle of an installation.
 func New(e *engine.Engine, r *records.Handle) *Handle { return &Handle{e, r} }
 
-// Entity is an entity as read.
+// Entity is an entity together with the id that was requested.
 type Entity struct {
 	*entity.Entity
-	// Requested is the id that was asked for. It differs from ID if it was merged away; both lead
-	// here for ever.
+	// Requested is the id the caller asked for. It differs from ID if that id was merged away; both resolve to this
+	// entity for ever.
 	Requested locality.ID
 }
 
-// Redirected reports whether the entity was asked for by a former id.
+// Redirected reports whether the entity was requested by a former id.
 func (e *Entity) Redirected() bool { return e.Requested != e.ID }
 
-// Get returns the entity that an id leads to, for ever: an id that was merged away leads
-// to the survivor. The error is entity.ErrNotFound for an id that was never given out,
-// entity.ErrErased if the last record behind it was deleted, and a *locus.InvalidError for an id that is
-// not of version b.
+// Get returns the entity that an id resolves to. An id that was merged away resolves to the surviving entity for ever.
+// The error is entity.ErrNotFound for an id that was never minted, entity.ErrErased if the last record behind it was
+// deleted, and a *locus.InvalidError for an id that is not of version b.
 func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
 	if err := engine.CheckID("/id", id); err != nil {
 		return nil, err
 	}
-	passed := map[locality.ID]bool{} // two records that were deleted at once may lead to each other
+	passed := map[locality.ID]bool{} // two records deleted together may point to each other
 	for at, seen := id, 0; ; seen++ {
 		home, err := engine.Locate(ctx, h.engine, at, (*cell.Map).Entity)
 		if err != nil {
@@ -82,11 +81,11 @@ func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
 	}
 }
 
-// maxReread is how often a read starts again because a merge came in between.
+// maxReread is how many times Get starts again because of a concurrent merge.
 const maxReread = 1000
 
-// Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity. Only an id can
-// have been redirected. The error is a *locus.InvalidError if it is none of these.
+// Find resolves an address to its entity: an entity id, a puid or SOURCE:KEY. Only an id can be redirected. The error
+// is a *locus.InvalidError if the address is none of these.
 func (h *Handle) Find(ctx context.Context, address string) (*Entity, error) {
 	if id, err := locality.Parse(address); err == nil {
 		if err := engine.CheckID("/address", id); err != nil {
@@ -105,8 +104,8 @@ func (h *Handle) Find(ctx context.Context, address string) (*Entity, error) {
 	return &Entity{Entity: e.Entity, Requested: e.ID}, nil
 }
 
-// Record reads the record of an address: an entity id, which stands for its anchor, a puid or SOURCE:KEY. The error is a
-// *locus.InvalidError if it is none of these, entity.ErrNotFound or entity.ErrErased.
+// Record reads the record at an address: a puid, SOURCE:KEY, or an entity id, which means the entity's anchor. The
+// error is a *locus.InvalidError if the address is none of these, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Record(ctx context.Context, address string) (*entity.Record, error) {
 	if id, err := locality.Parse(address); err == nil {
 		if err := engine.CheckID("/address", id); err != nil {
@@ -128,8 +127,8 @@ func (h *Handle) Record(ctx context.Context, address string) (*entity.Record, er
 	return h.records.Stored(ctx, ref)
 }
 
-// Members reads the records of an entity, in the order of its members. One that was deleted
-// since the entity was read is left out.
+// Members reads the records of an entity, in the order of its members. Records deleted since the entity was read are
+// left out.
 func (h *Handle) Members(ctx context.Context, e *entity.Entity) ([]*entity.Record, error) {
 	records, err := h.engine.Records(ctx, e.PUIDs())
 	if err != nil {

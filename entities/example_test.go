@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// Both records lead to one entity, which is found by its words.
+// Both records are in one entity, which a search finds.
 func Example() {
 	dir, err := os.MkdirTemp("", "entities")
 	check(err)

@@ -15,23 +15,22 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Relation is what two entities are to each other without being one.
+// Relation is a connection between two entities that are not the same thing.
 type Relation struct {
-	// Relation is part_of: this entity is a part of the other; has_part: the other is a part of this one;
-	// or co_located: two things at one spot.
+	// Relation is part_of (this entity is part of the other), has_part (the other is part of this one) or co_located
+	// (two things in one place).
 	Relation string        `json:"relation"`
-	Entity   locality.ID   `json:"entity"` // the other one
+	Entity   locality.ID   `json:"entity"` // the other entity
 	Name     string        `json:"name"`
-	Via      [2]entity.Ref `json:"via"` // the records by which it was seen, this entity's first
+	Via      [2]entity.Ref `json:"via"` // the pair of records that shows it, this entity's first
 	Bits     match.Score   `json:"bits"`
 }
 
-// maxRelations is how many relations of an entity are answered.
+// maxRelations limits how many relations Relations returns.
 const maxRelations = 16
 
-// Relations are the things that an entity has to do with without being one of them: at most 16, each once,
-// by its best pair of records, the best first. What is a part of one record of it is a part of it, whatever it is
-// to the others.
+// Relations returns up to 16 entities that are related to an entity, each once, with its best pair of records, the best
+// first. part_of and has_part take precedence over co_located if pairs of the same two entities differ.
 func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, error) {
 	e, err := h.Get(ctx, id)
 	if err != nil {
@@ -94,7 +93,7 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 	return list, nil
 }
 
-// RelationOf returns what the thing of a record is to that of another: part_of, has_part, or the name of the outcome.
+// RelationOf returns the relation of record own to record other: part_of, has_part, or the name of the outcome.
 func RelationOf(m *match.Matcher, v match.Vector, own, other entity.Ref) string {
 	if m.Decide(v) != match.PartOf {
 		return m.Decide(v).String()
@@ -106,7 +105,7 @@ func RelationOf(m *match.Matcher, v match.Vector, own, other entity.Ref) string 
 	return "has_part"
 }
 
-// nameOf is what an entity is called, "" if nobody says.
+// nameOf returns the name of an entity, "" if it has none.
 func (h *Handle) nameOf(e *entity.Entity) string {
 	for _, a := range h.engine.Schema(e.Kind).Attributes {
 		if name := e.View.First(a.Name); a.Type == match.TypeName && name != "" {

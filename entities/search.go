@@ -20,40 +20,40 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// MaxText is how many bytes the text of a search has at most.
+// MaxText is the maximum length of a search text, in bytes.
 const MaxText = 256
 
-// Query asks for entities of which all holds that is asked for. The zero query asks for all.
+// Query selects entities that meet all its conditions. The zero Query selects all.
 type Query struct {
-	Kind    string       // only of this kind; "" for all
-	Text    string       // every word must be in a name, a category or a city; the last may be the beginning of one
-	Where   []Filter     // attributes and the values that they must have
+	Kind    string       // only this kind; "" for all
+	Text    string       // every word must occur in a name, a category or a city; the last may be a prefix
+	Where   []Filter     // required values of attributes
 	Has     []string     // attributes that must have a value
-	Without []string     // attributes that must have none
-	Order   Order        // "" is OrderBest if anything is asked for, OrderID otherwise
-	After   entity.Place // leaves out what comes before it, and it; the zero place to begin
+	Without []string     // attributes that must have no value
+	Order   Order        // "" is OrderBest if there is any condition, otherwise OrderID
+	After   entity.Place // exclusive start; the zero place to begin
 	Limit   int          // 1 to 1000; 0 for 100
 }
 
-// Filter asks for an attribute that has a value, compared as its kind normalises it. An entity has all the
-// values that its records have.
+// Filter requires an attribute to have a value, compared as its kind normalises it. An entity has all the values of its
+// records.
 type Filter struct{ Attribute, Value string }
 
-// Order is the order of a list of entities.
+// Order is the order of the results.
 type Order string
 
-// The orders of entities.
+// Orders of entities.
 const (
-	// OrderBest has the highest ranks first, see entity.Rank; within one rank the order is OrderID.
+	// OrderBest sorts by descending rank, see entity.Rank, then as OrderID.
 	OrderBest Order = "best"
-	// OrderID is the order of the anchors' puids, in which pages of everything are stable.
+	// OrderID sorts by the anchors' puids, so that pages over all entities are stable.
 	OrderID Order = "id"
 )
 
-// MaxFilters is how much one Query may ask for, of filters, of attributes present and absent.
+// MaxFilters is the maximum number of conditions in Where, Has and Without together.
 const MaxFilters = 32
 
-// Search returns a page of entities; next is the After of the next page, the zero place if there is none.
+// Search returns a page of entities; next is the After of the next page, the zero place at the end.
 func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity, next entity.Place, err error) {
 	limit, err := engine.Limit(q.Limit)
 	if err != nil {
@@ -71,13 +71,13 @@ func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity
 	return entities, next, nil
 }
 
-// placeOf is where an entity is in an order, as the After of what follows it.
+// placeOf returns the position of an entity, for use as After.
 func placeOf(e *entity.Entity) entity.Place {
 	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
-// Each searches, and returns what it finds in order, up to the end. It reads entities as they are asked for,
-// and few in vain if the caller takes about Limit of them.
+// Each returns all matching entities in order. It reads lazily, and reads little in vain if the caller takes about
+// Limit of them.
 func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*entity.Entity, error] {
 	return func(yield func(*entity.Entity, error) bool) {
 		query, none, err := h.query(q)
@@ -95,10 +95,10 @@ func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*entity.Entity, er
 	}
 }
 
-// errEnough ends a search whose caller takes no more.
+// errEnough ends a search whose caller stopped iterating.
 var errEnough = errors.New("locus: the caller has enough")
 
-// yield hands out an entity of a kind that this process knows.
+// yield passes an entity to the caller after making sure that this process has its kind.
 func (h *Handle) yield(ctx context.Context, e *entity.Entity, yield func(*entity.Entity, error) bool) error {
 	if err := h.engine.EnsureKind(ctx, e.Kind); err != nil {
 		return err
@@ -109,10 +109,10 @@ func (h *Handle) yield(ctx context.Context, e *entity.Entity, yield func(*entity
 	return nil
 }
 
-// searchPage is how many entities of a search are read at once at most.
+// searchPage is the maximum number of entities read from a cell at once.
 const searchPage = 64
 
-// inOrder reads in the order of anchors.
+// inOrder searches in the order of anchors.
 func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
 	for wanted := query.Limit + 1; ; {
 		page, next, err := engine.List[*entity.Entity]{
@@ -139,15 +139,15 @@ func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.P
 	}
 }
 
-// found is what was found in one cell, in order, as far as it was read.
+// found is the state of a search in one cell.
 type found struct {
 	cell cell.ID
 	next []*entity.Entity
-	more bool         // there may be more behind them
-	at   entity.Query // which reads them
+	more bool         // there may be more after next
+	at   entity.Query // reads the next page
 }
 
-// best merges what is found in each cell. Of each it reads about as much as its part of the page, and more only when
+// best merges the results of all cells by rank. It reads about each cell's share of the page first, and more only when
 // that is used up.
 func (h *Handle) best(ctx context.Context, query entity.Query, after entity.Place, yield func(*entity.Entity, error) bool) error {
 	query.Points, query.After = entity.MaxRank, math.MinInt64
@@ -181,7 +181,7 @@ func (h *Handle) best(ctx context.Context, query entity.Query, after entity.Plac
 	}
 }
 
-// before reports whether a stands before b in the order of ranks and anchors.
+// before reports whether a precedes b in the order of ranks and anchors.
 func before(a, b *entity.Entity) bool {
 	if x, y := a.Rank.Points(), b.Rank.Points(); x != y {
 		return x > y
@@ -189,7 +189,7 @@ func before(a, b *entity.Entity) bool {
 	return a.Anchor() < b.Anchor()
 }
 
-// look reads more of a cell if what was read is used up.
+// look reads the next page of a cell if the last one is used up.
 func (h *Handle) look(ctx context.Context, c *found) error {
 	if len(c.next) > 0 || !c.more {
 		return nil
@@ -207,7 +207,7 @@ func (h *Handle) look(ctx context.Context, c *found) error {
 	return nil
 }
 
-// query normalises what is asked for; none tells that nothing can match it.
+// query normalises q. none reports that nothing can match it.
 func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
 	if query.Limit, err = engine.Limit(q.Limit); err != nil {
 		return query, false, err
@@ -272,8 +272,8 @@ func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
 	return query, none, nil
 }
 
-// declaring is the kind whose attribute is meant: the one that is named, or else the first that has such an
-// attribute, that of records which name none before the others.
+// declaring returns the named kind and the definition of the attribute in it. If kind is "", it returns the first kind
+// that has the attribute, the default kind before the others.
 func (h *Handle) declaring(pointer, kind, attribute string) (*resolve.Kind, match.Attribute, error) {
 	rules := h.engine.Resolver.Rules()
 	kinds := append([]*resolve.Kind{rules.Kind("")}, rules.Kinds()...)
@@ -289,7 +289,7 @@ func (h *Handle) declaring(pointer, kind, attribute string) (*resolve.Kind, matc
 	return nil, match.Attribute{}, problem.Invalid(pointer, "invalid", "%s attribute %.64q", of, attribute)
 }
 
-// checkText checks a text to search for.
+// checkText validates a search text.
 func checkText(pointer, s string) error {
 	code, message := "invalid", ""
 	switch {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explain says why: what holds an entity together, why two records are one or two, how an entity came to be and
-// what its history is, what would be if something were otherwise, and by which cells an address is found. The code that
-// decided is asked again, so an explanation is the decision.
+// Package explain explains results: what holds an entity together, why two records are in one entity or in two, how an
+// entity was formed and changed, what would change under other conditions, and which cells serve an address. It runs
+// the code that made the decision, so explanations cannot differ from decisions.
 //
 // Use it through DB.Explain of package locus.
 package explain

@@ -18,25 +18,25 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// History is what the logs still hold of an entity and of the records that it has: their puts, the entities
-// that they were, and the merges and splits in between.
+// History is what the logs still hold about an entity and its records: their puts, the entities they were in before,
+// and the merges and splits.
 type History struct {
 	Entity *entity.Entity `json:"entity"`
-	// Events, the oldest first. Between two cells their clocks tell which was first.
+	// Events are in ascending order of time. The order across cells depends on their clocks.
 	Events []changes.Change `json:"events"`
-	// Since is from when on there is nothing missing; zero is from the beginning.
+	// Since is the time from which Events is complete; zero means from the beginning.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Of each cell so many changes are looked through, the latest ones, since the logs know of no entity; and so
-// many are answered.
+// Limits on how many changes are scanned in each cell, from the end of its log, and on how many events are returned.
+// The scan is needed because logs are not indexed by entity.
 const (
 	eventsOfHow     = 100
 	eventsOfHistory = 20_000
 	maxEvents       = 1000
 )
 
-// History is what the logs still hold of an entity.
+// History returns what the logs still hold about an entity.
 func (h *Handle) History(ctx context.Context, id locality.ID) (*History, error) {
 	e, err := h.entities.Get(ctx, id)
 	if err != nil {
@@ -51,7 +51,7 @@ func (h *Handle) History(ctx context.Context, id locality.ID) (*History, error) 
 	return hist, err
 }
 
-// events reads the changes of some of the records and of the entities that are named after them.
+// events reads the changes of some of the records and of the entities named after them.
 func (h *Handle) events(ctx context.Context, records []*entity.Record, members []entity.PUID, most int) (events []changes.Change, since time.Time, err error) {
 	about := map[locality.ID]bool{}
 	var cells []cell.ID
@@ -94,7 +94,7 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 	return events, since, nil
 }
 
-// eventsIn looks through the end of a log; from is the time from which on that is all.
+// eventsIn scans the end of a log; from is the time from which the result is complete.
 func eventsIn(ctx context.Context, tx resolve.Tx, id cell.ID, about map[locality.ID]bool, most int) (events []changes.Change, from time.Time, err error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {

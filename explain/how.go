@@ -16,38 +16,38 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Lineage is how an entity came to be: the steps of clustering that its records went through, in order,
-// and what the log still knows of it.
+// Lineage describes how an entity was formed: the clustering steps of its records, in order, and the changes that the
+// log still holds.
 type Lineage struct {
 	Entity    *entity.Entity `json:"entity"`
 	Requested locality.ID    `json:"requested"`
 	Threshold match.Score    `json:"threshold"`
-	// Component is how many records were clustered together with those of the entity; Cut is the score that
-	// an edge had to have to connect them, the threshold unless they were too many.
+	// Component is how many records were clustered together with those of the entity. Cut is the minimum score of an
+	// edge to connect them: the threshold, unless the component was too large.
 	Component int         `json:"component"`
 	Cut       match.Score `json:"cut"`
 	Steps     []Step      `json:"steps"`
-	// Events are the latest changes of the entity and of its records that the logs still hold; see History.
+	// Events are the latest changes of the entity and its records that the logs still hold; see History.
 	Events []changes.Change `json:"events"`
 	Since  time.Time        `json:"since,omitzero"`
 	Took   time.Duration    `json:"took_ns"`
 }
 
-// Step is one step: two groups of records that became one because of a pair of them, or did not.
+// Step is one clustering step: a pair of records that joined two groups, or failed to.
 type Step struct {
 	A      []entity.Ref `json:"a"`
 	B      []entity.Ref `json:"b"`
 	Pair   Join         `json:"pair"`
 	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
-	Absent int          `json:"absent"` // pairs that share no clue: each counts against
+	Absent int          `json:"absent"` // pairs without a common blocking key: each counts against
 	Joined bool         `json:"joined"`
-	// Decided is what a person said of the pair, if that made the step, or kept it from being made.
+	// Decided is the human decision about the pair that caused or prevented the step.
 	Decided *entity.Decision `json:"decided,omitempty"`
-	Against string           `json:"against,omitempty"` // what kept the two apart, in a sentence
+	Against string           `json:"against,omitempty"` // what kept the groups apart, in a sentence
 }
 
-// How tells how an entity came to be. Its records are clustered again by the code that did it, from what is
-// stored, so the steps are those that were.
+// How returns how an entity was formed. It clusters the stored records again with the same code, so the steps are the
+// original ones.
 func (h *Handle) How(ctx context.Context, id locality.ID) (*Lineage, error) {
 	begin := time.Now()
 	e, err := h.entities.Get(ctx, id)
@@ -73,8 +73,7 @@ func (h *Handle) How(ctx context.Context, id locality.ID) (*Lineage, error) {
 	return l, err
 }
 
-// steps are those that made the entity of a record, and of those that would have taken in others the last
-// one with each.
+// steps returns the steps that formed the entity of a record, and the last rejected step with each other group.
 func steps(c *resolve.Component, anchor entity.PUID) []Step {
 	var joins []match.Join
 	groups := c.Trace(func(j match.Join) { joins = append(joins, j) })
@@ -87,7 +86,7 @@ func steps(c *resolve.Component, anchor entity.PUID) []Step {
 			}
 		}
 	}
-	last := map[int]int{} // group that was refused → its last step
+	last := map[int]int{} // rejected group → index of its last step
 	for i, j := range joins {
 		a, b := of[j.Edge.A], of[j.Edge.B]
 		if !j.Joined && (a == own || b == own) {
@@ -131,13 +130,13 @@ func step(c *resolve.Component, j match.Join) Step {
 	return st
 }
 
-// pairOf compares two records of a component, of which the first is the first by source and key.
+// pairOf compares two records of a component; A is the first by source and key.
 func pairOf(c *resolve.Component, a, b int) Join {
 	e := c.Matcher.Explain(c.Norms[a], c.Norms[b], c.Matcher.Compare(c.Norms[a], c.Norms[b]))
 	return Join{entity.Ref(e.A), entity.Ref(e.B), e, nil}
 }
 
-// decisionOn is what somebody decided about a pair, nil if nobody did.
+// decisionOn returns the decision about a pair, nil if there is none.
 func decisionOn(c *resolve.Component, e match.Edge) *entity.Decision {
 	return decisions.Between(c.Decisions, []entity.PUID{c.Records[e.A].PUID}, []entity.PUID{c.Records[e.B].PUID})
 }
@@ -156,7 +155,7 @@ func because(d *entity.Decision) string {
 	return ": " + d.Reason
 }
 
-// against says why two groups did not become one.
+// against returns why two groups were not joined.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
 		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them were not candidates", j.Pairs, match.Sum(j.Sum), j.Absent)

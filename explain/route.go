@@ -15,22 +15,22 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Route says where an address lives and why. Exactly one of Key, PUID and ID is set, by what
-// was asked for.
+// Route describes which cell serves an address, and why. Exactly one of Key, PUID and ID is set, depending on the
+// address.
 type Route struct {
 	Address string            `json:"address"`
 	Key     *cell.KeyRoute    `json:"key,omitempty"`
 	PUID    *cell.PuidRoute   `json:"puid,omitempty"`
 	ID      *cell.EntityRoute `json:"id,omitempty"`
-	// Found tells whether the store has a record or an entity there.
+	// Found reports whether there is a record or an entity.
 	Found bool `json:"found"`
-	// Record and Entity are what was found, and where they live.
+	// Record and Entity are what was found.
 	Record *entity.PUID `json:"record,omitempty"`
 	Entity *locality.ID `json:"entity,omitempty"`
 }
 
-// Route explains where an address - an entity id, a puid or SOURCE:KEY - lives, and whether
-// anything is there. The error is an *locus.InvalidError if it is none of these.
+// Route explains which cell serves an address (an entity id, a puid or SOURCE:KEY), and whether anything is stored
+// there. The error is a *locus.InvalidError if the address is none of these.
 func (h *Handle) Route(ctx context.Context, address string) (*Route, error) {
 	route := &Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
@@ -67,7 +67,7 @@ func (h *Handle) Route(ctx context.Context, address string) (*Route, error) {
 	return route, h.routeRecord(ctx, route, address)
 }
 
-// walk follows an external key from cell to cell, as a look-up does, and notes what each of them says.
+// walk follows an external key from cell to cell, as a lookup does, and notes the answer of each.
 func (h *Handle) walk(ctx context.Context, ref entity.Ref) *cell.KeyRoute {
 	m, begin := h.engine.Map(), time.Now()
 	route := cell.NewRouter(m).ExplainKey(ref.Source, ref.Key)

@@ -18,28 +18,28 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Scenario asks what entities would be if something were otherwise. Nothing is written. The fields add up.
+// Scenario is a hypothetical change. Nothing is written. All fields apply together.
 type Scenario struct {
-	// Of is the address of a record or an entity: what is looked at is all that it is connected with.
+	// Of is the address of a record or an entity; the scenario covers everything connected with it.
 	Of string `json:"of"`
-	// Delete are the addresses of records that would not be there.
+	// Delete are the addresses of records to leave out.
 	Delete []string `json:"delete,omitempty"`
-	// Decide are decisions that would be made.
+	// Decide are decisions to add.
 	Decide []decisions.Input `json:"decide,omitempty"`
-	// Bits are bits that a level of agreement would have, by "field: level" as explanations name them.
+	// Bits are match weights to change, by "field: level" as explanations name them.
 	Bits map[string]match.Score `json:"bits,omitempty"`
-	// Threshold in bits; 0 is the one that is.
+	// Threshold is the match threshold in bits; 0 keeps the current one.
 	Threshold match.Score `json:"threshold,omitempty"`
 }
 
 // ScenarioResult is what would change.
 type ScenarioResult struct {
-	Before []ScenarioEntity `json:"before"` // those that are, and would change or be no more
-	After  []ScenarioEntity `json:"after"`  // those that would be
+	Before []ScenarioEntity `json:"before"` // current entities that would change or disappear
+	After  []ScenarioEntity `json:"after"`  // entities that would replace them
 	Took   time.Duration    `json:"took_ns"`
 }
 
-// ScenarioEntity is an entity as it is or would be.
+// ScenarioEntity is an entity, current or hypothetical.
 type ScenarioEntity struct {
 	ID      locality.ID  `json:"id"`
 	Kind    string       `json:"kind"`
@@ -47,15 +47,15 @@ type ScenarioEntity struct {
 	View    entity.View  `json:"view"`
 }
 
-// Limits of a supposition.
+// Limits of a scenario.
 const (
-	MaxScenario = 100 // records deleted, decisions and bits together
+	MaxScenario = 100 // deletions, decisions and bits together
 	maxBits     = 100 * 100
 )
 
-// WhatIf answers with what entities would be if something were otherwise: computed by the code that resolves,
-// from what is stored. Nothing is written. A feature that more than resolve.MaxCarriers records carry tells
-// nothing apart, though some of them were deleted.
+// WhatIf returns the entities that a scenario would produce, computed from the stored data by the code that resolves.
+// Nothing is written. A feature carried by more than resolve.MaxCarriers records stays a stop key even if the scenario
+// deletes some of them.
 func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error) {
 	begin := time.Now()
 	if err := q.check(); err != nil {
@@ -97,7 +97,7 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 	return &ScenarioResult{Before: supposed(before), After: supposed(after), Took: time.Since(begin)}, nil
 }
 
-// check holds that something is supposed, and within limits.
+// check rejects a scenario that changes nothing or exceeds the limits.
 func (q *Scenario) check() error {
 	var problems []problem.Problem
 	switch n := len(q.Delete) + len(q.Decide) + len(q.Bits); {

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// Handle explains: DB.Explain of package locus. It is safe for concurrent use.
+// Handle explains results. Get it from DB.Explain of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine    *engine.Engine
 	records   *records.Handle
@@ -25,34 +25,34 @@ type Handle struct {
 	decisions *decisions.Handle
 }
 
-// New returns the handle of an installation.
+// New returns the explain handle of an installation.
 func New(e *engine.Engine, r *records.Handle, en *entities.Handle, d *decisions.Handle) *Handle {
 	return &Handle{e, r, en, d}
 }
 
-// Explanation says what holds an entity together.
+// Explanation describes what holds an entity together.
 type Explanation struct {
 	Entity    *entity.Entity   `json:"entity"`
 	Requested locality.ID      `json:"requested"`
 	Threshold match.Score      `json:"threshold"`
 	Records   []*entity.Record `json:"records"` // the members' records, in the entity's order
-	// Joins are the comparisons that join the records, strongest first: as many as it takes to
-	// connect them, each with the bits that it is made of.
+	// Joins are the comparisons that connect the records, the strongest first: a minimal set, each with the match
+	// weights it consists of.
 	Joins []Join `json:"joins"`
 }
 
-// Join is one comparison of two records: A, the first by source and key, is the first side of the
-// explanation, B the second.
+// Join is the comparison of two records. A, the first by source and key, is the first side of the explanation, B the
+// second.
 type Join struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
 	Explanation match.Explanation `json:"explanation"`
-	// Decided is what a person said: that the two are one thing, whatever the comparison says.
+	// Decided is the decision that the two are the same thing, which overrides the comparison.
 	Decided *entity.Decision `json:"decided,omitempty"`
 }
 
-// Why explains what holds an entity together: the strongest comparisons that connect its records.
-// The same code that decided is asked again, so the explanation is the decision.
+// Why explains what holds an entity together: the strongest comparisons that connect its records. It runs the code that
+// made the decision, so the explanation cannot differ from it.
 func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) {
 	e, err := h.entities.Get(ctx, id)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	for b := range norms {
 		for a := range b {
 			if a != leads[b] && (a != leads[a] || b != leads[b]) {
-				continue // what says the same is said once
+				continue // an equivalent reason is already listed
 			}
 			v := m.Compare(norms[a], norms[b])
 			pairs = append(pairs, pair{a, b, v, m.Score(v)})
@@ -91,7 +91,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	if err != nil {
 		return nil, err
 	}
-	// What people said to be one thing comes first, as it does when records are clustered.
+	// Decisions come first, as in clustering.
 	said := func(p pair) *entity.Decision {
 		d := decisions.Between(made, []entity.PUID{records[p.a].PUID}, []entity.PUID{records[p.b].PUID})
 		if d == nil || d.Verdict != entity.VerdictSame {
@@ -127,7 +127,8 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	return why, nil
 }
 
-// among returns the matcher of a kind that weighs what these records share by the names that the live records have for it.
+// among returns the matcher of a kind, weighted by the name frequencies of the live records for the names that these
+// records share.
 func (h *Handle) among(ctx context.Context, kind string, records ...*match.Record) (*match.Matcher, error) {
 	var names match.Names
 	err := h.engine.Retry(ctx, func() (err error) {

@@ -18,30 +18,30 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Comparison says why two records are in one entity or in two. A, the record that was asked for
-// first, is the first side of the explanation, B the second.
+// Comparison explains why two records are in one entity or in two. A, the first record of the request, is the first
+// side of the explanation, B the second.
 type Comparison struct {
 	A       entity.Ref  `json:"a"`
 	B       entity.Ref  `json:"b"`
 	EntityA locality.ID `json:"entity_a"`
 	EntityB locality.ID `json:"entity_b"`
-	// Reason is the first of Reasons, and Message says it in a sentence, with its figures.
+	// Reason is the first of Reasons; Message is its sentence, with figures.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Reasons are all that there are, the strongest first: same_entity; decided (a person said that they, or
-	// two of the records around them, are two things), relation, no_common_feature, only_generic_features,
-	// below_threshold, not_joined (they match, but what else is around them speaks against it), cut (too many
-	// are connected), two_kinds.
+	// Reasons are all reasons, the strongest first: same_entity; decided (a human decided that they, or two records
+	// around them, are different things), relation, no_common_feature, only_generic_features, below_threshold,
+	// not_joined (they match, but other evidence around them outweighs it), cut (the component is too large),
+	// two_kinds.
 	Reasons []Reason `json:"reasons"`
-	// Decided is what a person said of the two, if anybody did.
+	// Decided is the decision about the two, if there is one.
 	Decided *entity.Decision `json:"decided,omitempty"`
-	// Shared are the features that both carry, with how many records carry them.
+	// Shared are the features that both records carry, with the number of records that carry each.
 	Shared      []SharedFeature   `json:"shared"`
 	Threshold   match.Score       `json:"threshold"`
 	Explanation match.Explanation `json:"explanation"`
 }
 
-// Reason is why two records are in two entities, or in one.
+// Reason is one reason why two records are in one entity or in two.
 type Reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -55,8 +55,8 @@ type SharedFeature struct {
 	Generic  bool   `json:"generic"`  // carried by too many records to make candidates
 }
 
-// WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
-// error is an *locus.InvalidError with the pointer /a or /b if that is no address.
+// WhyNot compares the records at two addresses; an entity id means the entity's anchor. The error is a
+// *locus.InvalidError with the pointer /a or /b if one of them is not an address.
 func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 	recA, err := h.entities.Record(ctx, a)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 	return w, nil
 }
 
-// otherKind answers for things that are never compared.
+// otherKind returns the comparison of records of two kinds, which are never compared.
 func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Comparison, error) {
 	of, err := h.records.WithEntities(ctx, []*entity.Record{a, b})
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	}, nil
 }
 
-// reasons are those that the pair itself gives, the strongest first.
+// reasons returns the reasons that follow from the pair alone, the strongest first.
 func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	add := func(code, format string, args ...any) {
 		list = append(list, Reason{code, fmt.Sprintf(format, args...)})
@@ -170,7 +170,7 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	return list
 }
 
-// around are the reasons that the records around two give.
+// around returns the reasons that follow from the records around the pair.
 func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 	at := func(rec *entity.Record) int {
 		return slices.IndexFunc(c.Records, func(other *entity.Record) bool { return other.PUID == rec.PUID })
@@ -182,7 +182,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		}
 		return list
 	}
-	// The last time that the two groups met they were largest.
+	// The two groups were largest in their last comparison.
 	var last *match.Join
 	c.Trace(func(step match.Join) {
 		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) && slices.Contains(step.B, i)
@@ -197,7 +197,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		code := "not_joined"
 		if decisionOn(c, *last.Against) != nil {
 			if pair := [2]int{last.Against.A, last.Against.B}; pair == [2]int{i, j} || pair == [2]int{j, i} {
-				return nil // that is said already
+				return nil // already reported
 			}
 			code = "decided"
 		}
@@ -214,7 +214,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 	return []Reason{{"not_joined", text}}
 }
 
-// worst are the pairs across two groups that speak most against their being one, three at most.
+// worst returns up to three pairs across two groups with the strongest evidence against joining them.
 func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	for _, e := range c.Edges {
 		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) && slices.Contains(j.B, e.A)
@@ -238,7 +238,7 @@ func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	return pairs[:min(len(pairs), 3)]
 }
 
-// carriers counts who carries a feature, up to resolve.MaxCarriers+1.
+// carriers returns how many records carry a feature, up to resolve.MaxCarriers+1.
 func (h *Handle) carriers(ctx context.Context, feature uint64) (int, error) {
 	m := h.engine.Map()
 	var all []entity.PUID

@@ -15,33 +15,33 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Diff is what a kind would be under other rules. Entities that stay have the same records; those that
-// do not merge, split, or both: their records come from several entities, or go to several.
+// Diff compares the entities of a kind under current and proposed rules. An entity stays if its set of records is the
+// same. Otherwise it merges, splits, or both: its records come from several entities, or go to several.
 type Diff struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"` // of the proposed schema
-	Pack    string `json:"pack"`    // the proposed one
+	Pack    string `json:"pack"`    // hash of the proposed pack
 	Records int    `json:"records"`
-	Before  int    `json:"before"`  // entities now
-	After   int    `json:"after"`   // entities then
-	Stay    int    `json:"stay"`    // of those then
-	Changed int    `json:"changed"` // stay, and show other values
-	Merged  int    `json:"merged"`  // entities then whose records come from several
-	Split   int    `json:"split"`   // entities now whose records go to several
-	// Merges and Splits are the largest, at most DiffExamples of each.
+	Before  int    `json:"before"`  // current entities
+	After   int    `json:"after"`   // proposed entities
+	Stay    int    `json:"stay"`    // proposed entities with the same records
+	Changed int    `json:"changed"` // those among Stay that show other values
+	Merged  int    `json:"merged"`  // proposed entities with records from several current ones
+	Split   int    `json:"split"`   // current entities whose records go to several
+	// Merges and Splits are the largest examples, at most DiffExamples of each.
 	Merges []Example `json:"merges"`
 	Splits []Example `json:"splits"`
 }
 
-// Example is entities that merge into one, or one that splits.
+// Example shows entities that merge into one, or one that splits.
 type Example struct {
 	From    []locality.ID `json:"from"`
 	To      []locality.ID `json:"to"`
-	Size    int           `json:"size"`    // how many records it is about
-	Records []Member      `json:"records"` // the first of them
+	Size    int           `json:"size"`    // number of records
+	Records []Member      `json:"records"` // the first records
 }
 
-// Member is a record that changes its entity.
+// Member is a record that moves to another entity.
 type Member struct {
 	entity.Ref
 	Name string      `json:"name,omitempty"`
@@ -50,14 +50,14 @@ type Member struct {
 }
 
 const (
-	// DiffExamples is how many examples a comparison names of a kind, and how many records of each.
+	// DiffExamples is the maximum number of examples of merges and of splits, and of records in each.
 	DiffExamples = 20
-	// MaxDiff is how many records can be compared; each takes about 5 kB of memory meanwhile.
+	// MaxDiff is the maximum number of records to compare. Each takes about 5 kB of memory during the comparison.
 	MaxDiff = 500_000
 )
 
-// Compare says what would change if a kind were resolved by other rules. It reads all live records of the kind
-// into memory, resolves them there, and writes nothing. What is put meanwhile may or may not be in it.
+// Compare returns what would change if a kind were resolved by other rules. It reads all live records of the kind into
+// memory and resolves them there; nothing is written. Records put during the comparison may or may not be included.
 func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress)) (*Diff, error) {
 	schema, pack, err := h.proposed(ctx, p)
 	if err != nil {
@@ -95,7 +95,7 @@ func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress
 	return d.diff, nil
 }
 
-// differ compares the entities of records with what they would be.
+// differ compares current entities with proposed ones.
 type differ struct {
 	engine    *engine.Engine
 	matcher   *match.Matcher
@@ -103,9 +103,9 @@ type differ struct {
 	of        map[entity.PUID]*entity.Record
 	decisions []entity.Decision
 	decided   map[entity.PUID][]entity.Decision
-	groups    [][]*entity.Record // as they would be
+	groups    [][]*entity.Record // proposed
 	diff      *Diff
-	stay      map[entity.PUID][]*entity.Record // by the present anchor
+	stay      map[entity.PUID][]*entity.Record // by current anchor
 }
 
 func (d *differ) readDecisions(ctx context.Context) error {
@@ -119,7 +119,7 @@ func (d *differ) readDecisions(ctx context.Context) error {
 	})
 }
 
-// id is what the entity of an anchor is called: the birth id of that record.
+// id returns the id of the entity with that anchor: the birth id of the anchor record.
 func (d *differ) id(anchor entity.PUID) locality.ID {
 	if rec := d.of[anchor]; rec != nil {
 		return rec.Birth
@@ -127,13 +127,13 @@ func (d *differ) id(anchor entity.PUID) locality.ID {
 	return locality.ID{}
 }
 
-// compare counts what merges and splits.
+// compare counts merges and splits.
 func (d *differ) compare() {
-	size := map[entity.PUID]int{} // of the entities now
+	size := map[entity.PUID]int{} // of current entities
 	for _, rec := range d.records {
 		size[rec.Anchor]++
 	}
-	to := map[entity.PUID]map[entity.PUID]bool{} // by the present anchor, the new ones
+	to := map[entity.PUID]map[entity.PUID]bool{} // proposed anchors by current anchor
 	members := map[entity.PUID][]*entity.Record{}
 	d.stay = map[entity.PUID][]*entity.Record{}
 	then := map[entity.PUID]entity.PUID{}
@@ -171,7 +171,7 @@ func (d *differ) compare() {
 	d.diff.Records, d.diff.Before, d.diff.After = len(d.records), len(size), len(d.groups)
 }
 
-// largest keeps the examples of most records, in an order that is always the same.
+// largest returns the examples with the most records, in a deterministic order.
 func largest(all []Example) []Example {
 	slices.SortFunc(all, func(a, b Example) int {
 		return cmp.Or(cmp.Compare(b.Size, a.Size), slices.CompareFunc(a.From, b.From, locality.ID.Compare))
@@ -188,7 +188,7 @@ func (d *differ) ids(anchors map[entity.PUID]bool) []locality.ID {
 	return ids
 }
 
-// examples are some of the records of a group.
+// examples returns the first records of a group.
 func (d *differ) examples(group []*entity.Record, then map[entity.PUID]entity.PUID) []Member {
 	var some []Member
 	for _, rec := range group[:min(len(group), DiffExamples)] {
@@ -197,7 +197,7 @@ func (d *differ) examples(group []*entity.Record, then map[entity.PUID]entity.PU
 	return some
 }
 
-// views counts the entities that stay and show other values.
+// views counts the entities that stay but show other values.
 func (d *differ) views(ctx context.Context) error {
 	kind := resolve.NewKind(d.matcher)
 	read := func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
@@ -212,7 +212,8 @@ func (d *differ) views(ctx context.Context) error {
 	})
 }
 
-// sameView reports whether two entities show the same: of an attribute that has one value the first counts.
+// sameView reports whether two entities show the same values. For an attribute with a single value only the first
+// counts.
 func sameView(kind *resolve.Kind, a, b entity.View) bool {
 	return slices.EqualFunc(a, b, func(a, b entity.MergedAttribute) bool {
 		if a.Name != b.Name || len(a.Values) == 0 || len(b.Values) == 0 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds lists, creates, compares and switches kinds: how things of one sort are normalised, compared and merged.
+// Package kinds lists, creates, compares and switches kinds. A kind defines how things of one sort are normalised,
+// compared and merged.
 //
 // Use it through DB.Kinds of package locus.
 package kinds

@@ -11,7 +11,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// Three kinds are there from the start. Records that name no kind are places.
+// Three kinds exist from the start. Records that name no kind are places.
 func Example() {
 	dir, err := os.MkdirTemp("", "kinds")
 	check(err)

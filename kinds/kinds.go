@@ -13,47 +13,48 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle lists, creates, compares and switches kinds: DB.Kinds of package locus. It is safe for concurrent use.
+// Handle lists, creates, compares and switches kinds. Get it from DB.Kinds of package locus. It is safe for concurrent
+// use.
 type Handle struct {
 	engine *engine.Engine
 }
 
-// New returns the handle of an installation.
+// New returns the kinds handle of an installation.
 func New(e *engine.Engine) *Handle { return &Handle{e} }
 
 var (
-	// ErrNoKind says that there is no kind of that name.
+	// ErrNoKind means that there is no kind of that name.
 	ErrNoKind = errors.New("locus: there is no such kind")
-	// ErrNoPack says that the installation keeps no pack of that hash.
+	// ErrNoPack means that the installation stores no pack with that hash.
 	ErrNoPack = errors.New("locus: there is no such pack")
-	// ErrOtherKind says that a kind is there already, and is another one. A switch changes it.
+	// ErrOtherKind means that a different kind of that name exists. Change it with Switch.
 	ErrOtherKind = errors.New("locus: the kind is there already, and is another one")
-	// ErrTooMany says that a comparison would take more memory than it may.
+	// ErrTooMany means that the comparison would need too much memory.
 	ErrTooMany = errors.New("locus: too many records to compare in memory")
 )
 
-// Rules is how a kind of things is resolved.
+// Rules is how a kind is resolved.
 type Rules struct {
 	Schema *match.Schema
-	// Pack is the hash of the statistics that names are weighed with.
+	// Pack is the hash of the name statistics.
 	Pack string
-	// Default tells whether records that name no kind are of this one.
+	// Default reports whether this is the default kind, used by records that name none.
 	Default bool
-	// Change is the switch to these rules that is not finished, nil if there is none.
+	// Change is the unfinished switch to these rules, nil if there is none.
 	Change *resolve.Change
 }
 
-// Proposal is how a kind might be resolved.
+// Proposal is a set of rules for a kind.
 type Proposal struct {
-	// Kind is that of Schema, if that is there.
+	// Kind is the name of the kind; that of Schema if Schema is set.
 	Kind string
-	// Schema is the one that the kind has, if it is nil, and so is Pack, the hash of one that is kept, if it
-	// is "".
+	// Schema is the proposed schema; nil means the current one. Pack is the hash of a stored pack; "" means the current
+	// one.
 	Schema *match.Schema
 	Pack   string
 }
 
-// List returns the kinds of things with how they are resolved, in the order of their names.
+// List returns the rules of all kinds, by name.
 func (h *Handle) List() []Rules {
 	rules := h.engine.Resolver.Rules()
 	var kinds []Rules
@@ -67,11 +68,11 @@ func (h *Handle) List() []Rules {
 	return kinds
 }
 
-// Packs are those that the installation keeps, the latest last.
+// Packs returns the stored packs, the latest last.
 func (h *Handle) Packs() []resolve.Pack { return h.engine.Resolver.Rules().Packs }
 
-// Create adds a kind of things, while reads and writes go on. It reports whether it did: the same again
-// changes nothing, and another one of that name is ErrOtherKind.
+// Create adds a kind during reads and writes, and reports whether it was added. Creating an identical kind again
+// changes nothing; a different kind of that name is ErrOtherKind.
 func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return false, err
@@ -89,7 +90,7 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 	return err == nil, wrapRules(err)
 }
 
-// BuildPack counts the live records of a kind and keeps what it finds as a pack, by which nothing is resolved
+// BuildPack computes name statistics from the live records of a kind and stores them as a pack. The pack is not used
 // until the kind is switched to it.
 func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progress)) (resolve.Pack, error) {
 	if err := h.engine.CheckWrites(); err != nil {
@@ -125,7 +126,6 @@ func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progr
 	return resolve.Pack{}, fmt.Errorf("%w: %s", ErrNoPack, hash)
 }
 
-// proposed reads what a proposal names.
 func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, pack *match.Pack, err error) {
 	if schema = p.Schema; schema == nil {
 		k := h.engine.Kind(p.Kind)
@@ -146,7 +146,7 @@ func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema
 	return schema, pack, wrapRules(err)
 }
 
-// ruled says in this package's words why rules were not read or changed.
+// wrapRules maps errors of reading or changing rules to this package's errors.
 func wrapRules(err error) error {
 	for _, said := range []error{resolve.ErrRules, resolve.ErrSwitching, ErrNoKind, ErrNoPack, ErrTooMany} {
 		if errors.Is(err, said) {
@@ -172,7 +172,7 @@ func (h *Handle) eachRecord(ctx context.Context, kind string, fn func(*entity.Re
 	})
 }
 
-// Schemas returns the kinds of things that are resolved, in the order of their names.
+// Schemas returns the schemas of all kinds, by name.
 func (h *Handle) Schemas() []*match.Schema {
 	kinds := h.engine.Resolver.Rules().Kinds()
 	schemas := make([]*match.Schema, len(kinds))
@@ -182,5 +182,5 @@ func (h *Handle) Schemas() []*match.Schema {
 	return schemas
 }
 
-// Schema returns the kind of that name, nil if there is none. "" is the kind of records that name none.
+// Schema returns the schema of the named kind, nil if there is none. "" is the default kind.
 func (h *Handle) Schema(kind string) *match.Schema { return h.engine.Schema(kind) }

@@ -10,21 +10,21 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Progress is how far a change of rules is, or what looks at all records.
+// Progress reports the progress of a rules change or of a scan over all records.
 type Progress struct {
 	Step string `json:"step"` // reading, resolving, comparing; switching
-	// Records are done, Of about how many there are.
+	// Records is the number of records done, Of the approximate total.
 	Records int `json:"records"`
 	Of      int `json:"of,omitempty"`
-	// Cells are through, of all of them: while switching.
+	// Cells is the number of cells done, during a switch.
 	Cells int `json:"cells,omitempty"`
-	// PerSecond is the mean since the step began.
+	// PerSecond is the mean rate since the step began.
 	PerSecond float64 `json:"per_second"`
-	// Waits says why nothing can be done for now.
+	// Waits says why the work is paused.
 	Waits string `json:"waits,omitempty"`
 }
 
-// String is the progress in a line.
+// String returns the progress in one line.
 func (p Progress) String() string {
 	text := fmt.Sprintf("%s: %d records", p.Step, p.Records)
 	if p.Of > 0 {
@@ -39,20 +39,20 @@ func (p Progress) String() string {
 	return text
 }
 
-// counting tells how far something is, twice a second at most.
+// counting reports progress at most twice a second.
 type counting struct {
 	Progress
 	tell  func(Progress)
 	begun time.Time
-	from  int // records that were done before that
+	from  int // records done when the step began
 	told  time.Time
 }
 
-// count begins to count the records of the installation.
+// progress starts reporting a step over the records of the installation.
 func (h *Handle) progress(ctx context.Context, step string, tell func(Progress)) *counting {
 	c := &counting{Progress: Progress{Step: step}, tell: tell, begun: time.Now()}
 	for _, id := range h.engine.Map().Cells() {
-		_ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // how many there are is to look at only
+		_ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // the total is for display only
 			n, err := tx.Counts(ctx)
 			c.Of += int(n.Records)
 			return err

@@ -14,8 +14,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Adopt reads the rules of the installation and adds the missing kinds that it lacks. A kind that is asked for by name and
-// differs from the stored one is ErrOtherKind: to change it takes a Switch, which takes as long as there are records.
+// Adopt reads the rules of the installation and adds kinds in missing that it does not have. A kind in asked that
+// differs from the stored one is ErrOtherKind: only Switch changes it, because that takes time in proportion to the
+// records.
 func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, pack *match.Pack) error {
 	if err := h.engine.Resolver.Reload(ctx); err != nil {
 		return err
@@ -42,9 +43,9 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, pack
 	return nil
 }
 
-// Switch has a kind resolved by another schema or pack, while everybody goes on: what is written from now on
-// is, and the records that are there are resolved anew, cell by cell. It may be stopped anywhere; the
-// service, or another one, goes on by itself, and so does asking for the same again.
+// Switch changes the schema or pack of a kind during reads and writes. New writes use the new rules at once, and
+// existing records are resolved again, cell by cell. It may be interrupted anywhere: the keeper of this or another
+// process continues it, and so does calling Switch again.
 func (h *Handle) Switch(ctx context.Context, p Proposal, progress func(Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (h *Handle) Switch(ctx context.Context, p Proposal, progress func(Progress)
 	if err != nil || !more {
 		return wrapRules(err)
 	}
-	defer h.engine.Switching()() // the keeper need not
+	defer h.engine.Switching()() // keeps the keeper from doing the same
 	counting := h.progress(ctx, "switching", progress)
 	first := true
 	for {

@@ -15,20 +15,20 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Limits of what is accepted, in bytes of UTF-8. They hold on every surface and backend; those of
-// attributes are match.Schema.Check's.
+// Limits of a record, in bytes of UTF-8, the same in every interface and backend. match.Schema.Check defines those of
+// attributes.
 const (
 	MaxSource = 64        // [a-z0-9][a-z0-9_.-]*
 	MaxKey    = 255       // an external key
 	MaxRecord = 64 * 1024 // names and values of one record together
-	MaxBatch  = 1000      // records of one request
+	MaxBatch  = 1000      // records per request
 )
 
-// maxAhead is how far an observation may lie in the future: clocks differ.
+// maxAhead is how far in the future an observation may be, to allow for clock differences.
 const maxAhead = 5 * time.Minute
 
-// Check answers with everything that keeps a record of a kind from being accepted at a moment, nil
-// if nothing does. It is what Service.Put refuses by, so it can be asked before anything is sent.
+// Check returns all reasons to reject a record of a kind at a time, nil if there is none. Put rejects records by the
+// same check, so a client can run it before it sends anything.
 func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	problems := CheckRef(p.Ref)
 	if !p.Observed.IsZero() {
@@ -62,7 +62,7 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	return problems
 }
 
-// sent drops what counts as not sent: values that are empty or only white space.
+// sent drops values that count as not sent: empty ones and those of white space only.
 func sent(attributes entity.Attributes) entity.Attributes {
 	blank := false
 	for _, values := range attributes {
@@ -85,7 +85,7 @@ func sent(attributes entity.Attributes) entity.Attributes {
 	return kept
 }
 
-// CheckRef returns what is wrong with an external key, nil if nothing is.
+// CheckRef returns the problems of an external key, nil if it is valid.
 func CheckRef(ref entity.Ref) []problem.Problem {
 	var problems []problem.Problem
 	if !isSource(ref.Source) {
@@ -120,7 +120,7 @@ func identifierCode(s string) string {
 	return "invalid"
 }
 
-// ParseRef reads SOURCE:KEY; the first colon divides. The error is a *locus.InvalidError.
+// ParseRef parses SOURCE:KEY at the first colon. The error is a *locus.InvalidError.
 func ParseRef(address string) (entity.Ref, error) {
 	source, key, found := strings.Cut(address, ":")
 	if !found {

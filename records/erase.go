@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Erase deletes records, as Delete does, and what otherwise outlives a record: what people have decided about it, and
-// its birth id, which a key that is put again would have again. It does so too if a record is deleted already. What was in the tables before it stays in the files
-// of the cells until Vacuum.
+// Erase deletes records, as Delete does, and also removes what otherwise outlives a record: human decisions about it,
+// and its birth id, which a later Put of the same key would get back. It also works for records that are already
+// deleted. The old row contents stay in the files of the cells until Vacuum.
 func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
 	results, err := h.Delete(ctx, refs)
 	if err != nil {
@@ -40,8 +40,8 @@ func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, 
 	return results, nil
 }
 
-// forget removes the decisions about a record: what stands under the other records of its pairs is
-// overwritten by one without words that is withdrawn. A tombstone forgets its birth id.
+// forget removes the decisions about a record. Copies stored under the other records of its pairs are overwritten by a
+// withdrawn decision without text. The tombstone loses its birth id.
 func (h *Handle) forget(ctx context.Context, puid entity.PUID) error {
 	home, err := engine.Locate(ctx, h.engine, int64(puid), (*cell.Map).Puid)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// A record is put under the key of its source, replaced by a newer one, and deleted.
+// A record is put under its source's key, replaced by a newer one, and deleted.
 func Example() {
 	dir, err := os.MkdirTemp("", "records")
 	check(err)

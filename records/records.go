@@ -17,75 +17,74 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle reads and writes records: DB.Records of package locus. It is safe for concurrent use.
+// Handle reads and writes records. Get it from DB.Records of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine *engine.Engine
 }
 
-// New returns the handle of an installation.
+// New returns the records handle of an installation.
 func New(e *engine.Engine) *Handle { return &Handle{e} }
 
-// Input is a record to be written: what a source says about a thing under its own key.
+// Input is a record to write: what a source says about a thing under its own key.
 type Input struct {
 	entity.Ref
-	// Kind of the thing, the name of one that the installation has; "" is that of records which name none.
+	// Kind is the name of one of the installation's kinds; "" is the default kind.
 	Kind string
-	// Observed is when the source saw it so; the zero time means now. A record that is older than
-	// the one already stored under its key does not replace it.
+	// Observed is when the source observed this; the zero time means now. A record older than the one stored under its
+	// key does not replace it.
 	Observed   time.Time
 	Attributes entity.Attributes
 }
 
-// Result is what became of one Input.
+// Result is the result of one Input.
 type Result struct {
 	entity.Ref
 	PUID    entity.PUID
 	Version int64
-	// Entity is the id of the entity that the record belongs to now.
+	// Entity is the id of the entity that the record now belongs to.
 	Entity  locality.ID
 	Outcome resolve.Outcome
-	// Pending tells that the record is durable, and that its entity is not worked out yet: a cell that it
-	// takes does not answer, or another process is at it. It is done as soon as that can be.
+	// Pending reports that the record is durable but not resolved yet, because a cell it needs is unreachable or
+	// another process is resolving it. It will be resolved as soon as possible.
 	Pending bool
-	// Watermark is a place in the logs of the cells that the write touched, at or after the write: a rollup
-	// read with it as its minimum contains the write.
+	// Watermark is a position in the logs of the cells that the write touched, at or after the write. A rollup read
+	// with it as its minimum includes the write.
 	Watermark changelog.Watermark
-	// Err is set if this item was refused or failed; the other fields but Ref are zero then. It is
-	// a *locus.InvalidError for what could not be accepted.
+	// Err is set if this item was rejected or failed; all other fields except Ref are then zero. It is a
+	// *locus.InvalidError for invalid input.
 	Err error
 }
 
-// DeleteResult is what became of one deletion.
+// DeleteResult is the result of one deletion.
 type DeleteResult struct {
 	entity.Ref
 	// Entity is the entity that the record belonged to.
 	Entity locality.ID
-	// Pending tells that what it held together is not separated yet; see Result.
+	// Pending reports that the entity has not been split yet; see Result.
 	Pending bool
-	// Watermark is a place in the logs at or after the deletion; see Result.
+	// Watermark is a position in the logs at or after the deletion; see Result.
 	Watermark changelog.Watermark
 	// Err is entity.ErrNotFound if there was no such record.
 	Err error
 }
 
-// Record is a stored record with the id of its entity.
+// Record is a stored record and the id of its entity.
 type Record struct {
 	*entity.Record
 	Entity locality.ID
 }
 
-// Query asks for live records in the order of their puids.
+// Query selects live records, in the order of their puids.
 type Query struct {
-	Source string      // only this source's; "" for all
-	After  entity.PUID // leaves out records up to and including this one; 0 to begin
+	Source string      // only this source; "" for all
+	After  entity.PUID // exclusive start; 0 to begin
 	Limit  int         // 1 to 1000; 0 for 100
-	// Damaged, if set, is called for each row that cannot be read, and the others are listed. Otherwise such a row
-	// fails the list.
+	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
 	Damaged func(*cell.DamagedError)
 }
 
-// Get returns the record of an external key. The error is entity.ErrNotFound if it was
-// never put, entity.ErrErased if it was deleted.
+// Get returns the record of an external key. The error is entity.ErrNotFound if it was never put, entity.ErrErased if
+// it was deleted.
 func (h *Handle) Get(ctx context.Context, ref entity.Ref) (*Record, error) {
 	rec, err := h.Stored(ctx, ref)
 	if err != nil {
@@ -98,8 +97,8 @@ func (h *Handle) Get(ctx context.Context, ref entity.Ref) (*Record, error) {
 	return of[0], nil
 }
 
-// Stored returns the record of an external key as it is stored. The error is a *locus.InvalidError, entity.ErrNotFound or
-// entity.ErrErased.
+// Stored returns the record of an external key without its entity. The error is a *locus.InvalidError,
+// entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Stored(ctx context.Context, ref entity.Ref) (*entity.Record, error) {
 	if problems := CheckRef(ref); len(problems) > 0 {
 		return nil, &problem.InvalidError{Problems: problems}
@@ -120,14 +119,14 @@ func (h *Handle) Stored(ctx context.Context, ref entity.Ref) (*entity.Record, er
 		if records[0] != nil || attempt > 0 {
 			return engine.Present(ref, records[0])
 		}
-		h.engine.Keys.Forget(key) // its cell came back from a backup that does not know of the record
+		h.engine.Keys.Forget(key) // stale cache: its cell was restored from a backup without the record
 	}
 }
 
-// WithEntities adds the id of its entity to each record.
+// WithEntities adds the entity id to each record.
 func (h *Handle) WithEntities(ctx context.Context, records []*entity.Record) ([]*Record, error) {
 	of := make([]*Record, len(records))
-	var joined []*Record // to records that were there before them
+	var joined []*Record // records whose anchor is another record
 	var anchors []entity.PUID
 	for i, rec := range records {
 		of[i] = &Record{Record: rec, Entity: rec.Birth}
@@ -147,7 +146,7 @@ func (h *Handle) WithEntities(ctx context.Context, records []*entity.Record) ([]
 	return of, nil
 }
 
-// List returns live records; next is the After of the next page, 0 if there is none.
+// List returns live records; next is the After of the next page, 0 at the end.
 func (h *Handle) List(ctx context.Context, q Query) (records []*Record, next entity.PUID, err error) {
 	if q.Source != "" && !isSource(q.Source) {
 		return nil, 0, problem.Invalid("/source", "invalid", "%s", "no source has such a name")
@@ -173,8 +172,8 @@ func (h *Handle) List(ctx context.Context, q Query) (records []*Record, next ent
 	return records, next, err
 }
 
-// withReadable is WithEntities for records of which one has an anchor that cannot be read: its entity has the id then. If that
-// cannot be read either, the record is left out.
+// withReadable is WithEntities for a page where some anchor cannot be read. For such a record the id is taken from the
+// stored entity. If that cannot be read either, the record is left out and reported to damaged.
 func (h *Handle) withReadable(ctx context.Context, page []*entity.Record, damaged func(*cell.DamagedError)) ([]*Record, error) {
 	records := make([]*Record, 0, len(page))
 	for _, rec := range page {

@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Put writes records and resolves them; what it reports is durable when it returns. Results are in
-// the order of puts; one that was refused says so and harms no other. The error is about the batch
-// as a whole: nothing was applied. Putting the same again is harmless.
+// Put writes and resolves records. Reported results are durable when it returns. Results are in the order of puts; a
+// rejected item has Err set and does not affect the others. A returned error concerns the whole batch: nothing was
+// applied. Put is idempotent.
 func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	return results, nil
 }
 
-// Delete erases records and unmerges what they held together. Tombstones without content stay, so
-// that the ids that were given out go on leading somewhere. Results are in the order of refs.
+// Delete deletes records and unmerges what they held together. Tombstones without content remain, so that all ids ever
+// returned keep resolving. Results are in the order of refs.
 func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return nil, err

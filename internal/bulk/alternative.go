@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Alternative is an attribute with one value of which several columns give one: each is taken for another text of
-// the same, not for a part of it.
+// Alternative describes several columns mapped to an attribute that has a single value. Each column counts as another
+// version of the value, not as a part of it.
 type Alternative struct {
 	Attribute string   `json:"attribute"`
 	Columns   []string `json:"columns"`
 }
 
-// Template is what composes one value of the columns.
+// Template returns a template that composes one value from the columns.
 func (a Alternative) Template() string {
 	parts := make([]string, len(a.Columns))
 	for i, column := range a.Columns {
@@ -25,11 +25,10 @@ func (a Alternative) Template() string {
 	return strings.Join(parts, " ")
 }
 
-// Alternatives are the attributes of which several columns of the file, as far as it has been read, give alternatives.
-// The header of a CSV file says so before the first row.
+// Alternatives returns the alternatives found in the rows read so far. For a CSV file the header is enough.
 func (r *Reader) Alternatives() []Alternative { return r.means.alternatives }
 
-// alternate notes that columns give alternatives of an attribute, if it has one value.
+// alternate records that columns are alternatives for an attribute, if the attribute has a single value.
 func (m *meaning) alternate(attribute string, columns []string) {
 	if len(columns) < 2 || slices.Contains(m.Many, attribute) {
 		return
@@ -41,13 +40,13 @@ func (m *meaning) alternate(attribute string, columns []string) {
 	}
 	a := &m.alternatives[i]
 	for _, column := range columns {
-		if !slices.Contains(a.Columns, column) && len(a.Columns) < MaxColumns { // names of unknown origin must not pile up
+		if !slices.Contains(a.Columns, column) && len(a.Columns) < MaxColumns { // untrusted names must not pile up
 			a.Columns = append(a.Columns, column)
 		}
 	}
 }
 
-// alternatesIn notes the alternatives that columns with these targets give, in a row that has all of them.
+// alternatesIn records the alternatives among the columns of a row; targets are the attributes of the columns.
 func (m *meaning) alternatesIn(columns, targets []string) {
 	by := map[string][]string{}
 	for i, target := range targets {

@@ -15,10 +15,10 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// attributes of the kind that the tests import into.
+// attributes of the kind that the tests import.
 var attributes = []string{"name", "phones", "address", "city", "postcode"}
 
-// drain reads everything: a line for each row and each refusal, and the error that ended it.
+// drain reads everything: a line for each row and each rejection, and the final error.
 func drain(t testing.TB, r *bulk.Reader) (got []string, end error) {
 	t.Helper()
 	defer r.Close()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Names of columns that are no attributes.
+// Names of columns that are not attributes.
 const (
 	ColumnSource   = "source"
 	ColumnKey      = "key"
@@ -17,38 +17,38 @@ const (
 	ColumnKind     = "kind"
 )
 
-// Columns says what the columns of a file mean.
+// Columns describes the columns of a file.
 type Columns struct {
-	// Source is the source of every row; "" if the column "source" says it.
+	// Source is the source of every row; "" takes it from the column "source".
 	Source string
-	// Key is the column that holds the key. Defaults to "key".
+	// Key is the name of the key column. Defaults to "key".
 	Key string
-	// Rename gives columns the names of attributes; several columns may share an attribute, which
-	// then has several values. What has columns in braces, such as "{first} {last}", composes one value of theirs.
+	// Rename maps columns to attributes. Several columns may share an attribute, which then has several values. A
+	// template with columns in braces, such as "{first} {last}", composes one value from them.
 	Rename map[string]string
-	// Kind is the kind of every row; "" if the column "kind" says it, or nothing does.
+	// Kind is the kind of every row; "" takes it from the column "kind", if there is one.
 	Kind string
-	// Attributes are the names that the kind has, Others those of other kinds, which a file has as well
-	// whose column "kind" may name them.
+	// Attributes are the names of the kind's attributes. Others are those of other kinds, which are allowed in a file
+	// whose column "kind" may name these kinds.
 	Attributes, Others []string
-	// Many are those of them that have several values. Of any other one a second value is an alternative, and
-	// Reader.Alternatives says which columns give some.
+	// Many are the attributes that can have several values. For any other, a second value is an alternative; see
+	// Reader.Alternatives.
 	Many []string
-	// IgnoreUnknown leaves out columns that are no attributes, instead of refusing the file.
+	// IgnoreUnknown skips unknown columns instead of rejecting the file.
 	IgnoreUnknown bool
 }
 
-// skip is the target of a column that is left out.
+// skip is the target of a skipped column.
 const skip = ""
 
-// isKind tells whether the column kind is the kind of a row, and no attribute.
+// isKind reports whether the column "kind" names the kind of a row, and is not an attribute.
 func (c *Columns) isKind() bool { return !slices.Contains(c.Attributes, ColumnKind) }
 
-// mixed tells whether rows with a column kind may be of any kind, and have its attributes.
+// mixed reports whether rows may be of any kind because there is a column "kind", and may have attributes of any kind.
 func (c *Columns) mixed(hasKind bool) bool { return hasKind && c.Kind == "" && c.isKind() }
 
-// target answers with what a column is: one of the four names above, an attribute, or skip. The
-// reason says why it is none of them.
+// target returns what a column means: one of the four names above, an attribute, or skip. The reason is set if it is
+// none of these.
 func (c *Columns) target(column string, mixed bool) (name, reason string) {
 	key := cmp.Or(c.Key, ColumnKey)
 	name, renamed := c.Rename[column]
@@ -58,7 +58,7 @@ func (c *Columns) target(column string, mixed bool) (name, reason string) {
 		case column == key:
 			return ColumnKey, ""
 		case column == ColumnKey:
-			// The source's own column "key", where another one was named as the key.
+			// This is the source's own column "key", but another column was chosen as the key.
 			return c.unknown(column, name)
 		}
 	}
@@ -81,7 +81,7 @@ func (c *Columns) unknown(column, name string) (string, string) {
 	return skip, c.noAttribute(column, name)
 }
 
-// noAttribute is the reason why a name is refused.
+// noAttribute returns the reason to reject a name.
 func (c *Columns) noAttribute(column, name string) string {
 	reason := fmt.Sprintf("column %.60q is no attribute", column)
 	if name != column {
@@ -93,8 +93,8 @@ func (c *Columns) noAttribute(column, name string) string {
 	return reason
 }
 
-// unmapped is the reason why a file without the columns it needs is refused, "" if it has them.
-// From the renamings that found no column it can tell that they were written the wrong way round.
+// unmapped returns the reason to reject a file without the columns it needs, "" if it has them. Mappings without a
+// column in the file show that they were written the wrong way round.
 func (c *meaning) unmapped(header []string) string {
 	for _, t := range c.made {
 		for _, column := range t.columns {
@@ -115,7 +115,7 @@ func (c *meaning) unmapped(header []string) string {
 	return ""
 }
 
-// Nearest is the name that a misspelt one is most likely meant to be, "" if none is near.
+// Nearest returns the name that a misspelt one probably means, "" if none is close.
 func Nearest(name string, names []string) string {
 	best, nearest := min(3, len(name)), ""
 	for _, candidate := range names {
@@ -130,7 +130,7 @@ func Nearest(name string, names []string) string {
 	return nearest
 }
 
-// distance counts the bytes to insert, delete, replace or swap with their neighbour.
+// distance returns the number of bytes to insert, delete, replace or swap with their neighbour.
 func distance(a, b string) int {
 	if len(a) > 64 {
 		return len(a)

@@ -14,33 +14,32 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// csvReader reads the CSV of RFC 4180 with a header: fields between commas, quotes around what
-// holds commas, quotes or line ends, a quote inside them doubled, lines that end in LF or CR LF.
-// Blank lines are passed over.
+// csvReader reads CSV according to RFC 4180 with a header: fields separated by commas, quotes around fields that
+// contain commas, quotes or line ends, doubled quotes inside, lines ended by LF or CR LF. Blank lines are skipped.
 type csvReader struct {
 	name    string
 	lines   *lines
 	columns *meaning
-	stream  bool // what writes the input may stop in the middle of a row, and it would look like the end
+	stream  bool // the writer of a stream may stop within a row, which then looks like the end
 
 	header  []string
 	targets []string
-	raw     []byte // the beginning of the row as it stands
+	raw     []byte // the beginning of the row as written
 	text    []byte // the row, unquoted
 	ends    []int  // where each field ends in text
 	span    int64  // how many physical lines the row has
-	ended   bool   // whether the last of them has a line end
+	ended   bool   // whether its last line has a line end
 }
 
-// state is where the scanner of a row stands.
+// state is the state of the scanner within a row.
 type state int
 
 const (
 	fieldStart state = iota
-	bare             // inside a field without quotes
+	bare             // inside an unquoted field
 	quoted
-	closed // after the quote that ends a field, or the first of two
-	faulty // behind a fault, looking for the end of the row
+	closed // after the closing quote of a field, or the first of a doubled quote
+	faulty // after a fault, looking for the end of the row
 )
 
 func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
@@ -135,8 +134,8 @@ func (r *csvReader) Next() (*Row, error) {
 	return row, nil
 }
 
-// incomplete says why a row that could be taken apart is none. A last row without a line end may be the
-// half of one: a file says how long it is, a stream does not say that its writer was stopped.
+// incomplete returns why a parsed row must be rejected, "" if it is complete. A last row without a line end may be cut
+// off: the size of a file rules that out, but a stream cannot show that its writer was interrupted.
 func (r *csvReader) incomplete() string {
 	reason := ""
 	if len(r.ends) != len(r.targets) {
@@ -153,8 +152,8 @@ func (r *csvReader) incomplete() string {
 	return reason + "it has no line end, as if what wrote it had been stopped: see whether it is complete, and end it with a line end"
 }
 
-// scan reads one row into text and ends and returns the number of its first line. A fault
-// costs the row, and a quote that does not close costs its first line only: what follows is read again.
+// scan reads one row into text and ends and returns the number of its first line. A fault costs the row. A quote that
+// is never closed costs only its first line: the following lines are read again.
 func (r *csvReader) scan() (first int64, err error) {
 	r.text, r.ends, r.span = r.text[:0], r.ends[:0], 1
 	defer r.lines.letGo()
@@ -164,7 +163,7 @@ func (r *csvReader) scan() (first int64, err error) {
 			fault = (&RowError{Line: first}).whole(r.raw, code, fmt.Sprintf(format, args...))
 		}
 	}
-	// The quote that was opened in the first line is a stray one.
+	// The quote opened in the first line is stray.
 	stray := func(why string) (int64, error) {
 		r.lines.back()
 		fault = nil
@@ -205,7 +204,7 @@ func (r *csvReader) scan() (first int64, err error) {
 			}
 			fail("malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
 		}
-		// The quotes in the rest of a cut line are not known: it is taken for the end of the row.
+		// The quotes in the rest of a truncated line are unknown, so it ends the row.
 		if s == quoted && !cut {
 			if begins {
 				r.lines.hold()
@@ -224,8 +223,7 @@ func (r *csvReader) scan() (first int64, err error) {
 	}
 }
 
-// scanLine takes one physical line apart and answers with the state at its end. A line that only
-// has to be passed over is not kept.
+// scanLine parses one physical line and returns the state at its end. With pass it does not keep the content.
 func (r *csvReader) scanLine(line []byte, s state, pass bool) state {
 	end := len(line)
 	if s != quoted {
@@ -236,7 +234,7 @@ func (r *csvReader) scanLine(line []byte, s state, pass bool) state {
 		switch {
 		case s == quoted && b == '"':
 			s = closed
-			// Outside quotes again: the line's own end is no part of a field.
+			// Outside quotes again, so the line end is not part of a field.
 			end = len(trimEnd(line))
 			continue
 		case s == quoted:
@@ -275,7 +273,7 @@ func (r *csvReader) field(i int) []byte {
 	return r.text[start:r.ends[i]]
 }
 
-// asObject is a row of the wrong width under the names of the header, as far as they reach.
+// asObject returns a row of the wrong width, by the names of the header as far as there are any.
 func (r *csvReader) asObject() json.RawMessage {
 	object := map[string]string{}
 	for i, column := range r.header[:min(len(r.header), len(r.ends))] {

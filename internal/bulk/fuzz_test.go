@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// consume reads whatever it gets and checks what holds for every file: rows are UTF-8 and have a
-// source and a key column, line numbers rise, refusals name a line and a code.
+// consume reads any input and checks what must hold for every file: rows are valid UTF-8 with source and key, line
+// numbers ascend, rejections have a line and a code.
 func consume(t *testing.T, text []byte, format bulk.Format) {
 	r, err := bulk.Open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Columns{Attributes: attributes, IgnoreUnknown: true})
 	if err != nil {
@@ -70,7 +70,7 @@ func FuzzJSONL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.JSONL) })
 }
 
-// What encoding/csv writes is read as it was, line ends inside of fields too.
+// The output of encoding/csv is read unchanged, including line ends inside fields.
 func TestCSV_ReadsWhatOthersWrite(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,7 +113,7 @@ func BenchmarkCSV(b *testing.B) {
 	bench(b, bulk.CSV, "source,key,name,phones,address,city,postcode\n", "crm,%d,Joe's Pizza,415-555-2300,\"1000 Market Street\",San Francisco,94102\n")
 }
 
-// bench reads rows of one kind and reports the time of a row.
+// bench reads rows of one kind and reports the time per row.
 func bench(b *testing.B, format bulk.Format, header, row string) {
 	const rows = 1000
 	var text strings.Builder

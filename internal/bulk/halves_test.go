@@ -21,8 +21,8 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// What writes a stream may be killed between any two bytes. Of a row that it had not written to its end nothing is
-// imported, every row before is, and the refusal says that the input ends there.
+// The writer of a stream may be killed between any two bytes. An incomplete row is not imported, every earlier row is,
+// and the rejection says that the input ends there.
 func TestStream_Halves(t *testing.T) {
 	t.Parallel()
 	const header = "source,key,name,phones\n"
@@ -46,7 +46,7 @@ func TestStream_Halves(t *testing.T) {
 				rest -= len(c.rows[complete])
 			}
 			if c.format == bulk.JSONL && rest == len(c.rows[complete])-1 {
-				complete, rest = complete+1, 0 // an object that is closed is whole
+				complete, rest = complete+1, 0 // a closed object is complete
 			}
 			r, err := bulk.Open(bulk.Stdin, strings.NewReader(whole[:cut]), c.format, &bulk.Columns{Attributes: attributes})
 			if err != nil {
@@ -77,7 +77,7 @@ func TestStream_Halves(t *testing.T) {
 	}
 }
 
-// The last line of a file may lack its end: a file is as long as it says, however it is opened.
+// The last line of a file may lack its line end, because the size of a file is known, however it is opened.
 func TestFile_LastLineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "places.csv")
@@ -117,7 +117,7 @@ func TestFile_LastLineWithoutEnd(t *testing.T) {
 	}
 }
 
-// A compressed file that was cut says so itself, wherever it was cut: that is an error of the file, after the rows before.
+// A truncated compressed file is detected at any cut: it is an error of the file, after the rows before it.
 func TestCompressed_Cut(t *testing.T) {
 	t.Parallel()
 	var text, zipped, packed bytes.Buffer
@@ -151,14 +151,14 @@ func TestCompressed_Cut(t *testing.T) {
 	}
 }
 
-// A quote that is opened and not closed costs its line, and no other.
+// A quote that is opened and not closed costs only its line.
 func TestCSV_StrayQuote(t *testing.T) {
 	t.Parallel()
 	const header = "source,key,name\n"
 	many := strings.Repeat("x,9,some name or other\n", bulk.MaxRow/23+10)
 	for _, c := range []struct {
 		name, in string
-		want     []string // the refusals and the rows around them
+		want     []string // rejections and the rows around them
 		rows     int
 	}{
 		{"to the end of the file", header + "x,1,\"a\nx,2,b\nx,3,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[c]]"}, 3},
@@ -182,7 +182,7 @@ func TestCSV_StrayQuote(t *testing.T) {
 	}
 }
 
-// A refusal says how many lines it covers, whether the row cannot be read or is not what it should be.
+// A rejection reports how many lines it covers, whether the row cannot be parsed or is invalid.
 func TestCSV_RefusalsSayTheirLines(t *testing.T) {
 	t.Parallel()
 	in := "source,key,name\nx,1,\"a\n\nb\",c\nx,2,\"\xff\nb\"\nx,3,\"c\nd\"\nx,4,\"e\n"
@@ -204,7 +204,7 @@ func TestCSV_RefusalsSayTheirLines(t *testing.T) {
 	}
 }
 
-// However quotes stray, every line is in a row, in a refusal, or blank, and none is in two.
+// With any stray quotes, every line is in exactly one row or rejection, or is blank.
 func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -238,7 +238,7 @@ func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 	})
 }
 
-// It counts what the whole process allocates, so nothing runs beside it.
+// The test measures allocations of the whole process, so it runs alone.
 func TestCSV_StrayQuotesTakeNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

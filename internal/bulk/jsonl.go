@@ -12,25 +12,25 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// jsonlReader reads one flat JSON object a line:
+// jsonlReader reads one flat JSON object per line:
 //
 //	{"source": "vendor", "key": "88231", "name": "Joe's Pizza", "phones": ["415-555-2300"]}
 //
-// It also reads what Locus itself writes: the lines of a file of refused rows, which hold such an object under
-// "row", and those of locus record list --json, which hold the attributes under "attributes". Blank lines, and the
-// summary that ends such a list, are passed over.
+// It also reads the output of Locus: files of rejected rows, whose lines hold such an object under "row", and the
+// output of locus record list --json, whose lines hold the attributes under "attributes". Blank lines and the summary
+// at the end of such a list are skipped.
 type jsonlReader struct {
 	name    string
 	lines   *lines
 	columns *meaning
 	targets map[column]target
 
-	// Of the row that is being read: fields that values are composed of, and whether an attribute has values of two fields.
+	// State of the current row: the fields used by templates, and whether an attribute got values from two fields.
 	parts map[string]string
 	again bool
 }
 
-// target is what a name means, looked up once.
+// target is the cached meaning of a name.
 type target struct{ name, reason string }
 
 func newJSONLReader(name string, l *lines, columns *meaning) *jsonlReader {
@@ -66,7 +66,7 @@ func (r *jsonlReader) Next() (*Row, error) {
 	}
 }
 
-// codes are the codes of what the JSON itself can be refused for.
+// codes maps errors of strictjson to codes of rejection.
 var codes = []struct {
 	err  error
 	code string
@@ -107,7 +107,7 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 		if shape == other {
 			refused.Code, at, reason = "invalid", "", "it is a line that locus printed, but not of a record: locus record list --all --json prints those"
 		}
-		// What is refused outlives the buffer that the line was read into.
+		// The error outlives the buffer of the line, so clone the row.
 		refused.Row, refused.Pointer, refused.Reason = bytes.Clone(object.Raw()), at, reason
 		return nil, refused
 	}
@@ -121,7 +121,7 @@ type column struct {
 	mixed bool
 }
 
-// unwrapped takes the row out of a line of a file of refused rows.
+// unwrapped extracts the row from a line of a file of rejected rows.
 func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 	reason := false
 	for name, value := range object.Members() {
@@ -138,7 +138,7 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 	return row, wrapped && reason
 }
 
-// row takes an object apart. What it cannot accept it names, and why, and sets the code.
+// row parses an object. On rejection it returns the pointer and the reason, and sets the code.
 func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowError) (row *Row, at, reason string) {
 	clear(r.parts)
 	r.again = false
@@ -190,12 +190,12 @@ func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowErro
 	return row, "", ""
 }
 
-// target is what a name means.
+// target returns what a name means.
 func (r *jsonlReader) target(name string, mixed bool) target {
 	to, known := r.targets[column{name, mixed}]
 	if !known {
 		to.name, to.reason = r.columns.target(name, mixed)
-		if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
+		if len(r.targets) < MaxColumns { // untrusted names must not pile up
 			r.targets[column{name, mixed}] = to
 		}
 	}
@@ -224,7 +224,7 @@ func (r *jsonlReader) attribute(row *Row, name, to string, value strictjson.Valu
 	return ""
 }
 
-// complete composes what is to be composed of the fields of a row, and notes what they give alternatives of.
+// complete applies the templates to a row and records alternatives.
 func (r *jsonlReader) complete(row *Row, fields strictjson.Value, mixed bool) {
 	if again := r.columns.compose(row, func(name string) string { return r.parts[name] }); r.again || again {
 		var names, targets []string
@@ -235,7 +235,7 @@ func (r *jsonlReader) complete(row *Row, fields strictjson.Value, mixed bool) {
 	}
 }
 
-// lacks names what a row needs and does not have, and why; key is the name of the field with the key.
+// lacks returns the pointer and the reason if the row lacks something it needs; key is the name of the key field.
 func (r *jsonlReader) lacks(row *Row, key string) (at, reason string) {
 	for _, needed := range []struct{ name, value, hint string }{
 		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
@@ -248,8 +248,8 @@ func (r *jsonlReader) lacks(row *Row, key string) (at, reason string) {
 	return "", ""
 }
 
-// texts are the values of one field: a string, a number as its text, or a list of them. The
-// reason says why there are none.
+// texts returns the values of a field: a string, a number as its text, or a list of them. The reason is set if it is
+// none of these.
 func texts(value strictjson.Value) (list []string, reason string) {
 	switch value.Kind() {
 	case strictjson.String:

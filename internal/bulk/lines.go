@@ -9,9 +9,8 @@ import (
 	"io"
 )
 
-// lines reads physical lines with their end and knows where they are. Of a line that is longer
-// than MaxRow the beginning is kept and the rest read past, so memory stays bounded. Lines can be
-// held to be read a second time.
+// lines reads physical lines with their ends and keeps track of the position. A line longer than MaxRow is truncated
+// and the rest skipped, so memory is bounded. Lines can be held and read a second time.
 type lines struct {
 	r   *bufio.Reader
 	buf []byte
@@ -19,33 +18,33 @@ type lines struct {
 	place
 
 	holding bool
-	from    place  // where the held lines begin
-	held    []byte // lines that were read ahead of what is done
-	at      int    // how many bytes of held have been read again
-	end     place  // behind the held lines
-	cut     bool   // the last of them was cut
+	from    place  // start of the held lines
+	held    []byte // lines read ahead
+	at      int    // bytes of held that were read again
+	end     place  // end of the held lines
+	cut     bool   // the last of them was truncated
 }
 
-// place is where the reading stands.
+// place is a position in the input.
 type place struct {
 	number int64 // of the last line read, from 1
 	offset int64 // of its first byte
 	next   int64 // of the byte after it
 }
 
-// hold keeps the lines that are read from now on, until letGo or back. A line that was cut is the last of them.
+// hold keeps the lines read from now on, until letGo or back. A truncated line is the last one held.
 func (l *lines) hold() {
 	l.holding, l.from, l.held, l.at = true, l.place, l.held[l.at:], 0
 }
 
-// letGo forgets the held lines that were read.
+// letGo drops the held lines that were read.
 func (l *lines) letGo() { l.holding = false }
 
-// back returns to where hold was called.
+// back returns to the position of hold.
 func (l *lines) back() { l.holding, l.place, l.at = false, l.from, 0 }
 
-// read returns the next line, valid until the next call, and whether it was cut. At the end it
-// returns io.EOF; a last line without an end is a line, what stands before another error is none.
+// read returns the next line, valid until the next call, and whether it was truncated. At the end it returns io.EOF. A
+// last line without a line end counts as a line, but not one before any other error.
 func (l *lines) read() (line []byte, cut bool, err error) {
 	if l.at < len(l.held) {
 		return l.readHeld()
@@ -77,14 +76,14 @@ func (l *lines) readHeld() (line []byte, cut bool, err error) {
 	return line, cut, nil
 }
 
-// readOn reads a line that was not read before.
+// readOn reads a new line from the input.
 func (l *lines) readOn() (line []byte, cut bool, err error) {
 	l.buf = l.buf[:0]
 	l.offset = l.next
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
-		if room := MaxRow + 2 - len(l.buf); len(part) > room { // two more for the line's end
+		if room := MaxRow + 2 - len(l.buf); len(part) > room { // plus two for the line end
 			part, cut = part[:room], true
 		}
 		l.buf = append(l.buf, part...)
@@ -102,10 +101,10 @@ func (l *lines) readOn() (line []byte, cut bool, err error) {
 	}
 }
 
-// ended reports whether a line has a line end: only the last one of a file may lack it.
+// ended reports whether a line has a line end. Only the last line of a file may lack it.
 func ended(line []byte) bool { return bytes.HasSuffix(line, []byte{'\n'}) }
 
-// trimEnd takes LF or CR LF off the end of a line.
+// trimEnd removes LF or CR LF.
 func trimEnd(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})

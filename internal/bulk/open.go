@@ -18,37 +18,37 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is how rows are written in a file.
+// Format is the file format.
 type Format string
 
-// The formats. Auto takes the file's extension, and its first character where that says nothing.
+// Formats. Auto uses the file extension, or else the first character.
 const (
 	Auto  Format = ""
 	CSV   Format = "csv"
 	JSONL Format = "jsonl"
 )
 
-// Stdin is the name of the standard input.
+// Stdin is the file name of the standard input.
 const Stdin = "-"
 
-// Reader reads the rows of one file. It is for one goroutine.
+// Reader reads the rows of one file. It is not safe for concurrent use.
 type Reader struct {
 	rows interface{ Next() (*Row, error) }
 
-	// Name is the file as it was named, Format how its rows are written.
+	// Name is the name of the file as given, Format its format.
 	Name   string
 	Format Format
-	// Size is the number of bytes of the file, compressed as it is, -1 if that is not known.
+	// Size is the size of the file in bytes, compressed if it is, -1 if unknown.
 	Size int64
 
 	means  *meaning
-	stream bool // it is no regular file
+	stream bool // not a regular file
 	taken  *counter
 	close  []func() error
 }
 
-// Next answers with the next row, a *RowError for one that is refused, a *FileError if the rest
-// cannot be read, and io.EOF at the end.
+// Next returns the next row, a *RowError for a rejected row, a *FileError if the rest cannot be read, and io.EOF at the
+// end.
 func (r *Reader) Next() (*Row, error) {
 	row, err := r.rows.Next()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -61,8 +61,8 @@ func (r *Reader) Next() (*Row, error) {
 	return row, err
 }
 
-// Taken is the number of bytes read of the file, compressed as it is; with Size it tells how far
-// the reading has come. It may be called from another goroutine.
+// Taken returns the number of bytes read from the file, compressed if it is; together with Size it shows the progress.
+// It is safe to call from another goroutine.
 func (r *Reader) Taken() int64 { return r.taken.n.Load() }
 
 // Close closes the file.
@@ -75,9 +75,9 @@ func (r *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens a file by its name, or the given standard input for "-". A link that leads out of
-// the file's folder is refused: an import folder that others may write to must not become a way
-// to read the machine. The error is a *FileError; an empty file is none.
+// Open opens a file by name, or the given standard input for "-". A link that leads out of the file's folder is
+// rejected: an import folder that others can write to must not give access to the rest of the machine. The error is a
+// *FileError. An empty file is not an error.
 func Open(name string, stdin io.Reader, format Format, columns *Columns) (*Reader, error) {
 	r := &Reader{Name: name, Size: -1, stream: true, taken: &counter{r: stdin}}
 	if file, ok := stdin.(fs.File); ok {
@@ -123,7 +123,7 @@ func (r *Reader) openFile(name string) error {
 	return nil
 }
 
-// unpath leaves out the path that an error of the file system repeats.
+// unpath removes the path that a file system error repeats.
 func unpath(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
@@ -139,8 +139,7 @@ var (
 	magicUTF16 = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
 
-// decode builds the chain from the file to the rows. What a file is its first bytes say, whatever
-// its name.
+// decode builds the readers from the file to the rows. Compression is detected by the first bytes, not by the name.
 func (r *Reader) decode(format Format, columns *Columns) error {
 	const buffer = 1 << 16
 	in := bufio.NewReaderSize(r.taken, buffer)
@@ -206,7 +205,7 @@ func (r *Reader) startRows(l *lines, columns *Columns) (err error) {
 	return nil
 }
 
-// broken gives an error of the chain the name of the file.
+// broken adds the name of the file to an error of the readers.
 func (r *Reader) broken(err error) error {
 	if known, ok := errors.AsType[*FileError](err); ok {
 		return known
@@ -214,7 +213,7 @@ func (r *Reader) broken(err error) error {
 	return &FileError{Name: r.Name, Reason: "cannot be read", Err: err}
 }
 
-// detect goes by the extension, else by the first character that is no white space.
+// detect uses the extension, or else the first character that is not white space.
 func detect(name string, in *bufio.Reader) Format {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":

@@ -4,18 +4,17 @@ package bulk
 
 import "github.com/locus-db/locus/internal/strictjson"
 
-// shape is what kind of line an object is.
 type shape int
 
 const (
 	flat    shape = iota // a row: the attributes beside source and key
-	printed              // a record as locus record list --json prints it: the attributes in an object of their own
+	printed              // a record as printed by locus record list --json, with the attributes in an object
 	summary              // the last line of a list
 	other                // another line of a list: an entity, a change
 )
 
-// shapeOf returns the shape of a line. A row is flat, so an object under "attributes" is that of a printed record; a
-// summary has a count and a cursor and nothing else; other printed lines have a field that only Locus gives.
+// shapeOf returns the shape of a line. A row is flat, so an object under "attributes" means a printed record. A summary
+// has only a count and a cursor. Other printed lines have a field that only Locus sets.
 func shapeOf(object strictjson.Value) shape {
 	kind, attributes, more, ours := "", false, false, false
 	for name, value := range object.Members() {
@@ -44,7 +43,7 @@ func shapeOf(object strictjson.Value) shape {
 	return flat
 }
 
-// printed takes a record apart that Locus printed. What Locus added (puid, version, entity) is left out.
+// printed parses a record printed by Locus. Fields added by Locus (puid, version, entity) are dropped.
 func (r *jsonlReader) printed(object strictjson.Value, refused *RowError) (row *Row, at, reason string) {
 	row = &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: map[string][]string{}}
 	refused.Code = "invalid"

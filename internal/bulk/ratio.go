@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// counter counts the bytes that pass.
+// counter counts the bytes read.
 type counter struct {
 	r io.Reader
 	n atomic.Int64
@@ -21,7 +21,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ratio stops a compressed file that swells too much.
+// ratio stops the decompression of a file that expands too much.
 type ratio struct {
 	r     io.Reader
 	name  string

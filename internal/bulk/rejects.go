@@ -11,29 +11,27 @@ import (
 	"os"
 )
 
-// Reject is a line of the file of refused rows.
+// Reject is a line of the file of rejected rows.
 type Reject struct {
 	Line int64 `json:"line"`
-	// Lines is how many lines of the file are refused with the row, if not one.
+	// Lines is how many lines of the file the row takes, if more than one.
 	Lines   int64  `json:"lines,omitempty"`
 	Code    string `json:"code"`
 	Pointer string `json:"pointer"`
 	Reason  string `json:"reason"`
-	// Row is the row: an object that is read again once it is corrected, or the text of a row that
-	// could not be taken apart.
+	// Row is the row: an object that can be read again after correction, or the text of a row that could not be parsed.
 	Row json.RawMessage `json:"row"`
 }
 
-// Rejects is the file that refused rows are written to. It comes into being with the first of
-// them.
+// Rejects writes the file of rejected rows. The file is created with the first of them.
 type Rejects struct {
 	name string
 	file *os.File
 	size int64
 }
 
-// NewRejects keeps the first size bytes of a file that an interrupted import left; 0 begins anew. What
-// an earlier import left then gets the ending .old: somebody may have begun to correct it.
+// NewRejects continues a file that an interrupted import left, keeping its first size bytes; 0 starts a new file. An
+// existing file is then renamed to end in .old, because a user may already be correcting it.
 func NewRejects(name string, size int64) (*Rejects, error) {
 	r := &Rejects{name: name, size: size}
 	if size == 0 {
@@ -49,7 +47,7 @@ func NewRejects(name string, size int64) (*Rejects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
 	}
-	// Somebody may have taken the file away since: it is gone on with as it is.
+	// The file may have been shortened or removed since; continue with what is there.
 	r.size = min(size, end)
 	if err := r.file.Truncate(r.size); err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
@@ -67,7 +65,7 @@ func (r *Rejects) open() (err error) {
 	return nil
 }
 
-// Size is the number of bytes written.
+// Size returns the number of bytes written.
 func (r *Rejects) Size() int64 { return r.size }
 
 // Write adds a line.

@@ -15,36 +15,35 @@ import (
 	"time"
 )
 
-// stateFormat is the number of the format of a state file.
+// stateFormat is the version of the format of state files.
 const stateFormat = 2
 
-// State is how far an import has come: all rows before Rows are durable or refused for good. It
-// stands in a small file beside the imported one, and only while the import is not finished.
+// State is the progress of an import: all rows before Rows are durable or finally rejected. It is stored in a small
+// file beside the imported one until the import is finished.
 type State struct {
 	Format int `json:"format"`
-	// File tells the file that was read, by size, time and first bytes; Job what it was imported
-	// into and how. A state of another file or job is none.
+	// File identifies the file by size, time and first bytes. Job identifies the destination and the options. A state
+	// for another file or job is ignored.
 	File string `json:"file"`
 	Job  string `json:"job"`
 
-	Rows    int64 `json:"rows"`    // rows to pass over, refused ones too
-	Rejects int64 `json:"rejects"` // bytes of the file of refused rows that belong to them
-	Lines   int64 `json:"lines"`   // lines of the file that the refused ones have
-	// Source and Key are those of the last row that was accepted: whoever goes on can ask whether
-	// it is still there.
+	Rows    int64 `json:"rows"`    // rows to skip, including rejected ones
+	Rejects int64 `json:"rejects"` // bytes of the file of rejected rows that are valid
+	Lines   int64 `json:"lines"`   // lines of the rejected rows
+	// Source and Key are those of the last accepted row. A resumed import can check that it still exists.
 	Source string `json:"source,omitempty"`
 	Key    string `json:"key,omitempty"`
-	// Counts by outcome, to be gone on with.
+	// Counts are the rows by outcome so far.
 	Counts map[string]int64 `json:"counts"`
 }
 
-// StateName is where the state of a file stands.
+// StateName returns the name of the state file of a file.
 func StateName(name string) string {
 	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".locus-ingest")
 }
 
-// Fingerprint names the content of a file without reading all of it: size, time of the last
-// change, hash of the first 64 KiB.
+// Fingerprint identifies the content of a file without reading all of it: by size, modification time and a hash of the
+// first 64 KiB.
 func Fingerprint(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -62,7 +61,7 @@ func Fingerprint(name string) (string, error) {
 	return fmt.Sprintf("%d %s %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano), hex.EncodeToString(hash.Sum(nil)[:16])), nil
 }
 
-// LoadState answers with the state of a file, nil if there is none for this file and job.
+// LoadState returns the state of a file, nil if there is none for this file and job.
 func LoadState(name, fingerprint, job string) (*State, error) {
 	text, err := os.ReadFile(StateName(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,14 +71,14 @@ func LoadState(name, fingerprint, job string) (*State, error) {
 		return nil, fmt.Errorf("read how far the import had come: %w", err)
 	}
 	var s State
-	// A state that cannot be read is no reason to stop: from the beginning is safe too.
+	// Invalid content is not an error: starting from the beginning is safe too.
 	if json.Unmarshal(text, &s) != nil || s.Format != stateFormat || s.File != fingerprint || s.Job != job {
 		return nil, nil //nolint:nilerr // see above
 	}
 	return &s, nil
 }
 
-// Save writes the state so that a crash leaves the old one or the new one.
+// Save writes the state atomically.
 func (s *State) Save(name string) error {
 	s.Format = stateFormat
 	text, err := json.Marshal(s)
@@ -96,7 +95,7 @@ func (s *State) Save(name string) error {
 	return nil
 }
 
-// RemoveState forgets a finished import.
+// RemoveState removes the state of a finished import.
 func RemoveState(name string) error {
 	if err := os.Remove(StateName(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget a finished import: %w", err)

@@ -69,7 +69,7 @@ func TestState(t *testing.T) {
 		}
 	}
 
-	// What cannot be read may say that half of the file was imported: it is not passed over.
+	// An unreadable state is not ignored: it may belong to a half-finished import.
 	if err := os.Mkdir(bulk.StateName(name), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// template composes a value of an attribute of several columns, such as "{first} {last}".
+// template composes a value of an attribute from several columns, such as "{first} {last}".
 type template struct {
 	text      string // as it was written
 	attribute string
@@ -19,12 +19,11 @@ type template struct {
 	after     string   // the text after the last one
 }
 
-// isTemplate reports whether what is renamed is no column, but a template of several.
+// isTemplate reports whether the left side of a mapping is a template, not a column.
 func isTemplate(from string) bool { return strings.ContainsAny(from, "{}") }
 
 var errTemplate = errors.New("want columns in braces, with text between them, as in '{first_name} {last_name}=name'")
 
-// parseTemplate takes a template apart.
 func parseTemplate(text, attribute string) (template, error) {
 	t := template{text: text, attribute: attribute, after: text}
 	for {
@@ -44,8 +43,8 @@ func parseTemplate(text, attribute string) (template, error) {
 	return t, nil
 }
 
-// compose fills the columns in. One that is empty vanishes with the text before it; so does text that would come
-// first because of that, or last. Without any value the result is "".
+// compose fills in the columns. An empty column is dropped with the text before it, and so is text that would then be
+// first or last. Without any value the result is "".
 func (t *template) compose(value func(column string) string) string {
 	var b strings.Builder
 	last := ""
@@ -64,14 +63,14 @@ func (t *template) compose(value func(column string) string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// meaning is what the columns of one file mean.
+// meaning adds the parsed templates to the Columns of one file.
 type meaning struct {
 	*Columns
-	made         []template // of Rename
+	made         []template // from Rename
 	alternatives []Alternative
 }
 
-// meaning takes the templates among what is renamed apart, in the order of their texts.
+// meaning parses the templates in Rename, sorted by text.
 func (c *Columns) meaning() (*meaning, error) {
 	m := &meaning{Columns: c}
 	for _, text := range slices.Sorted(maps.Keys(c.Rename)) {
@@ -90,8 +89,8 @@ func (c *Columns) meaning() (*meaning, error) {
 	return m, nil
 }
 
-// target is that of Columns, but for a column that is a part of a template: that says nothing else, unless its name is
-// another attribute.
+// target is Columns.target, but a column that is part of a template has no other meaning, unless its name is another
+// attribute.
 func (m *meaning) target(column string, mixed bool) (name, reason string) {
 	name, reason = m.Columns.target(column, mixed)
 	for _, t := range m.made {
@@ -102,8 +101,8 @@ func (m *meaning) target(column string, mixed bool) (name, reason string) {
 	return name, reason
 }
 
-// compose adds what the templates make of the values of a row to its attributes, and reports whether one of these had
-// values before.
+// compose adds the results of the templates to the attributes of a row, and reports whether one of these attributes
+// already had values.
 func (m *meaning) compose(row *Row, value func(column string) string) (again bool) {
 	for i := range m.made {
 		t := &m.made[i]
@@ -115,7 +114,6 @@ func (m *meaning) compose(row *Row, value func(column string) string) (again boo
 	return again
 }
 
-// isPart reports whether a column is a part of a template.
 func (m *meaning) isPart(column string) bool {
 	return slices.ContainsFunc(m.made, func(t template) bool { return slices.Contains(t.columns, column) })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// people reads a text to its end and returns the values of each row's name, as they are or why there are none, and the
-// alternatives that the reader tells of, before the first row and at the end.
+// people reads a text to its end and returns the values of each row's name, or the rejection, and the alternatives that
+// the reader reports before the first row and at the end.
 func people(t *testing.T, text string, format bulk.Format, columns bulk.Columns) (names []string, first, last []bulk.Alternative, err error) {
 	t.Helper()
 	columns.Source, columns.Attributes, columns.Many = "x", []string{"name", "city", "phones"}, []string{"phones"}
@@ -80,7 +80,7 @@ func TestTemplate_ComposesOneValue(t *testing.T) {
 	}
 }
 
-// A column that a value is composed of is no error, and says nothing else unless it is another attribute.
+// A column used by a template is not an error, and has no other meaning unless its name is another attribute.
 func TestTemplate_TakesItsColumns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -138,7 +138,7 @@ func TestTemplate_RefusesWhatComposesNothing(t *testing.T) {
 	}
 }
 
-// Several columns of an attribute with one value are alternatives, and that is told.
+// Several columns of an attribute with a single value are reported as alternatives.
 func TestReader_TellsAlternatives(t *testing.T) {
 	t.Parallel()
 	both := map[string]string{"first": "name", "last": "name"}

@@ -9,45 +9,45 @@ import (
 	"time"
 )
 
-// Chart is what is drawn.
+// Chart describes a picture.
 type Chart struct {
-	// Title stands above the picture. Label is what is said of it to those who cannot see it; Title if empty.
+	// Title is shown above the picture. Label describes it for screen readers; it defaults to Title.
 	Title, Label string
-	// Times are when the values' steps begin, in the zone that the axis is labelled in; they rise.
+	// Times are the starts of the steps of the values, ascending, in the time zone of the axis labels.
 	Times []time.Time
-	// End is when the last step ends.
+	// End is the end of the last step.
 	End   time.Time
 	Lines []Line
-	// Floating lets the axis begin near the lowest value. Else it begins at 0, or below.
+	// Floating lets the axis begin near the lowest value. Otherwise it begins at 0, or below.
 	Floating bool
-	// Width and Height are in pixels. Default to 960 and 300.
+	// Width and Height are in pixels. They default to 960 and 300.
 	Width, Height int
 	Theme         Theme
 }
 
-// Line is a value for each of the times; NaN where nothing is known.
+// Line has a value for each of the times; NaN means unknown.
 type Line struct {
 	Name   string
 	Values []float64
-	// Faint is for what the others are compared with: it lies behind them.
+	// Faint draws the line behind the others, as a reference.
 	Faint bool
 }
 
 // Theme is the set of colours.
 type Theme uint8
 
-// The themes, those of the console.
+// Themes, as in the console.
 const (
 	Light Theme = iota
 	Dark
 )
 
-// MaxLines is how many lines a picture has at most: more cannot be told apart.
+// MaxLines is the maximum number of lines that can be told apart.
 const MaxLines = 8
 
 var errEmpty = errors.New("chart: there is nothing to draw")
 
-// check refuses what cannot be drawn.
+// check returns an error for a chart that cannot be drawn.
 func (c *Chart) check() error {
 	if len(c.Times) == 0 || len(c.Lines) == 0 {
 		return errEmpty
@@ -77,7 +77,7 @@ func (c *Chart) size() (width, height int) {
 	return max(width, 160), max(height, 100)
 }
 
-// bounds are the lowest and the highest value; 0 and 0 if none is known.
+// bounds returns the lowest and the highest value; 0 and 0 if none is known.
 func (c *Chart) bounds() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := range c.Lines {
@@ -96,7 +96,7 @@ func (c *Chart) bounds() (low, high float64) {
 	return low, high
 }
 
-// palette are the colours of a theme, as #rrggbb.
+// palette holds the colours of a theme, as #rrggbb.
 type palette struct {
 	ground, grid, axis, text, soft, faint string
 	lines                                 [MaxLines]string

@@ -52,7 +52,7 @@ func svg(t testing.TB, c *chart.Chart) string {
 	return b.String()
 }
 
-// golden compares with a file of testdata, or writes it.
+// golden compares with a file in testdata, or rewrites it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -111,7 +111,7 @@ func TestChart_TextIsEscapedAndNothingRuns(t *testing.T) {
 	}
 }
 
-// paths are the strokes of a colour, each as its runs.
+// paths returns the strokes of a colour, each as its runs.
 func paths(picture, color string) (runs []string) {
 	for _, m := range regexp.MustCompile(`<path d="([^"]*)" fill="none" stroke="`+color+`"`).FindAllStringSubmatch(picture, -1) {
 		runs = append(runs, strings.Split(strings.TrimPrefix(m[1], "M"), "M")...)
@@ -139,7 +139,7 @@ func TestChart_WhatIsNotKnownIsAGap(t *testing.T) {
 	}
 }
 
-// A peak of one minute in a year is as high as alone.
+// A peak of one minute in a year is drawn at full height.
 func TestChart_NoPeakGetsLost(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -200,7 +200,7 @@ func TestChart_Refuses(t *testing.T) {
 
 var coordinate = regexp.MustCompile(`(?:x|y)="(-?[0-9.]+)"|M(-?[0-9.]+) (-?[0-9.]+)`)
 
-// Whatever the values and the range, the picture is XML and nothing leaves it.
+// For any values and range, the picture is valid XML and stays inside its frame.
 func TestChart_AnyValues(t *testing.T) {
 	t.Parallel()
 	zones := []*time.Location{time.UTC, time.FixedZone("", -12*3600), zone(t, "Australia/Lord_Howe"), zone(t, "Europe/Berlin")}

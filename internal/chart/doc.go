@@ -4,11 +4,11 @@
 //
 //	Chart ─► scales (scale.go) ─► marks: paths, rules, words (layout.go) ─► SVG (svg.go)
 //
-// What is not known is a gap, never a zero, and a line with more values than the picture has pixels shows the lowest
-// and the highest of each pixel: no peak gets lost. A picture carries its colours as attributes of its elements,
-// never as a style, so that it can be shown under the console's policy; which of the two themes it has is its
-// maker's choice. Text is escaped.
+// Unknown values are drawn as gaps, never as zeros. A line with more values than the picture has pixels shows the
+// lowest and the highest value of each pixel, so that no peak is lost. Colours are attributes of elements, never
+// styles, so that a picture works under the console's content security policy; the caller chooses one of the two
+// themes. Text is escaped.
 //
-// It is written by hand because that is all Locus draws: the modules that were tried fill gaps wrongly, label
-// every value, and weigh megabytes.
+// It is hand-written because Locus draws nothing else: the modules that were tried fill gaps wrongly, label every
+// value, and weigh megabytes.
 package chart

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// marks are what a picture is made of, in the order of drawing.
+// marks are the elements of a picture, in drawing order.
 type marks struct {
 	width, height int
 	ground        string
 	list          []mark
 }
 
-// mark is a path, or words.
+// mark is a path or a text.
 type mark struct {
-	// runs are the lines of a path; a run of one point is a dot. Fill closes them.
+	// runs are the lines of a path; a run of one point is a dot. A fill closes them.
 	runs  [][]point
 	color string
-	width float64 // of the line; 0 fills
-	alpha float64 // of what is filled
+	width float64 // line width; 0 fills
+	alpha float64 // opacity of a fill
 
 	text   string
 	at     point
@@ -30,7 +30,7 @@ type mark struct {
 
 type point struct{ x, y float64 }
 
-// anchor is which part of the words stands at their place.
+// anchor is the part of a text that its position refers to.
 type anchor uint8
 
 const (
@@ -41,11 +41,11 @@ const (
 
 const (
 	fontSize  = 12.0
-	titleSize = 14.0            // of what is bold
-	em        = 0.56 * fontSize // the width of a character, about
+	titleSize = 14.0            // font size of bold text
+	em        = 0.56 * fontSize // approximate width of a character
 )
 
-// frame is where the values are drawn.
+// frame is the area of the values.
 type frame struct {
 	left, right, top, bottom float64
 	from, to                 time.Time
@@ -60,7 +60,6 @@ func (f *frame) y(v float64) float64 {
 	return f.bottom - (f.bottom-f.top)*(v-f.low)/(f.high-f.low)
 }
 
-// layout makes the marks of a chart.
 func (c *Chart) layout() (*marks, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -102,7 +101,7 @@ func (c *Chart) layout() (*marks, error) {
 	return m, nil
 }
 
-// legend names the lines, in as many rows as it takes, and answers with where the rest begins.
+// legend lays out the names of the lines in as many rows as they need, and returns the top of the remaining area.
 func (c *Chart) legend(m *marks, p *palette, top float64) float64 {
 	x, y := 14.0, top+8
 	for i := range c.Lines {
@@ -125,7 +124,7 @@ func (c *Chart) color(p *palette, i int) string {
 	return p.lines[i]
 }
 
-// draw draws the lines, the faint ones first. A single one that begins at 0 is filled.
+// draw draws the lines, the faint ones first. A single bold line on an axis from 0 is filled.
 func (c *Chart) draw(m *marks, f *frame, p *palette) {
 	bold := 0
 	for i := range c.Lines {
@@ -154,7 +153,7 @@ func (c *Chart) draw(m *marks, f *frame, p *palette) {
 	}
 }
 
-// apart takes lines and single points apart, which are drawn larger: else nobody sees them.
+// apart separates lines from single points, which are drawn larger to be visible.
 func apart(runs [][]point) (lines, alone [][]point) {
 	for _, run := range runs {
 		if len(run) == 1 {
@@ -166,8 +165,8 @@ func apart(runs [][]point) (lines, alone [][]point) {
 	return lines, alone
 }
 
-// runs are the points of the values that are known: a run between two gaps. Where there are more than two values
-// for each pixel, those of a pixel become its first, lowest, highest and last.
+// runs splits the points of known values at gaps. If there are more than two values for each pixel, those of a pixel
+// are reduced to the first, lowest, highest and last.
 func (c *Chart) runs(values []float64, f *frame) (runs [][]point) {
 	var run []point
 	dense := float64(len(values)) > 2*(f.right-f.left)
@@ -216,7 +215,7 @@ func (m *marks) words(text string, at point, a anchor, color string, bold bool) 
 	m.list = append(m.list, mark{text: text, at: at, anchor: a, color: color, bold: bold})
 }
 
-// clip cuts text to a number of characters.
+// clip cuts text to n characters.
 func clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:max(n-1, 0)]) + "…"

@@ -14,10 +14,10 @@ type valueTick struct {
 	label string
 }
 
-// valueTicks answers with round values that span a range, about so many, and the range that they span.
+// valueTicks returns about want round values that span a range, and the range they span.
 func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float64) {
 	if high <= low {
-		high = low + max(1, 1e-12*math.Abs(low)) // beside a large number 1 is lost
+		high = low + max(1, 1e-12*math.Abs(low)) // adding 1 to a large number has no effect
 	}
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(want))))
 	for _, times := range []float64{1, 2, 5, 10} {
@@ -26,7 +26,7 @@ func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float6
 			break
 		}
 	}
-	step = max(step, 1) // what is counted is whole
+	step = max(step, 1) // counts are whole numbers
 	from, to = math.Floor(low/step)*step, math.Ceil(high/step)*step
 	for i := 0; ; i++ {
 		v := from + float64(i)*step
@@ -37,13 +37,13 @@ func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float6
 	}
 }
 
-// units of large numbers.
+// units abbreviate large numbers.
 var units = []struct {
 	size float64
 	name string
 }{{1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
 
-// short is a number on an axis whose labels are so far apart: 250, 1.5k, 20M.
+// short formats a number for an axis with the given step: 250, 1.5k, 20M.
 func short(v, step float64) string {
 	for _, u := range units {
 		if math.Abs(v) >= u.size {
@@ -56,7 +56,7 @@ func short(v, step float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// timeSteps are those of the axis of time. Hours and minutes divide the day, so that labels stand where clocks are round.
+// timeSteps are the steps of the time axis. Hours and minutes divide the day, so that labels are at round clock times.
 var timeSteps = []struct {
 	minutes, days, months int
 }{
@@ -93,7 +93,7 @@ type timeTick struct {
 	label string
 }
 
-// timeTicks answers with round times of a range, at most so many, in the zone of its begin.
+// timeTicks returns at most so many round times in a range, in the time zone of from.
 func timeTicks(from, to time.Time, most int) (ticks []timeTick) {
 	span, s := to.Sub(from), timeSteps[0]
 	for _, s = range timeSteps {
@@ -117,7 +117,7 @@ func timeTicks(from, to time.Time, most int) (ticks []timeTick) {
 		if t.After(to) {
 			return ticks
 		}
-		// Where clocks are put forward a time does not exist, and another one comes twice.
+		// At a change to daylight saving time a local time may not exist, or occur twice.
 		if !t.Before(from) && (len(ticks) == 0 || t.After(ticks[len(ticks)-1].at)) {
 			ticks = append(ticks, timeTick{t, label(t)})
 		}

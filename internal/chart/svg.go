@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// SVG writes the picture as SVG: one document, without styles and scripts.
+// SVG writes the picture as one SVG document, without styles and scripts.
 func SVG(w io.Writer, c *Chart) error {
 	m, err := c.layout()
 	if err != nil {
@@ -54,8 +54,8 @@ func (k *mark) svg(b *strings.Builder) {
 	}
 }
 
-// pathData writes a run: absolute where it begins, then steps, which are shorter. A run of one point is a line to
-// itself, which round ends make a dot.
+// pathData writes a run: an absolute start, then relative steps, which are shorter. A run of one point is a zero-length
+// line, which round line caps draw as a dot.
 func pathData(b *strings.Builder, run []point, closed bool) {
 	last := [2]int{tenths(run[0].x), tenths(run[0].y)}
 	fmt.Fprintf(b, "M%s %s", tenth(run[0].x), tenth(run[0].y))
@@ -80,12 +80,12 @@ func pathData(b *strings.Builder, run []point, closed bool) {
 	}
 }
 
-// tenths are what a coordinate is rounded to.
+// tenths rounds a coordinate to tenths.
 func tenths(v float64) int { return int(math.Round(10 * v)) }
 
 func tenth(v float64) string { return number(tenths(v)) }
 
-// number writes tenths.
+// number formats tenths.
 func number(n int) string {
 	if n%10 == 0 {
 		return strconv.Itoa(n / 10)
@@ -93,9 +93,9 @@ func number(n int) string {
 	return strconv.FormatFloat(float64(n)/10, 'f', 1, 64)
 }
 
-// escape makes text safe in elements and attributes; what XML cannot hold becomes U+FFFD.
+// escape makes text safe in elements and attributes; characters that XML cannot represent become U+FFFD.
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder returns no error
 	return b.String()
 }

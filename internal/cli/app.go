@@ -20,27 +20,27 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            map[string]string
-	out, talk      term.Style // of stdout and stderr
+	out, talk      term.Style // styles of stdout and stderr
 
 	json    bool          // --json
 	url     string        // --url
 	data    string        // --data
-	cellMap string        // --map, of a shared installation
+	cellMap string        // --map of a shared installation
 	notice  time.Duration // --notice
 	mongodb string        // --mongodb
 	unsafe  bool          // --unsafe-durability
 }
 
-// style is how to write to a stream. NO_COLOR takes the colour, as does TERM=dumb.
+// style returns the style for a stream. NO_COLOR and TERM=dumb turn colour off.
 func style(stream io.Writer, env map[string]string) term.Style {
 	terminal := isTerminal(stream)
 	return term.Style{Terminal: terminal, Color: terminal && env["NO_COLOR"] == "" && env["TERM"] != "dumb"}
 }
 
-// say writes talk: a line to the standard error.
+// say writes a line to the standard error.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }
 
-// printJSON writes one value as one line.
+// printJSON prints one value on one line.
 func (a *app) printJSON(v any) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -52,7 +52,7 @@ func (a *app) printJSON(v any) error {
 	return err
 }
 
-// printRaw writes JSON as the server sent it, in one line.
+// printRaw prints JSON from the server on one line.
 func (a *app) printRaw(raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
@@ -63,7 +63,7 @@ func (a *app) printRaw(raw []byte) error {
 	return err
 }
 
-// typed gives a JSON object the field type, by which a reader of a stream tells its lines apart.
+// typed adds the field type to a JSON object, which distinguishes the lines of a stream.
 func typed(kind string, raw json.RawMessage) json.RawMessage {
 	head := fmt.Sprintf(`{"type":%q`, kind)
 	if body := bytes.TrimSpace(raw); len(body) > 2 {
@@ -72,11 +72,11 @@ func typed(kind string, raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(head + "}")
 }
 
-// printTable writes a table to the standard output.
+// printTable prints a table to the standard output.
 func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
 
-// logger writes to the standard error what is as grave as a level, or as LOCUS_LOG says; LOCUS_LOG_FORMAT is
-// text or json.
+// logger returns a logger to the standard error with the given level, or that of LOCUS_LOG. LOCUS_LOG_FORMAT is text or
+// json.
 func (a *app) logger(level slog.Level) *slog.Logger {
 	if text := a.env["LOCUS_LOG"]; text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {
@@ -90,11 +90,11 @@ func (a *app) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.stderr, options))
 }
 
-// built is the version that the linker was given (make build): a tag, or the commit.
+// built is the version set by the linker (make build): a tag, or the commit.
 var built string
 
-// version returns the tag or commit that the binary was built from: what the linker was given, or what go build
-// and go install note. go run notes neither: "devel".
+// version returns the tag or commit of the binary: the one set by the linker, or the one recorded by go build and go
+// install. go run records neither: "devel".
 func version() string {
 	if built != "" {
 		return built

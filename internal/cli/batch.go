@@ -18,22 +18,22 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// batch is a run of rows of a file: those that are sent and those that were refused before.
+// batch is a run of rows of a file: rows to send, and rows rejected locally.
 type batch struct {
-	checked int // of a dry run
+	checked int // rows checked by a dry run
 	items   []item
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
-	size    int // bytes of the items so far, with what divides them
+	size    int // bytes of the items and their separators
 
-	done chan struct{} // closed once all below is final
+	done chan struct{} // closed once the fields below are final
 	err  error
 }
 
-// item is a row that is sent.
+// item is a row to send.
 type item struct {
 	row    *bulk.Row
-	text   []byte // as it is sent
+	text   []byte // JSON of the row
 	result httpapi.PutResult
 }
 
@@ -41,7 +41,7 @@ func newBatch() *batch {
 	return &batch{keys: map[entity.Ref]struct{}{}, done: make(chan struct{})}
 }
 
-// rows is how many there are, sent or not.
+// rows returns the number of rows, sent or not.
 func (b *batch) rows() int { return len(b.items) + len(b.local) + b.checked }
 
 func (b *batch) add(row *bulk.Row) {
@@ -63,12 +63,12 @@ func reject(e *bulk.RowError) bulk.Reject {
 	return r
 }
 
-// input is a row as it is sent.
+// input returns a row as the API takes it.
 func input(row *bulk.Row) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed, Attributes: row.Attributes}
 }
 
-// rowError says of a row what the interface says of the record that it is sent as: all of it.
+// rowError converts a fault that the API reports for a record to an error of its row, with all its details.
 func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
 	reason := f.Detail
 	for i, more := range f.Errors {
@@ -92,17 +92,17 @@ func (b *batch) sharesKey(other *batch) bool {
 	return false
 }
 
-// again are the codes after which the same may be sent once more.
+// again are the codes after which the same request may be repeated.
 var again = map[httpapi.Code]bool{
 	httpapi.CodeOverloaded: true, httpapi.CodeUnavailable: true, httpapi.CodeDraining: true,
 	httpapi.CodeStaleMap: true, httpapi.CodeUnconfirmed: true, httpapi.CodeTimeout: true,
 }
 
-// endurance is how long a batch is tried again before whoever sends it gives up.
+// endurance is how long a batch is retried.
 const endurance = 30 * time.Second
 
-// persist sends a batch for as long as that asks for another try, at most until endurance is over. After an
-// interrupt nothing is tried again, and the error says so.
+// persist calls send until it reports false, at most for endurance. After an interrupt it does not retry, and returns
+// an error.
 func persist(ctx, interrupt context.Context, send func() (again bool)) error {
 	deadline := time.Now().Add(endurance)
 	for pause := 100 * time.Millisecond; send() && !time.Now().After(deadline); pause = min(2*pause, 3*time.Second) {
@@ -117,8 +117,8 @@ func persist(ctx, interrupt context.Context, send func() (again bool)) error {
 	return nil
 }
 
-// send sends the items until each has a final result, and closes done. Putting a record twice is
-// putting it once, so a lost answer is no reason to stop.
+// send sends the items until each has a final result, and closes done. Putting a record is idempotent, so a lost answer
+// is retried.
 func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 	defer close(b.done)
 	if len(b.items) == 0 {
@@ -146,7 +146,7 @@ func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 	}
 }
 
-// put sends items once and answers with those that are to be sent again.
+// put sends items once and returns those to send again.
 func put(ctx context.Context, cl *client, items []*item) (pending []*item, err error) {
 	body := []byte(`{"records":[`)
 	for i, it := range items {
@@ -171,7 +171,7 @@ func put(ctx context.Context, cl *client, items []*item) (pending []*item, err e
 	return pending, nil
 }
 
-// repeatable tells whether a request that failed as a whole is worth another try.
+// repeatable reports whether a request that failed as a whole may succeed if repeated.
 func repeatable(err error) bool {
 	if problem, ok := errors.AsType[*httpapi.Problem](err); ok {
 		return again[problem.Code]
@@ -180,7 +180,7 @@ func repeatable(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, errCut)
 }
 
-// rejected are the refused rows in the order of the file.
+// rejected returns the rejected rows in file order.
 func (b *batch) rejected() []bulk.Reject {
 	var list []bulk.Reject
 	local := b.local
@@ -197,8 +197,8 @@ func (b *batch) rejected() []bulk.Reject {
 	return append(list, local...)
 }
 
-// flatPointer leads to the field of a row: /records/7/attributes/phones/0 is /phones/0. What is about
-// all attributes is about the row.
+// flatPointer converts a pointer of the API to one of a row: /records/7/attributes/phones/0 becomes /phones/0. A
+// pointer to all attributes becomes one to the row.
 func flatPointer(pointer string) string {
 	if rest, ok := strings.CutPrefix(pointer, "/records/"); ok {
 		_, rest, _ = strings.Cut(rest, "/")
@@ -210,7 +210,7 @@ func flatPointer(pointer string) string {
 	return strings.TrimSuffix(pointer, "/")
 }
 
-// outcomes counts the rows by outcome, and those of them that are pending besides.
+// outcomes counts the rows by outcome, and additionally those that are pending.
 func (b *batch) outcomes() map[string]int {
 	counts := map[string]int{}
 	for i := range b.items {
@@ -233,7 +233,7 @@ func (b *batch) outcomes() map[string]int {
 	return counts
 }
 
-// lastAccepted is the last row that is stored.
+// lastAccepted returns the last row that is stored.
 func (b *batch) lastAccepted() (source, key string, ok bool) {
 	for i := len(b.items) - 1; i >= 0; i-- {
 		if it := &b.items[i]; it.result.Error == nil {

@@ -29,7 +29,7 @@ func (a *app) cellCommand() *cobra.Command {
 	return c
 }
 
-// unanswered is the failure of a list in which cells are missing.
+// unanswered returns the error for a list that lacks unreachable cells.
 func unanswered(cells []string) error {
 	if len(cells) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (a *app) cellList() *cobra.Command {
 	})
 }
 
-// generationsLine says how the installation has grown.
+// generationsLine describes the growth of the installation.
 func generationsLine(list *httpapi.CellList) string {
 	parts := make([]string, 0, len(list.Generations))
 	for _, g := range list.Generations {
@@ -120,7 +120,7 @@ func cellRow(of *httpapi.Cell) []string {
 	)
 }
 
-// percent is a part of a whole.
+// percent formats part of whole.
 func percent(part, whole uint64) string {
 	if whole == 0 {
 		return ""
@@ -154,7 +154,6 @@ func (a *app) cellShow() *cobra.Command {
 	})
 }
 
-// cellCard is a cell for people.
 func cellCard(of *httpapi.CellDetail) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -190,7 +189,7 @@ func counted(n int64, one, many string) string {
 	return term.Count(n) + " " + many
 }
 
-// dated is when the ids of a generation were minted.
+// dated describes when the ids of a generation were minted.
 func dated(from, until time.Time, first bool) string {
 	day := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	switch {

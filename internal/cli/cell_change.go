@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// changing are the flags of what changes the cells.
+// changing holds the flags of commands that change the cells.
 type changing struct{ yes, dryRun bool }
 
 func (f *changing) flags(c *cobra.Command) {
@@ -22,10 +22,10 @@ func (f *changing) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and stop there")
 }
 
-// access is what the command does to an installation that it opens.
+// access returns the access that the command needs.
 func (f *changing) access() access { return unless(f.dryRun, writes) }
 
-// unless is what a command does that does nothing in a dry run.
+// unless returns the access of a command, or reads in a dry run.
 func unless(dryRun bool, to access) access {
 	if dryRun {
 		return reads
@@ -33,12 +33,12 @@ func unless(dryRun bool, to access) access {
 	return to
 }
 
-// goesOn says of what was stopped how it is finished.
+// goesOn is the hint after an interruption.
 const goesOn = "run it again to go on: what is done stays done"
 
-// change lets the other side do something to the cells and shows how far it is: the last line of each step, and
-// others while a step takes long. Every step may be repeated, so whatever stops it the same command goes on. show
-// reads a line of progress: the step that it belongs to, and the line for people. It leaves with errEnough.
+// change starts an operation on the cells and shows its progress: the last line of each step, and others while a step
+// takes long. Every step is idempotent, so the same command continues after any interruption. show parses a line of
+// progress into its step and a text. It stops with errEnough.
 func (a *app) change(ctx context.Context, cl *client, path string, body any, show func(json.RawMessage) (step, line string, err error)) (json.RawMessage, error) {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
 	defer progress.Close()
@@ -73,13 +73,13 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
 	f := *explainFailure(ctx, err)
-	if f.Exit == exitUnavailable { // of a conflict the message says what is in the way: the same again would be refused
+	if f.Exit == exitUnavailable { // after a conflict the same command would fail again
 		f.Hint = goesOn
 	}
 	return nil, &f
 }
 
-// steps reads the lines of progress for change.
+// steps adapts show to raw lines of progress.
 func steps[P any](show func(p P) (step, line string, err error)) func(json.RawMessage) (step, line string, err error) {
 	return func(raw json.RawMessage) (step, line string, err error) {
 		var p P
@@ -90,7 +90,7 @@ func steps[P any](show func(p P) (step, line string, err error)) func(json.RawMe
 	}
 }
 
-// resultOf reads what change answers with.
+// resultOf decodes the result of change.
 func resultOf[R any](raw json.RawMessage) (result R, err error) {
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return result, fmt.Errorf("read the result: %w", err)
@@ -98,7 +98,7 @@ func resultOf[R any](raw json.RawMessage) (result R, err error) {
 	return result, nil
 }
 
-// summary is the last line of a command that changed the cells.
+// summary prints the last line of a command that changed the cells.
 func (a *app) summary(raw json.RawMessage, format string, args ...any) error {
 	if !a.json {
 		a.say(format, args...)
@@ -116,7 +116,7 @@ func (a *app) summary(raw json.RawMessage, format string, args ...any) error {
 	return a.printRaw(typed("summary", body))
 }
 
-// startsIn is how long a generation that was announced waits, by this machine's clock.
+// startsIn returns how long until an announced generation starts, by this machine's clock.
 func startsIn(starts time.Time) string {
 	left := time.Until(starts)
 	if left <= 0 {

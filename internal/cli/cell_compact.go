@@ -44,7 +44,7 @@ func (a *app) cellCompact() *cobra.Command {
 	return a.connection(c)
 }
 
-// newestMap asks for the cell map; raw is how it came.
+// newestMap requests the cell map; raw is its JSON.
 func newestMap(c *cobra.Command, cl *client) (m *cell.Map, raw json.RawMessage, err error) {
 	if raw, err = cl.get(c.Context(), "/v1/map", nil, nil); err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 	return a.summary(result, "done: keys are looked for in generation %d and newer, epoch %d", changed.Floor, changed.Epoch)
 }
 
-// compactText is the plan of a compaction.
+// compactText describes the plan of a compaction.
 func compactText(m *cell.Map, to, before, after int) string {
 	if m.Floor() >= to {
 		return fmt.Sprintf("keys are looked for from generation %d on already; what an earlier compaction has left is cleared away", m.Floor())

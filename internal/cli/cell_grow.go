@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// growing are the flags of a plan.
+// growing holds the flags of a growth plan.
 type growing struct {
 	to   uint64
 	urls []string
@@ -27,7 +27,7 @@ func (g *growing) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&g.urls, "urls", nil, "where they are made, such as postgres://db3/locus_g{g}_{i}; several take turns. Where the newest are, if left out")
 }
 
-// request is what is asked of the other side.
+// request returns the body of the request.
 func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
 	if g.to == 0 {
 		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: how many cells the new generation has", c.CommandPath())
@@ -39,10 +39,10 @@ func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
 	return request, nil
 }
 
-// nextURL is where a list of URLs is divided: a URL may name several hosts, with commas between them.
+// nextURL matches where a list of URLs is split: a URL may contain commas between several hosts.
 var nextURL = regexp.MustCompile(`,(?:postgres(?:ql)?://|sqlite:)`)
 
-// splitURLs divides a list of URLs.
+// splitURLs splits a list of URLs.
 func splitURLs(text string) (urls []string) {
 	for {
 		at := nextURL.FindStringIndex(text)
@@ -53,15 +53,15 @@ func splitURLs(text string) (urls []string) {
 	}
 }
 
-// planned is a growth that the other side has made a plan of.
+// planned is a growth with the server's plan.
 type planned struct {
 	*client
 	request *httpapi.GrowRequest
 	plan    *cell.Plan
-	raw     json.RawMessage // the plan as it came
+	raw     json.RawMessage // JSON of the plan
 }
 
-// plan connects and asks what a generation would mean. The caller closes the connection.
+// plan connects and requests a growth plan. The caller closes the connection.
 func (a *app) plan(c *cobra.Command, g *growing, to access) (_ *planned, err error) {
 	p := &planned{plan: &cell.Plan{}}
 	if p.request, err = g.request(c); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// spread is a map of two generations on two servers, the second of which is announced.
+// spread returns a map of two generations on two servers; the second generation is announced.
 func spread(t *testing.T, change func(*cell.Spec)) *cell.Map {
 	t.Helper()
 	spec := cell.Spec{

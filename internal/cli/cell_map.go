@@ -74,7 +74,7 @@ func count(flags ...bool) (n int) {
 	return n
 }
 
-// checkMap says whether a file holds a cell map that can be routed with.
+// checkMap reports whether a file contains a usable cell map.
 func (a *app) checkMap(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 	return a.printTable(t)
 }
 
-// changes says in words what a version of a map changed.
+// mapChanges describes what a version of the map changed.
 func mapChanges(before, m *cell.Map) (list []string) {
 	if before == nil {
 		return []string{"oldest that is kept"}

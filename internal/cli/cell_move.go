@@ -92,7 +92,7 @@ func moveLine(p *cell.MoveProgress) string {
 		return fmt.Sprintf("followed %s changes", term.Count(p.Followed))
 	case p.Step == "switch":
 		return "switching: writers wait"
-	default: // done, there: the summary says it
+	default: // "done" and "there" are in the summary
 		return ""
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// planText is a plan for people.
 func planText(p *cell.Plan) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// TestCells_OfPostgreSQL makes an installation in databases of a server, grows it, moves one of its cells to
-// a file, and asks psql's functions what the map says.
+// TestCells_OfPostgreSQL creates an installation in databases of a server, grows it, moves a cell to a file, and
+// compares the SQL functions with the map.
 func TestCells_OfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
@@ -70,7 +70,8 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 	must(t, env, "entity", "get", "web:2")
 }
 
-// TestCells_OneServerIsDown stops one of two servers: what the other one has goes on, and what is missing is named.
+// TestCells_OneServerIsDown stops one of two servers: the cells of the other still work, and the missing ones are
+// named.
 func TestCells_OneServerIsDown(t *testing.T) {
 	t.Parallel()
 	up, down := pgtest.Shared(t), pgtest.Start(t, nil)
@@ -99,7 +100,7 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it does not answer") {
 		t.Errorf("show: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
-	// Keys of the cell that is up are found, those of the other are not known to be absent.
+	// Keys of the reachable cell are found; those of the other are unavailable, not absent.
 	codes := map[int]int{}
 	for i := range 20 {
 		codes[run(t.Context(), env, "record", "get", fmt.Sprint("before:", i)).code]++
@@ -117,8 +118,8 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	}
 }
 
-// TestCells_RestoredElsewhere copies the databases of an installation to other names, as a restore to another
-// server does: the copy is refused until it is an installation of its own, and the original never notices.
+// TestCells_RestoredElsewhere copies the databases of an installation to other names, as a restore to another server
+// does. The copy is refused until it has an identity of its own, and the original is not affected.
 func TestCells_RestoredElsewhere(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, nil)

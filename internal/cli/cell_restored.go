@@ -58,10 +58,11 @@ func (a *app) cellRestored() *cobra.Command {
 	return c
 }
 
-// newer is where NEW begins in OLD=NEW.
+// newer matches where NEW begins in OLD=NEW.
 var newer = regexp.MustCompile(`=(?:postgres(?:ql)?://|sqlite:)`)
 
-// pairsFlag is --map whose URLs may be pairs OLD=NEW, those of files too: a data directory has cells that were moved out of it.
+// pairsFlag is --map with URLs that may be pairs OLD=NEW. These may be files too, because cells of a data directory can
+// be moved elsewhere.
 type pairsFlag struct{ mapFlag }
 
 // Set implements pflag.Value.
@@ -86,7 +87,8 @@ func (f *pairsFlag) Set(text string) error {
 	return nil
 }
 
-// readdressed takes the pairs OLD=NEW out of --map; the first NEW is where the map is, unless it is a file: a data directory has that.
+// readdressed removes the pairs OLD=NEW from --map and returns them. The map is read at the first NEW, unless that is a
+// file: then it is in the data directory.
 func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 	if a.cellMap == "" {
 		return nil, nil
@@ -113,10 +115,10 @@ func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 // errAgreed ends a dry run.
 var errAgreed = errors.New("a dry run ends here")
 
-// restoring is what was restored elsewhere.
+// restoring describes what was restored elsewhere.
 type restoring struct {
 	pairs   [][2]string // OLD and NEW of the cells
-	mongodb *[2]string  // and of the database of documents, nil if it is not said
+	mongodb *[2]string  // OLD and NEW of the document database, nil if not given
 }
 
 func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {

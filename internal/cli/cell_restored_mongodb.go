@@ -16,10 +16,10 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// newerMongo is where NEW begins in OLD=NEW.
+// newerMongo matches where NEW begins in OLD=NEW.
 var newerMongo = regexp.MustCompile(`=mongodb(?:\+srv)?://`)
 
-// mongoPairFlag is --mongodb of a command that takes OLD=NEW.
+// mongoPairFlag is --mongodb for a command that takes OLD=NEW.
 type mongoPairFlag string
 
 // Set implements pflag.Value.
@@ -44,8 +44,8 @@ func (f *mongoPairFlag) Type() string { return "OLD=NEW" }
 // String implements pflag.Value.
 func (f *mongoPairFlag) String() string { return string(*f) }
 
-// copiedDocuments are OLD and NEW of --mongodb, nil if it was not given. What LOCUS_MONGODB says is the database of an
-// installation that is served, and not taken for a copy.
+// copiedDocuments returns OLD and NEW of --mongodb, nil if it was not given. LOCUS_MONGODB names the database of a
+// running installation and is not taken for a copy.
 func (a *app) copiedDocuments(c *cobra.Command, elsewhere bool) (*[2]string, error) {
 	at := newerMongo.FindStringIndex(a.mongodb)
 	switch {
@@ -57,13 +57,13 @@ func (a *app) copiedDocuments(c *cobra.Command, elsewhere bool) (*[2]string, err
 	return nil, nil
 }
 
-// shownMongo is a URI as it may be shown.
+// shownMongo returns a URI without its secrets.
 func shownMongo(uri string) string {
 	shown, _, _ := mongodb.ShownURI(uri)
 	return term.Escape(shown)
 }
 
-// handOver has the copy of a database of documents belong to the installation, which has its new id already.
+// handOver assigns the copy of a document database to the installation, which already has its new id.
 func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair *[2]string) (err error) {
 	identity, err := engine.DocumentsOf(ctx, cells)
 	switch {

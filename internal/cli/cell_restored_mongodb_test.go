@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// The copy of an installation that was given addresses and an id of its own is refused the original's database of
-// documents, and gets the copy of it by --mongodb OLD=NEW. The original goes on with its own.
+// A copy of an installation with new addresses and a new id is refused the original's document database, and gets the
+// copy of that by --mongodb OLD=NEW. The original continues with its own.
 func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 	t.Parallel()
 	old, fresh, dir := mongotest.URI(t), mongotest.URI(t), t.TempDir()
@@ -36,7 +36,7 @@ func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 	must(t, original, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", places)
 	server := pgtest.Shared(t)
 	moved := server.Database(t)
-	must(t, original, "cell", "move", "g0-3", "--to", server.URL(moved), "--yes") // so that the map leads to the original
+	must(t, original, "cell", "move", "g0-3", "--to", server.URL(moved), "--yes") // the map refers to a server
 	must(t, original, "metric", "hit", "visits", "3")
 	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "original"))); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 			t.Errorf("the copy with what does not belong to it: exit code %d\n%s", got.code, got.err)
 		}
 	}
-	for range 2 { // it may be repeated
+	for range 2 { // it is idempotent
 		if got := restored(old + "=" + fresh); got.code != 0 {
 			t.Fatalf("exit code %d\n%s", got.code, got.err)
 		}

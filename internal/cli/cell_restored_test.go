@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// What went back is refused with what to do, which is neither to try again nor to look at the rights of a file;
-// looking at it with --dry-run accepts nothing.
+// A restored cell is refused with the right hint, which is neither to retry nor to check file permissions. --dry-run
+// accepts nothing.
 func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -42,8 +42,8 @@ func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 	}
 }
 
-// A data directory and a file that one of its cells was moved to are restored to other paths. A pair of files says so; the original is
-// not touched.
+// A data directory, and a file that one of its cells was moved to, are restored to other paths given as a pair OLD=NEW.
+// The original is not touched.
 func TestP08_ACopyOfFilesIsReaddressed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,16 +11,16 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// maxSQLCells is the most cells of a generation that can be reckoned with in 64 signed bits.
+// maxSQLCells is the largest number of cells in a generation that fits the 64-bit arithmetic.
 const maxSQLCells = 1 << 31
 
-// sqlOf writes the arithmetic of a map as two functions for PostgreSQL:
+// sqlOf returns the arithmetic of a map as two functions for PostgreSQL:
 //
 //	locus_cell(bigint)   the cell of a puid, as cell.Map.Puid
 //	locus_cell(uuid)     the cell of an entity id, as cell.Map.Entity
 //
-// Both are NULL where the map has no answer. They say what this version of the map says: puids and ids of
-// later generations have none.
+// Both return NULL where the map has no answer. They represent this version of the map: puids and ids of later
+// generations return NULL.
 func sqlOf(m *cell.Map) (string, error) {
 	spec := m.Spec()
 	last := len(spec.Generations) - 1
@@ -28,7 +28,7 @@ func sqlOf(m *cell.Map) (string, error) {
 	if finest > maxSQLCells {
 		return "", usage("use cell.Map of the library", "a generation of %d cells is too large for functions of SQL, which have 64 bits and a sign", finest)
 	}
-	// A map may have any id; here it stands in a comment and between quotes.
+	// The id of a map is arbitrary, and is written into a comment and a literal here.
 	version := fmt.Sprintf("locus: cell map %s, epoch %d", strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(spec.ID), `"`), "'", ""), spec.Epoch)
 	if !spec.Until.IsZero() {
 		version += ", speaks about ids until " + spec.Until.Format(time.RFC3339)
@@ -47,7 +47,7 @@ func sqlOf(m *cell.Map) (string, error) {
 	return fmt.Sprintf(sqlText, version, puids.String(), finest, finest-1, ids.String()), nil
 }
 
-// startsThere names the cell of a generation that starts at a finest one, if one does.
+// startsThere returns the SQL name of the cell of a generation that starts at a finest cell.
 func startsThere(gen int, stride uint64) string {
 	if stride == 1 {
 		return fmt.Sprintf("'g%d-' || finest", gen)
@@ -55,13 +55,13 @@ func startsThere(gen int, stride uint64) string {
 	return fmt.Sprintf("CASE WHEN finest %% %d = 0 THEN 'g%d-' || finest / %d END", stride, gen, stride)
 }
 
-// segmentOf names the cell of a generation whose segment holds a place on the ring.
+// segmentOf returns the SQL name of the cell of a generation whose segment contains a position on the ring.
 func segmentOf(gen int, cells uint64) string {
 	return fmt.Sprintf("'g%d-' || (place * %d >> 32)", gen, cells)
 }
 
-// sqlText has the version, the cells of puids, the number of finest cells, that less one, and the cells
-// of ids.
+// sqlText takes the version, the cells of puids, the number of finest cells, that number minus one, and the cells of
+// ids.
 const sqlText = `-- %[1]s
 
 CREATE OR REPLACE FUNCTION locus_cell(puid bigint) RETURNS text

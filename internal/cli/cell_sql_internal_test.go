@@ -25,7 +25,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// example is the worked example of the routing design: four generations of 3, 6, 6 and 30 cells.
+// example returns the worked example of the routing design: four generations of 3, 6, 6 and 30 cells.
 func example(t *testing.T, generations int, until time.Time) *cell.Map {
 	t.Helper()
 	all := []cell.Generation{
@@ -65,8 +65,8 @@ func TestSQL_RefusesWhatHasNoRoom(t *testing.T) {
 	}
 }
 
-// TestSQL_AnswersLikeTheMap asks a real PostgreSQL: the ends of ranges of the worked example, the vectors
-// of hashes, and random addresses.
+// TestSQL_AnswersLikeTheMap compares with a real PostgreSQL: range ends of the worked example, the vectors of hashes,
+// and random addresses.
 func TestSQL_AnswersLikeTheMap(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
@@ -92,7 +92,7 @@ func TestSQL_AnswersLikeTheMap(t *testing.T) {
 				t.Fatal(err)
 			}
 			server.Exec(t, database, functions)
-			server.Exec(t, database, functions) // once more replaces them
+			server.Exec(t, database, functions) // replaces the existing ones
 			puids, ids := addresses(m)
 			for i, row := range server.Exec(t, database, "SELECT coalesce(locus_cell(p), 'none') FROM unnest('"+array(puids)+"'::bigint[]) WITH ORDINALITY AS a(p, n) ORDER BY n") {
 				want := "none"
@@ -116,7 +116,7 @@ func TestSQL_AnswersLikeTheMap(t *testing.T) {
 	}
 }
 
-// addresses are puids and ids that a map may get wrong, and some at random.
+// addresses returns puids and ids at critical values, and some random ones.
 func addresses(m *cell.Map) (puids []int64, ids []locality.ID) {
 	puids = []int64{0, -1, 1, 17179869184, 1<<63 - 1, -1 << 63}
 	for _, text := range []string{
@@ -146,7 +146,7 @@ func addresses(m *cell.Map) (puids []int64, ids []locality.ID) {
 	return puids, ids
 }
 
-// array is a literal of an array.
+// array returns an SQL array literal.
 func array[T int64 | locality.ID](list []T) string {
 	texts := make([]string, 0, len(list))
 	for _, v := range list {

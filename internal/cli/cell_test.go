@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// write makes a file and answers with its path.
+// write creates a file and returns its path.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -24,7 +24,7 @@ func write(t *testing.T, name, content string) string {
 
 const businesses = "id,company,phones\n1,Joe's Pizza,415-555-2300\n2,Golden Bakery,415-555-7777\n"
 
-// must runs a command that has to succeed.
+// must runs a command that must succeed.
 func must(t *testing.T, env map[string]string, args ...string) result {
 	t.Helper()
 	got := run(t.Context(), env, args...)
@@ -34,7 +34,7 @@ func must(t *testing.T, env map[string]string, args ...string) result {
 	return got
 }
 
-// TestCellGrow_GoesOnAfterAnInterrupt stops a growth when it is announced; the same command finishes it.
+// TestCellGrow_GoesOnAfterAnInterrupt interrupts a growth after its announcement; the same command finishes it.
 func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

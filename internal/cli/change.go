@@ -28,7 +28,7 @@ func (a *app) changeCommand() *cobra.Command {
 	return c
 }
 
-// tailing are the flags of reading logs, and how far it is.
+// tailing holds the flags of reading logs, and the position.
 type tailing struct {
 	*app
 	limit  int
@@ -37,7 +37,7 @@ type tailing struct {
 	after  string
 	follow bool
 
-	at    string // the watermark after the last line
+	at    string // watermark after the last printed line
 	count int
 }
 
@@ -90,7 +90,7 @@ func (t *tailing) check(c *cobra.Command) error {
 	return nil
 }
 
-// query asks for what comes after the last line.
+// query returns the query for the changes after the last line.
 func (t *tailing) query() url.Values {
 	q := url.Values{}
 	if len(t.cells) > 0 {
@@ -102,7 +102,7 @@ func (t *tailing) query() url.Values {
 	return q
 }
 
-// pages prints what there is.
+// pages prints the existing changes.
 func (t *tailing) pages(ctx context.Context, cl *client) error {
 	for {
 		var page struct {
@@ -129,7 +129,7 @@ func (t *tailing) pages(ctx context.Context, cl *client) error {
 	}
 }
 
-// print writes one change as one line.
+// print prints one change on one line.
 func (t *tailing) print(raw json.RawMessage) error {
 	t.count++
 	if t.json {
@@ -147,7 +147,7 @@ func (t *tailing) print(raw json.RawMessage) error {
 	return t.line(c.Cell.String(), fmt.Sprint(c.Seq), c.Time.UTC().Format(timeMilli), string(c.Kind), c.Entity.String(), what(&c.Change))
 }
 
-// line writes cells of a table whose other rows are not there yet.
+// line prints one row of a table whose later rows are not known yet.
 func (t *tailing) line(cell, seq, time, kind, entity, what string) error {
 	format := "%s\t%s\t%s\t%s\t%s\t%s\n"
 	if t.out.Terminal {
@@ -157,7 +157,7 @@ func (t *tailing) line(cell, seq, time, kind, entity, what string) error {
 	return err
 }
 
-// end says how to go on.
+// end prints how to continue.
 func (t *tailing) end(more bool) error {
 	if t.json {
 		return t.printJSON(struct {
@@ -177,7 +177,7 @@ func (t *tailing) end(more bool) error {
 	return nil
 }
 
-// interrupted is the end of what has no other one.
+// interrupted returns the error that ends a follow, with a hint to continue.
 func (t *tailing) interrupted() error {
 	f := &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted}
 	if t.at == "" {
@@ -195,8 +195,8 @@ func (t *tailing) interrupted() error {
 	return f
 }
 
-// what says what a change was: what the thing said before and says since as far as that differs, where
-// changes carry it, or else who belonged to it.
+// what describes a change: the values before and after as far as they differ, if the change carries images; otherwise
+// the members.
 func what(c *changelog.Change) string {
 	switch {
 	case c.Was != nil || c.Is != nil:

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// feedAgain is how soon a lost connection is taken up again at first, feedPatience how late at last.
+	// feedAgain is the first pause before reconnecting, feedPatience the longest.
 	feedAgain    = 100 * time.Millisecond
 	feedPatience = 5 * time.Second
 )
 
-// feed prints changes as they come, until somebody stops it. A connection that is lost is taken up again after
-// the last line that was printed; the first one has to come about.
+// feed prints changes as they arrive, until it is interrupted. It reconnects after the last printed line. The first
+// connection must succeed.
 func (t *tailing) feed(ctx context.Context, cl *client) error {
 	begun, lost, wait := false, false, feedAgain
 	for {
@@ -48,7 +48,7 @@ func (t *tailing) feed(ctx context.Context, cl *client) error {
 	}
 }
 
-// take prints an event, and remembers the place after it.
+// take prints an event and records the watermark after it.
 func (t *tailing) take(e event) error {
 	switch e.name {
 	case httpapi.EventChange:

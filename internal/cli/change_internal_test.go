@@ -25,12 +25,11 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// local is a client of a handler in this process.
 func local(h http.HandlerFunc) *client {
 	return &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{h}}, close: func() error { return nil }}
 }
 
-// feedOf writes text as a stream of events, and then waits for the reader to leave where it ends with "wait".
+// feedOf writes text as a stream of events, and then waits for the reader to leave if the text ends with "wait".
 func feedOf(w http.ResponseWriter, r *http.Request, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	text, waits := strings.CutSuffix(text, "wait")
@@ -74,7 +73,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A server that is silent for too long is taken for gone; one that beats is not.
+// A connection without events for too long counts as lost; heartbeats keep it.
 func TestEvents_Silence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +93,7 @@ func TestEvents_Silence(t *testing.T) {
 	})
 }
 
-// A connection that is lost is taken up again after the last line, and an interrupt says where to go on.
+// A lost connection is resumed after the last line, and an interrupt prints how to continue.
 func TestFollow_GoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +142,7 @@ func TestFollow_GoesOn(t *testing.T) {
 	})
 }
 
-// What going on cannot mend is told at once: a refusal, and a first connection that does not come about.
+// Permanent errors are reported at once: a refusal, and a first connection that fails.
 func TestFollow_EndsWithARefusal(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{0, 1} {
@@ -200,7 +199,7 @@ func TestWhat(t *testing.T) {
 	}
 }
 
-// Pages are printed with a header, and end with the watermark to go on from.
+// Pages are printed with a header, and end with the watermark to continue from.
 func TestTail_Pages(t *testing.T) {
 	t.Parallel()
 	cl := local(func(w http.ResponseWriter, r *http.Request) {

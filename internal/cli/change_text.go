@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// arrow stands between what was and what is.
+	// arrow separates before and after.
 	arrow = " -> "
-	// nothing is what was, or is, where there is none.
+	// nothing is printed for a missing before or after.
 	nothing = "nothing"
-	// timeMilli is RFC 3339 in UTC with as many digits as a log has.
+	// timeMilli is RFC 3339 in UTC with milliseconds, the resolution of a log.
 	timeMilli = "2006-01-02T15:04:05.000Z"
-	// maxWhat is how much of a text is shown; --json has all.
+	// maxWhat is the maximum length of a text; --json prints all of it.
 	maxWhat = 60
 )
 
-// imageText is what a thing said and says, each attribute that differs; all of them where there was nothing,
-// or where nothing is left.
+// imageText returns the attributes that differ between two images; all of them if one is missing.
 func imageText(c *changelog.Change) string {
 	was, is := said(c.Was), said(c.Is)
 	names := slices.Collect(maps.Keys(was))
@@ -61,7 +60,7 @@ func imageText(c *changelog.Change) string {
 	return text
 }
 
-// said is what an image says, by attribute, the sources and the outcome among them.
+// said returns the values of an image by attribute, including sources and outcome.
 func said(im *changelog.Image) map[string]string {
 	text := map[string]string{}
 	if im == nil {
@@ -85,7 +84,7 @@ func clipped(values []string) string {
 	return strings.Join(shown, " | ")
 }
 
-// versionsText is a record at a version.
+// versionsText formats a record at a version.
 func versionsText(of []changelog.Version) string {
 	if len(of) == 0 {
 		return nothing
@@ -100,7 +99,7 @@ func memberText(n int) string {
 	return plural(n, "record")
 }
 
-// retiredText says where the id of an entity that is no more leads.
+// retiredText describes what the id of a retired entity now resolves to.
 func retiredText(c *changelog.Change) string {
 	if c.Into == (locality.ID{}) {
 		return memberText(len(c.Before)) + arrow + nothing

@@ -49,10 +49,10 @@ func (a *app) checkCommand() *cobra.Command {
 	return a.connection(c)
 }
 
-// check runs a check and says what it found.
+// check runs a check and prints what it finds.
 func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error {
-	rows := int64(0) // of the steps that are done
-	page := 0        // of the step that is not
+	rows := int64(0) // rows of completed steps
+	page := 0        // rows of the current step
 	result, err := a.change(c.Context(), cl, "/v1/check", request, func(raw json.RawMessage) (step, line string, err error) {
 		var of struct {
 			Type string `json:"type"`

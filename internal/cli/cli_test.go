@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/cli"
 )
 
-// result is what a command line came to.
+// result is the result of a command line.
 type result struct {
 	code        int
 	stdout, err string
@@ -35,7 +35,7 @@ func runWith(ctx context.Context, stdin string, env map[string]string, args ...s
 	return result{code, out.String(), talk.String()}
 }
 
-// runUntil runs a command that is interrupted once it says a word. said is its standard error.
+// runUntil runs a command and interrupts it once it prints a word. said is its standard error.
 func runUntil(t *testing.T, env map[string]string, word string, args ...string) (code int, said string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,7 @@ func runUntil(t *testing.T, env map[string]string, word string, args ...string) 
 	return code, talk.String()
 }
 
-// stopper interrupts a command once it says a word.
+// stopper interrupts a command once it prints a word.
 type stopper struct {
 	bytes.Buffer
 	word string
@@ -124,7 +124,7 @@ func TestRun_ExitCodes(t *testing.T) {
 	}
 }
 
-// An error has two lines for people, and one for programs as the last of the standard error.
+// An error is two lines of text, or one line of JSON at the end of the standard error.
 func TestRun_ErrorForms(t *testing.T) {
 	t.Parallel()
 	people := run(t.Context(), nil, "id", "nonsense")
@@ -164,11 +164,11 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	if got := run(t.Context(), map[string]string{"LOCUS_NUMBER": "many"}, "id"); got.code != 2 || !strings.Contains(got.err, "LOCUS_NUMBER") {
 		t.Errorf("a wrong variable: %d %s", got.code, got.err)
 	}
-	// What asks for something irreversible is not left to a variable that somebody set long ago.
+	// Confirmation of irreversible actions cannot come from an environment variable.
 	if got := run(t.Context(), map[string]string{"LOCUS_YES": "true", "LOCUS_DATA": t.TempDir()}, "record", "erase", "x:1"); got.code == 0 {
 		t.Errorf("LOCUS_YES: %d %s", got.code, got.err)
 	}
-	// Neither of two variables beats the other. A flag beats both, and columns of an import are no installation.
+	// The two variables conflict. A flag overrides both, and columns of an import do not name an installation.
 	both := map[string]string{"LOCUS_DATA": missing, "LOCUS_MAP": "postgres://127.0.0.1:1/none"}
 	if got := run(t.Context(), both, "status"); got.code != 2 || !strings.Contains(got.err, "LOCUS_DATA and LOCUS_MAP") {
 		t.Errorf("both variables: %d %s", got.code, got.err)
@@ -183,7 +183,7 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 		!strings.Contains(got.err, "PGPASSFILE") || strings.Contains(got.err, "secret") {
 		t.Errorf("a password in a variable that columns hide: %d %s", got.code, got.err)
 	}
-	// --data on the command line wins over a server in the environment.
+	// --data on the command line overrides a server in the environment.
 	if got := run(t.Context(), map[string]string{"LOCUS_URL": "http://127.0.0.1:1"}, "status", "--data", filepath.Join(t.TempDir(), "none")); got.code != 4 {
 		t.Errorf("LOCUS_URL beside --data: %d %s", got.code, got.err)
 	}

@@ -28,34 +28,34 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// client speaks the HTTP API, to a server or to the handler in this process.
+// client calls the HTTP API of a server, or of a handler in this process.
 type client struct {
 	base  *url.URL
 	http  *http.Client
 	close func() error
-	// job names what is talked to, for those who come back to the same.
+	// job identifies the installation in the state of an import.
 	job string
-	// alone tells that nobody else works with the data while this command does.
+	// alone reports that no other process uses the data during this command.
 	alone bool
 }
 
-// errCut means that an answer broke off, so what was asked for may have been done.
+// errCut means that an answer was cut off, so the request may have been applied.
 var errCut = errors.New("the connection was cut")
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer limits the bytes read of an answer.
 const maxAnswer = 256 << 20
 
-// access is what a command does to an installation that it opens itself.
+// access is what a command may do to an installation that it opens itself.
 type access int
 
 const (
-	looks  access = iota // not a row changes
-	reads                // neither records nor the cell map change
+	looks  access = iota // writes nothing at all
+	reads                // does not change records or the cell map
 	writes               // as a server does
-	makes                // also an installation that is not there
+	makes                // like writes, and creates a missing installation
 )
 
-// connect goes to the server, or opens the data.
+// connect connects to the server, or opens the data.
 func (a *app) connect(c *cobra.Command, to access) (*client, error) {
 	w, err := a.locate(c)
 	if err != nil {
@@ -69,12 +69,13 @@ func (a *app) connect(c *cobra.Command, to access) (*client, error) {
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
 
-// connected runs a command with a client that only reads. What has to read its arguments first connects by itself.
+// connected runs a command with a client that only reads. A command that must check its arguments first calls connect
+// itself.
 func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
 	return a.connectedTo(reads, run)
 }
 
-// connectedTo is connected with a client that may do more.
+// connectedTo is connected with the given access.
 func (a *app) connectedTo(to access, run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cl, err := a.connect(c, to)
@@ -119,7 +120,7 @@ func dial(address string) (*client, error) {
 	}, nil
 }
 
-// openClient opens an installation and talks to its handler without a network.
+// openClient opens an installation and calls its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
 	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
@@ -148,20 +149,20 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 		err = errors.Join(err, service.Documents.Close(context.WithoutCancel(ctx)))
 	}
 	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
-		// A file of this machine that cannot be opened: trying later does not help.
+		// A local file that cannot be opened; retrying does not help.
 		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	svc, err := locus.OpenCells(ctx, cells, service) // closes the cells if it cannot
+	svc, err := locus.OpenCells(ctx, cells, service) // closes the cells on error
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
 	return svc, nil
 }
 
-// documents opens an installation's database of documents.
+// documents opens the document database of an installation.
 func documents(ctx context.Context, w where) (*mongodb.Documents, error) {
 	d, err := mongodb.Open(ctx, w.mongodb, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})
 	if err != nil {
@@ -174,7 +175,7 @@ func documents(ctx context.Context, w where) (*mongodb.Documents, error) {
 	return docs, nil
 }
 
-// get asks and decodes the answer into out, unless it is nil; raw is the answer as it came.
+// get sends a GET request and decodes the answer into out, unless it is nil; raw is the JSON of the answer.
 func (c *client) get(ctx context.Context, path string, query url.Values, out any) (raw json.RawMessage, err error) {
 	return c.do(ctx, http.MethodGet, path, query, nil, out)
 }
@@ -185,17 +186,16 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	return raw, err
 }
 
-// question is one request.
 type question struct {
 	method, path string
 	query        url.Values
 	body         []byte
 	media        string // of the body; JSON if empty
-	accept       string // what the answer is wanted in, where there is a choice
-	key          string // that makes it happen once
+	accept       string // requested media type, where there is a choice
+	key          string // idempotency key
 }
 
-// exchange is do with the status of the answer, one of those of success.
+// exchange is do with the status of the answer, which is one of success.
 func (c *client) exchange(ctx context.Context, q question, out any) (raw json.RawMessage, status int, err error) {
 	response, err := c.send(ctx, c.http, q)
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *client) exchange(ctx context.Context, q question, out any) (raw json.Ra
 	return raw, response.StatusCode, err
 }
 
-// decodeAnswer reads a whole answer, and decodes it into out, unless that is nil.
+// decodeAnswer reads a whole answer and decodes it into out, unless that is nil.
 func decodeAnswer(response *http.Response, out any) (json.RawMessage, error) {
 	raw, err := readAnswer(response)
 	if err != nil || out == nil {
@@ -230,7 +230,7 @@ func readAnswer(response *http.Response) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// send sends a request and answers with what comes back as soon as it begins.
+// send sends a request and returns the response as soon as it begins.
 func (c *client) send(ctx context.Context, over *http.Client, q question) (*http.Response, error) {
 	target, err := c.base.Parse(q.path)
 	if err != nil {
@@ -257,12 +257,12 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 	return over.Do(request)
 }
 
-// foreign says that an answer is not what a server of Locus writes.
+// foreign returns the error for an answer that a Locus server would not write.
 func foreign(response *http.Response, err error) error {
 	return fmt.Errorf("read the answer of %s: is a server of Locus there? %w", response.Request.URL.Redacted(), err)
 }
 
-// refusal makes an error of an answer that is none of success.
+// refusal converts a failed response to an error.
 func refusal(response *http.Response, raw []byte) error {
 	var p httpapi.Problem
 	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -276,7 +276,7 @@ func refusal(response *http.Response, raw []byte) error {
 	return &p
 }
 
-// gone tells whether an error says that something is not there, or not any more, and in which words.
+// gone returns the problem and reports whether err says that something does not exist or was erased.
 func gone(err error) (*httpapi.Problem, bool) {
 	p, ok := errors.AsType[*httpapi.Problem](err)
 	return p, ok && (p.Code == httpapi.CodeNotFound || p.Code == httpapi.CodeErased)

@@ -18,23 +18,24 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// event is one of a stream of server-sent events.
+// event is a server-sent event.
 type event struct {
 	name, id string
 	data     []byte
 }
 
 const (
-	// eventSilence is how long a server may be silent before it is taken for gone: it beats every few seconds.
+	// eventSilence is how long a server may be silent before the connection counts as lost. A server sends a heartbeat
+	// every few seconds.
 	eventSilence = 30 * time.Second
 	mediaEvents  = "text/event-stream"
 )
 
-// errSilent means that a server that has to say something now and then does not.
+// errSilent means that the heartbeats of a server stopped.
 var errSilent = fmt.Errorf("%w: nothing came for %v", errCut, eventSilence)
 
-// events asks for a stream of events and hands them out until each answers with an error, which it answers
-// with, or the other side ends it: then it is a *httpapi.Problem, or errCut. A refusal is a *httpapi.Problem.
+// events requests a stream of events and passes them to each until each returns an error, which events returns, or
+// until the server ends the stream: then the error is a *httpapi.Problem or errCut. A refusal is a *httpapi.Problem.
 func (c *client) events(ctx context.Context, path string, query url.Values, each func(event) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -76,11 +77,11 @@ func (c *client) events(ctx context.Context, path string, query url.Values, each
 	return causeOf(ctx, fmt.Errorf("read the answer: %w: %w", errCut, cmp.Or(lines.Err(), io.ErrUnexpectedEOF)))
 }
 
-// hand gives an event to its reader, unless it is the last one, which says why.
+// hand passes an event to each, unless it is the last one, which carries the reason.
 func (e *event) hand(each func(event) error) error {
 	switch {
 	case e.name == "":
-		return nil // a comment, to show that the server is there
+		return nil // a comment that keeps the connection alive
 	case e.name != httpapi.EventEnd:
 		return each(*e)
 	}
@@ -91,7 +92,7 @@ func (e *event) hand(each func(event) error) error {
 	return &problem
 }
 
-// causeOf is why a request ended, if it was ended from this side.
+// causeOf returns why a request ended, if this side ended it.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// handler answers what a client has to be able to read.
+// handler serves the answers that a client must be able to read.
 func handler(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/good":
@@ -42,7 +42,7 @@ func handler(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes the lines that it is sent, and waits for the client to leave where one says so.
+// stream writes the requested lines, and waits for the client to leave where a line says so.
 func stream(w http.ResponseWriter, r *http.Request) {
 	var lines []json.RawMessage
 	if err := json.NewDecoder(r.Body).Decode(&lines); err != nil {
@@ -58,7 +58,7 @@ func stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clients are one of a server, and one of the handler in this process.
+// clients returns a client of a server, and one of the handler in this process.
 func clients(t *testing.T) (network, local *client) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(handler))
@@ -71,7 +71,7 @@ func clients(t *testing.T) (network, local *client) {
 	return network, &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
 }
 
-// A server and the handler in this process give the same answers.
+// A server and the in-process handler give the same answers.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	network, local := clients(t)
@@ -103,7 +103,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// The address of a server is wrong before anything is sent, and the refusal says in which part.
+// An invalid server address is rejected before anything is sent, and the error names the wrong part.
 func TestDial_Refuses(t *testing.T) {
 	t.Parallel()
 	for address, says := range map[string]string{
@@ -148,7 +148,7 @@ func TestRepeatable(t *testing.T) {
 func TestClient_Stream(t *testing.T) {
 	t.Parallel()
 	network, local := clients(t)
-	network.http.Timeout = time.Nanosecond // is no limit of a stream
+	network.http.Timeout = time.Nanosecond // must not limit a stream
 	for name, cl := range map[string]*client{"network": network, "in process": local} {
 		steps := 0
 		ask := func(leave error, lines ...string) (string, error) {

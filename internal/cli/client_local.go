@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// inProcess is a transport that calls a handler. An answer is read while the handler goes on writing it; whoever
-// closes it early cancels the request and waits for the handler.
+// inProcess is a transport that calls a handler. The answer can be read while the handler writes it. Closing it early
+// cancels the request and waits for the handler.
 type inProcess struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.
@@ -47,7 +47,7 @@ func (t *inProcess) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// reply hands an answer on as it is written.
+// reply passes an answer on as it is written.
 type reply struct {
 	header http.Header
 	status int
@@ -70,14 +70,14 @@ func (w *reply) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// replyBody is what the caller reads.
+// replyBody is the body that the caller reads.
 type replyBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// Close ends the request, if it still goes on.
+// Close ends the request if it is still running.
 func (b *replyBody) Close() error {
 	b.cancel()
 	err := b.PipeReader.Close()

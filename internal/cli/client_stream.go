@@ -15,22 +15,21 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// errEnough is what the reader of a stream answers with to leave it: the work on the other side ends.
+// errEnough is returned by the reader of a stream to end it; the work on the server ends too.
 var errEnough = errors.New("enough of the stream")
 
-// maxStreamLine bounds a line of a stream. A change carries what large entities say, twice.
+// maxStreamLine limits a line of a stream. A change can carry the values of large entities, twice.
 const maxStreamLine = 16 << 20
 
-// patient is a client without a limit of time.
+// patient returns the client without a timeout.
 func (c *client) patient() *http.Client {
 	patient := *c.http
 	patient.Timeout = 0
 	return &patient
 }
 
-// stream asks for work that takes long, hands out its lines of progress and of what was verified, and answers
-// with the result. What fails on the way is a *httpapi.Problem, as what is refused at once. It may take hours,
-// so there is no limit but ctx.
+// stream starts long work, passes its lines of progress and verification to progress, and returns the result. Every
+// failure is a *httpapi.Problem. It may take hours, so only ctx limits it.
 func (c *client) stream(ctx context.Context, path string, body any, progress func(json.RawMessage) error) (result json.RawMessage, err error) {
 	q := question{method: http.MethodPost, path: path}
 	if body != nil {

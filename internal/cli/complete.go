@@ -17,13 +17,13 @@ import (
 
 const (
 	many = -1
-	// patience is how long a completion may take: who presses Tab waits.
+	// patience limits how long a completion may take, because the user is waiting.
 	patience = 1500 * time.Millisecond
 	// offered is how many names a completion offers.
 	offered = 100
 )
 
-// names completes arguments, at most so many, with the names that a server or a directory has.
+// names completes up to most arguments with names from the server or the directory.
 func (a *app) names(ask func(context.Context, *client, string) ([]string, error), most int) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most != many && len(args) >= most {

@@ -31,7 +31,7 @@ func (a *app) decisionCommand() *cobra.Command {
 	return c
 }
 
-// by are the flags of who decides and why.
+// by holds the flags for the author and the reason.
 type by struct{ author, reason string }
 
 func (f *by) flags(c *cobra.Command) {
@@ -39,7 +39,7 @@ func (f *by) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.reason, "reason", "", "why")
 }
 
-// sign says who decides.
+// sign sets the author and the reason of a decision.
 func (a *app) sign(f *by, d httpapi.DecisionInput) httpapi.DecisionInput {
 	if d.Author = f.author; d.Author == "" {
 		d.Author = a.env["USER"]
@@ -48,7 +48,7 @@ func (a *app) sign(f *by, d httpapi.DecisionInput) httpapi.DecisionInput {
 	return d
 }
 
-// decide makes decisions and shows what became of them.
+// decide makes decisions and prints the results.
 func (a *app) decide(c *cobra.Command, cl *client, decisions ...httpapi.DecisionInput) error {
 	results, raws, err := a.send(c, cl, "/v1/decisions", httpapi.DecideRequest{Decisions: decisions})
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *app) decide(c *cobra.Command, cl *client, decisions ...httpapi.Decision
 	return a.decided(results, raws)
 }
 
-// send posts something that decides.
+// send posts decisions.
 func (a *app) send(c *cobra.Command, cl *client, path string, request any) (results []httpapi.DecideResult, raws []json.RawMessage, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) send(c *cobra.Command, cl *client, path string, request any) (resu
 	return answer.Results, list.Results, nil
 }
 
-// decided shows what became of decisions. One that was refused is an error; some of many are exit 3.
+// decided prints the results of decisions. A single rejected one is an error; some of many give exit code 3.
 func (a *app) decided(results []httpapi.DecideResult, raws []json.RawMessage) error {
 	refused := 0
 	t := decisionTable()
@@ -141,7 +141,7 @@ func addDecision(t *term.Table, d *decisions.Decided) {
 	t.Add(string(d.Verdict), addressOf(d.RefA, d.A), other, value, d.Author, d.Reason, d.At.UTC().Format(timeMilli), state)
 }
 
-// addressOf is what a record is addressed by: its key, and its puid once it is deleted.
+// addressOf returns the address of a record: its key, or its puid if it is deleted.
 func addressOf(ref entity.Ref, puid entity.PUID) string {
 	if ref == (entity.Ref{}) {
 		return puid.String()
@@ -297,7 +297,7 @@ func (a *app) decisionImport() *cobra.Command {
 	})
 }
 
-// portion is how many decisions go into one request.
+// portion is how many decisions are sent per request.
 const portion = 200
 
 func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error {

@@ -16,10 +16,10 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// maxDefinition is more than any definition may have: what is longer is refused for that.
+// maxDefinition is larger than any valid definition; longer input is rejected.
 const maxDefinition = 1 << 20
 
-// definition reads a file, or the standard input. The hint is for somebody who has no definition yet.
+// definition reads a file, or the standard input. The hint says how to get a definition.
 func (a *app) definition(path, hint string) (name string, text []byte, err error) {
 	from := a.stdin
 	if name = path; path == "-" {
@@ -41,12 +41,11 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	return name, text, nil
 }
 
-// wrongDefinition shows everything that is wrong with a definition, each at its line.
 func (a *app) wrongDefinition(file string, text []byte, problems []definition.Problem) error {
 	lines := strings.Split(string(text), "\n")
 	for _, p := range problems {
 		if _, err := fmt.Sscanf(p.Text, "line %d:", &p.Line); err == nil {
-			_, p.Text, _ = strings.Cut(p.Text, ": ") // the reader of YAML says it so
+			_, p.Text, _ = strings.Cut(p.Text, ": ") // drops the prefix of the YAML parser
 		}
 		if p.Line == 0 {
 			p.Line = lineOf(lines, p.Field)
@@ -72,7 +71,7 @@ func (a *app) wrongDefinition(file string, text []byte, problems []definition.Pr
 	}
 }
 
-// printWrong is a problem for programs, a line of the talk as all that leads to an error.
+// printWrong prints a problem as JSON to the standard error, as for all errors.
 func (a *app) printWrong(file string, p definition.Problem) error {
 	talk := *a
 	talk.stdout = a.stderr
@@ -83,8 +82,8 @@ func (a *app) printWrong(file string, p definition.Problem) error {
 	}{"problem", file, p})
 }
 
-// lineOf looks for the line that a field stands in, in a text whose reader did not say so: that of each word of
-// the way to it from the line of the word before on, as far as they are there. 0 is nowhere.
+// lineOf finds the line of a field in a text whose parser did not report it: each word of the path is searched from the
+// line of the previous one, as far as they are found. 0 means not found.
 func lineOf(lines []string, field string) int {
 	at := 0
 	for word := range strings.SplitSeq(field, ".") {
@@ -98,7 +97,7 @@ func lineOf(lines []string, field string) int {
 	return at
 }
 
-// caret is a line with a mark below what a field names, or below its beginning.
+// caret returns a line with a mark below the named field, or below the start of the line.
 func caret(n int, line, field string) string {
 	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")
 	at := len(line) - len(strings.TrimLeft(line, " "))
@@ -108,7 +107,7 @@ func caret(n int, line, field string) string {
 			break
 		}
 	}
-	const wide = 100 // a line of JSON may hold everything
+	const wide = 100 // a line of JSON may be very long
 	if at > wide {
 		line, at = "..."+line[at-wide/2:], wide/2+3
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// showing are the flags of the demo.
+// showing holds the flags of the demo.
 type showing struct {
 	serving
 	records, speed         int
@@ -83,7 +83,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 		return errors.Join(err, closeAll(listeners))
 	}
 	options.Banner = s.about()
-	// The load ends before the server: what is under way is finished, nothing new begins.
+	// The load ends before the server: running work is finished, no new work begins.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	shown := make(chan error, 1)
@@ -108,7 +108,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 	}
 }
 
-// listenNear takes the next free port if the usual one is taken and no other was asked for.
+// listenNear takes the next free port if the default one is in use.
 func (s *showing) listenNear(given bool) ([]net.Listener, error) {
 	const tries = 20
 	_, port, _ := net.SplitHostPort(s.addr)
@@ -151,7 +151,7 @@ func (a *app) demoBanner(svc *locus.DB, base, dir string, s *showing) error {
 	return nil
 }
 
-// about is what every page of the console says.
+// about returns the banner of the console.
 func (s *showing) about() *httpapi.Banner {
 	b := &httpapi.Banner{Text: "This is a demo: all of it is invented"}
 	if s.keep == "" {
@@ -165,7 +165,7 @@ func (s *showing) about() *httpapi.Banner {
 	return b
 }
 
-// show defines the rollups of the demo, counts its hits and tells its story.
+// show defines the rollups of the demo, counts hits and feeds records.
 func (a *app) show(ctx context.Context, base string, s *showing) error {
 	if s.noLoad {
 		<-ctx.Done()
@@ -194,7 +194,7 @@ func (a *app) show(ctx context.Context, base string, s *showing) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// tell feeds the server, compares with the truth and keeps some life going until ctx ends.
+// tell feeds the server, compares the result with the truth, and then keeps making changes until ctx ends.
 func (a *app) tell(ctx context.Context, cl *client, g *demo.Generator, s *showing) error {
 	truth := make(map[entity.Ref]int64, s.records)
 	if err := a.feed(ctx, cl, g, s, truth); err != nil {
@@ -210,7 +210,7 @@ func (a *app) tell(ctx context.Context, cl *client, g *demo.Generator, s *showin
 	return a.trickle(ctx, cl, g)
 }
 
-// feed puts all records at the speed that was asked for.
+// feed puts all records at the requested speed.
 func (a *app) feed(ctx context.Context, cl *client, g *demo.Generator, s *showing, truth map[entity.Ref]int64) error {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
 	defer progress.Close()
@@ -247,7 +247,7 @@ func (a *app) feed(ctx context.Context, cl *client, g *demo.Generator, s *showin
 	return nil
 }
 
-// deliver sends a batch and counts what became of its records.
+// deliver sends a batch and counts its records by outcome.
 func deliver(ctx context.Context, cl *client, b *batch, counts map[string]int) error {
 	b.send(ctx, ctx, cl)
 	if b.err != nil {
@@ -266,7 +266,7 @@ func row(r demo.Record) *bulk.Row {
 	return &bulk.Row{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
 }
 
-// score compares the entities with what the generator knows, once nothing is left to be redone.
+// score compares the entities with the truth once the redo log is empty.
 func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64) error {
 	for {
 		var status cells.Status
@@ -314,8 +314,7 @@ func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64)
 	return nil
 }
 
-// trickle keeps some life going: two new records and two updates every half second, and a record
-// that is deleted now and then.
+// trickle keeps making changes: two new records and two updates every half second, and occasionally a deletion.
 func (a *app) trickle(ctx context.Context, cl *client, g *demo.Generator) error {
 	ticker := time.NewTicker(500 * time.Millisecond)
 	defer ticker.Stop()

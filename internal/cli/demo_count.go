@@ -17,10 +17,10 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// history is for how long before its start the demo has hits.
+// history is the period before its start for which the demo has hits.
 const history = 48 * time.Hour
 
-// prepare defines the rollups of the demo, and counts the hits of its past if there are no records yet.
+// prepare defines the rollups of the demo, and counts past hits if there are no records yet.
 func (a *app) prepare(ctx context.Context, cl *client, g *demo.Generator) error {
 	for _, r := range demo.Rollups {
 		if _, _, err := cl.exchange(ctx, question{method: http.MethodPut, path: rollupPath(r.Name), body: []byte(r.Definition), media: "application/yaml"}, nil); err != nil {

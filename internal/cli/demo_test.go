@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/cli"
 )
 
-// shown looks at the console of a demo once all of its records are in, and ends it.
+// shown reads the console of a demo once all of its records are in, and ends it.
 type shown struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -37,8 +37,8 @@ func (s *shown) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// The demo fills rollups and counters, and says on its console and in the terminal that it is one, that it is slow on
-// purpose and how to let it run.
+// The demo fills rollups and counters, and states on its console and in the terminal that it is a demo, that it is slow
+// on purpose, and how to keep it running.
 func TestDemo_ShowsWhatItSells(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -29,7 +29,7 @@ func (a *app) entityCommand() *cobra.Command {
 	return c
 }
 
-// find asks for the entity behind an address, and says so if that was a former id.
+// find requests the entity at an address, and says so if the address was a former id.
 func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entity, json.RawMessage, error) {
 	var e httpapi.Entity
 	raw, err := cl.get(c.Context(), "/v1/find", url.Values{"address": {address}}, &e)
@@ -133,7 +133,7 @@ func (a *app) entityList() *cobra.Command {
 	return a.connection(c)
 }
 
-// winner is the value that a view shows for an attribute.
+// winner returns the value that a view shows for an attribute.
 func winner(v httpapi.View, name string) string {
 	if attribute := v.Get(name); attribute != nil && len(attribute.Values) > 0 {
 		return attribute.Values[0].Value

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// howStep is what of a locus.HowStep is shown.
+// howStep is the part of an explain.Step that is printed.
 type howStep struct {
 	A    []entity.Ref `json:"a"`
 	B    []entity.Ref `json:"b"`
@@ -98,7 +98,6 @@ func (a *app) howStep(n int, st *howStep, threshold json.Number) error {
 	return a.waterfall(a.stdout, &st.Pair.Explanation, threshold)
 }
 
-// says tells who decided, and why.
 func says(d *entity.Decision) string {
 	text := "somebody said so"
 	if d.Author != "" {
@@ -184,7 +183,7 @@ func (a *app) entityRelations() *cobra.Command {
 	})
 }
 
-// supposing are the flags of what-if.
+// supposing holds the flags of what-if.
 type supposing struct {
 	delete, same, different, bits []string
 	threshold                     float64

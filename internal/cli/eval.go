@@ -27,7 +27,7 @@ func (a *app) evalCommand() *cobra.Command {
 	return c
 }
 
-// reported prints reports, whatever else went wrong with them.
+// reported prints reports, even if there was an error.
 func (a *app) reported(reports []*eval.Report, err error) error {
 	for i, r := range reports {
 		var printed error
@@ -156,7 +156,7 @@ func (a *app) evalAll() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Data, "data", "", "folder of labelled sets")
-	// LOCUS_DATA is the data directory of a server.
+	// LOCUS_DATA is already the data directory of a server.
 	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of frozen figures; a set that lost more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one table in Markdown")
@@ -165,7 +165,7 @@ func (a *app) evalAll() *cobra.Command {
 	return c
 }
 
-// keepResults writes what was measured to the files that are named.
+// keepResults writes the results to the named files.
 func keepResults(reports []*eval.Report, data, results, page string) error {
 	if results == "" && page == "" {
 		return nil
@@ -191,7 +191,7 @@ func keepResults(reports []*eval.Report, data, results, page string) error {
 	return nil
 }
 
-// kindFlag is --kind of labelled data, which no installation knows.
+// kindFlag is --kind for labelled data, which does not belong to an installation.
 func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
 	c.Flags().Func("kind", "what the records are, a `KIND`: place, person, product, or the file of one in YAML (default place)", func(name string) (err error) {
 		for _, kind := range match.Kinds() {
@@ -205,7 +205,7 @@ func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
 	})
 }
 
-// columnsFlag is --map of labelled data. LOCUS_MAP is that of an installation, and of its imports.
+// columnsFlag is --map for labelled data. LOCUS_MAP is that of an installation and of imports.
 func columnsFlag(c *cobra.Command, to *map[string]string) {
 	c.Flags().StringToStringVar(to, "map", nil, "column=attribute, for columns with other names")
 	_ = c.Flags().SetAnnotation("map", variableOf, []string{"LOCUS_EVAL_MAP"})

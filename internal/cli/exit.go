@@ -27,19 +27,19 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// Exit codes. More may come: an unknown code is a failure.
+// Exit codes. More may be added: an unknown code means failure.
 const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitInvalid     = 2 // wrong flag, configuration or input; unsafe start
-	exitPartly      = 3 // some records were refused
+	exitPartly      = 3 // some records were rejected
 	exitNotFound    = 4
 	exitConflict    = 5
-	exitUnavailable = 6 // try later
+	exitUnavailable = 6 // retry later
 	exitInterrupted = 130
 )
 
-// exits gives every code of the HTTP API its exit code.
+// exits maps the codes of the HTTP API to exit codes.
 var exits = map[httpapi.Code]int{
 	httpapi.CodeMalformed: exitInvalid, httpapi.CodeInvalidUTF8: exitInvalid, httpapi.CodeDuplicateKey: exitInvalid,
 	httpapi.CodeTrailingData: exitInvalid, httpapi.CodeTooDeep: exitInvalid, httpapi.CodeUnknownField: exitInvalid,
@@ -55,7 +55,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeNoRoom: exitUnavailable,
 }
 
-// failure is an error with all that a user is told.
+// failure is an error with everything that is printed for the user.
 type failure struct {
 	Code    string
 	Outcome httpapi.Outcome // not_applied if empty
@@ -65,18 +65,18 @@ type failure struct {
 	Err     error
 }
 
-// Error is the first of the two lines.
+// Error returns the first of the two lines.
 func (f *failure) Error() string { return f.Message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *failure) Unwrap() error { return f.Err }
 
-// usage is a failure of what was typed.
+// usage returns a failure for a wrong command line.
 func usage(hint, format string, args ...any) error {
 	return &failure{Code: "invalid", Message: fmt.Sprintf(format, args...), Hint: hint, Exit: exitInvalid}
 }
 
-// exit tells what went wrong and answers with the exit code.
+// exit prints the error and returns the exit code.
 func (a *app) exit(ctx context.Context, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return exitDone
@@ -105,7 +105,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	return f.Exit
 }
 
-// sentinels say what errors of the libraries mean to a user. The first that fits counts.
+// sentinels maps errors of the libraries to failures. The first match counts.
 var sentinels = []struct {
 	err  error
 	code string
@@ -152,7 +152,7 @@ var sentinels = []struct {
 
 const damagedHint = "locus check says what else is damaged, and repairs what can be"
 
-// explain finds out what to tell.
+// explainFailure returns the failure to print for an error.
 func explainFailure(ctx context.Context, err error) *failure {
 	var known *failure
 	var problem *httpapi.Problem
@@ -193,7 +193,7 @@ func explainFailure(ctx context.Context, err error) *failure {
 	return &failure{Code: "internal", Outcome: httpapi.Unknown, Message: err.Error(), Exit: exitFailed, Err: err}
 }
 
-// fromProblem tells what a server refused.
+// fromProblem converts a problem reported by a server.
 func fromProblem(p *httpapi.Problem) *failure {
 	f := &failure{Code: string(p.Code), Outcome: p.Outcome, Message: p.Detail, Exit: exitFailed, Err: p}
 	if code, ok := exits[p.Code]; ok {

@@ -119,7 +119,7 @@ func TestExit_ClosedPipeIsQuiet(t *testing.T) {
 	}
 }
 
-// Rows that a move may replace are named with the flag that does so, not with the field of the body.
+// Rows that a move may replace are reported with the name of the flag, not of the field in the body.
 func TestFromProblem_Replace(t *testing.T) {
 	t.Parallel()
 	p := &httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeConflict, Pointer: httpapi.PointerReplace, Detail: "it has rows: " + httpapi.WithReplace}}

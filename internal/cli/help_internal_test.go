@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every command says what it does in a sentence and shows two examples that begin with its own
-// path; every flag names its variable.
+// Every command has a one-sentence description and two examples that begin with its path; every flag names its
+// variable.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// known tells whether the command and the flags of an example exist.
+// known reports whether the command and the flags of an example exist.
 func known(root *cobra.Command, example string) string {
 	line, _, _ := strings.Cut(example, " |")
 	line, _, _ = strings.Cut(line, " >")

@@ -13,10 +13,10 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// exampleID is the first id that the source texts explain.
+// exampleID is the first id explained in the original documentation.
 const exampleID = "20be0ffc-314a-bd53-7a50-013a65ca76d2"
 
-// minting are the flags for making ids.
+// minting holds the flags of minting ids.
 type minting struct {
 	number      int
 	order, near string
@@ -73,7 +73,7 @@ func (a *app) idCommand() *cobra.Command {
 	f.StringVar(&m.near, "near", "", "mint near this id, so that both live in one cell")
 	f.Var(&m.node, "node", "node of minted ids: a number that no other process has, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
-	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is that of an import
+	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is for imports
 	return c
 }
 
@@ -87,7 +87,7 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	case m.near != "" && flags.Changed("order"):
 		return usage("leave --order out", "--near has an order of its own: one id after the other in the cell of that id")
 	}
-	// A new identity is nothing that whoever asks for ids has to do something about.
+	// Users of this command need not react to a change of identity.
 	options := &locality.Options{Node: m.node.Node, OnEvent: func(locality.Event) {}}
 	switch m.order {
 	case "variable":
@@ -114,13 +114,13 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	return a.printMinted(c.Context(), m.number, fill)
 }
 
-// beside is where Generator.Near mints: the positions with the first 20 bits of parent.
+// beside returns the segment that Generator.Near mints in: the positions with the first 20 bits of parent.
 func beside(parent locality.ID) locality.Segment {
 	lo := parent.Position() &^ 0xfff
 	return locality.Segment{Lo: lo, Hi: uint64(lo) + 0x1000}
 }
 
-// printMinted writes n ids, a line each.
+// printMinted prints n ids, one per line.
 func (a *app) printMinted(ctx context.Context, n int, fill func([]locality.ID) error) error {
 	before, after := "", "\n"
 	if a.json {
@@ -147,7 +147,7 @@ func (a *app) printMinted(ctx context.Context, n int, fill func([]locality.ID) e
 	return out.Flush()
 }
 
-// nodeFlag is --node: what tells the ids of processes apart.
+// nodeFlag is --node, which makes the ids of processes differ.
 type nodeFlag struct{ locality.Node }
 
 // Set implements pflag.Value.

@@ -14,9 +14,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// fields are what an id says about itself, for JSON.
 type fields struct {
-	Type     string      `json:"type,omitempty"` // of a line among many
+	Type     string      `json:"type,omitempty"` // of a line of a stream
 	ID       locality.ID `json:"id"`
 	Position uint32      `json:"position"`
 	Counter  uint32      `json:"counter"`
@@ -25,10 +24,10 @@ type fields struct {
 	Millis   int64       `json:"time_ms"`
 	Time     string      `json:"time"`
 	Version  string      `json:"version"`
-	// InDoubt are counters that the Java class may have damaged.
+	// InDoubt reports that the counter may have been damaged by the Java class.
 	InDoubt bool   `json:"counter_in_doubt"`
 	Order   string `json:"order_guess,omitempty"`
-	// Number counts the ids of a window, 0 if the order is not sequential.
+	// Number is the number of ids in the window, 0 if the order is not sequential.
 	Number uint32   `json:"window_number,omitempty"`
 	Steps  *uint32  `json:"steps,omitempty"`
 	Cell   *cell.ID `json:"cell,omitempty"`
@@ -39,13 +38,13 @@ const (
 	notSequential = "not sequential"
 )
 
-// explainer reads ids, with a cell map if there is one.
+// explainer explains ids, with a cell map if there is one.
 type explainer struct {
 	cells *cell.Map
-	last  map[[6]byte]locality.ID // the last id of each process and node
+	last  map[[6]byte]locality.ID // last id of each process and node
 }
 
-// newExplainer reads the map from a file, unless that is "".
+// newExplainer reads the map from a file, unless mapFile is "".
 func newExplainer(mapFile string) (*explainer, error) {
 	e := &explainer{last: map[[6]byte]locality.ID{}}
 	if mapFile == "" {
@@ -62,7 +61,7 @@ func newExplainer(mapFile string) (*explainer, error) {
 	return e, nil
 }
 
-// explain reads the fields of an id that parseID has let pass.
+// explain returns the fields of an id that parseID accepted.
 func (e *explainer) explain(id locality.ID) *fields {
 	var is locality.Fields
 	if id.Version() == 8 {
@@ -79,7 +78,7 @@ func (e *explainer) explain(id locality.ID) *fields {
 		Version: fmt.Sprintf("%x", id.Version()),
 	}
 	if id.Version() == 0xb {
-		// From 2^31 on the Java class overwrites bits 24 to 27 of the counter with its sign.
+		// From 2^31 on, the Java class overwrites bits 24 to 27 of the counter with its sign.
 		f.InDoubt = f.Counter >= 1<<31 && f.Counter>>24&0xf == 0xf
 		f.Order = notSequential
 		if n, ok := id.WindowCount(); ok {
@@ -94,7 +93,7 @@ func (e *explainer) explain(id locality.ID) *fields {
 	return f
 }
 
-// card is an id for people.
+// card formats an id.
 func (e *explainer) card(id locality.ID) string {
 	f := e.explain(id)
 	var b strings.Builder
@@ -119,7 +118,7 @@ func (e *explainer) card(id locality.ID) string {
 	return b.String() + "\n"
 }
 
-// where names the cell of an id.
+// where describes the cell of an id.
 func (e *explainer) where(c *cell.ID) string {
 	if c == nil {
 		return "none: the id is dated beyond what the map speaks about (--map)"

@@ -15,13 +15,13 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// otherVersions are the UUIDs of RFC 9562 that are not made here.
+// otherVersions are versions of RFC 9562 that Locus does not mint.
 var otherVersions = map[int]string{
 	1: "time and MAC address", 2: "DCE security", 3: "MD5 of a name", 4: "random", 5: "SHA-1 of a name",
 	6: "time and MAC address, sortable", 7: "Unix time and randomness",
 }
 
-// parseID reads an id that says something about itself: a Locality UUID, or one of version 8, which may be one.
+// parseID parses an id with readable fields: a Locality UUID, or a UUID of version 8, which may be one.
 func parseID(text string) (locality.ID, error) {
 	const hint = "ids of Locus have a b after the second hyphen: " + exampleID
 	id, err := locality.ParseLenient(text)
@@ -44,14 +44,14 @@ func parseID(text string) (locality.ID, error) {
 	}
 }
 
-// maxLine bounds a line of ids, so that a stream without line ends is not held in memory; maxLanes bounds the
-// processes and nodes whose last ids are kept.
+// maxLine limits a line of ids, so that a stream without line ends does not fill the memory. maxLanes limits the number
+// of processes and nodes whose last id is kept.
 const (
 	maxLine  = 64 << 10
 	maxLanes = 1 << 16
 )
 
-// explainIDs explains ids, one a line. A bad line is told and the rest is explained.
+// explainIDs explains ids, one per line. It reports a bad line and continues.
 func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 	out := bufio.NewWriterSize(a.stdout, 64<<10)
 	if !a.json {
@@ -84,7 +84,7 @@ func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 		if err := a.writeFields(out, f); err != nil {
 			return err
 		}
-		// Who types ids, or feeds them slowly, sees each answer at once.
+		// Flush when no input is waiting, so that interactive or slow input gets each answer at once.
 		if in.Buffered() == 0 {
 			if err := out.Flush(); err != nil {
 				return err
@@ -100,8 +100,7 @@ func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 	return nil
 }
 
-// readLine reads a line without its end. Of one that is too long it keeps the beginning, with an ellipsis, which
-// no id has.
+// readLine reads a line without its end. A line that is too long is truncated with an ellipsis, which no id contains.
 func readLine(in *bufio.Reader) (string, error) {
 	line, err := in.ReadSlice('\n')
 	text := string(line)
@@ -141,9 +140,9 @@ func (a *app) writeFields(out *bufio.Writer, f *fields) error {
 	return err
 }
 
-// steps is how many ids were minted from the last one of the same process and node to this one, nil if there
-// was none. In a window of Sequential order these are positions; two ids of another order look like that by
-// chance, but hardly ever with the lesser number.
+// steps returns how many ids were minted between the last id of the same process and node and this one, nil if there is
+// no such id. In a window of Sequential order this is the difference of positions. Ids of another order can look like
+// that by chance, but rarely with a smaller number.
 func (e *explainer) steps(f *fields) *uint32 {
 	lane := [6]byte(f.ID[4:10])
 	from, seen := e.last[lane]

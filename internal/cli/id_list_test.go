@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/cli"
 )
 
-// What is minted can be read, and each id is one step after the one before it.
+// Minted ids can be explained, and each is one step after the previous one.
 func TestID_MintedIsExplained(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"variable", "sequential"} {
@@ -50,14 +50,14 @@ func TestID_List(t *testing.T) {
 	stdin := strings.Join([]string{
 		"20be0ffc-314a-bd53-7a50-013a65ca76d2",
 		"no id",
-		"f5166776-7a7f-bd53-7a50-013e4e2afc26", // another process
+		"f5166776-7a7f-bd53-7a50-013e4e2afc26", // of another process
 		version8(),
 		long,
 		"20be0ffc-314a-bd53-7a50-013a65ca76d2" + strings.Repeat(" ", 100_000) + "x",
-		"c646a97e-314a-bd53-7a50-013a65ca76d2", // two steps on from the first
-		"f5166779-7a7f-bd53-7a50-013e4e2afc26", // three on in the window
+		"c646a97e-314a-bd53-7a50-013a65ca76d2", // two steps after the first
+		"f5166779-7a7f-bd53-7a50-013e4e2afc26", // three steps further in the window
 		"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde",
-		"f5166779-7a7f-bd53-7a50-013e4e2afc26", // without an end of line
+		"f5166779-7a7f-bd53-7a50-013e4e2afc26", // without a line end
 	}, "\n")
 	want := strings.Join([]string{
 		"id\tposition\tcounter\tprocess\tnode\ttime\tversion\torder_guess\twindow_number\tsteps\tcell",
@@ -82,7 +82,7 @@ func TestID_List(t *testing.T) {
 	}
 }
 
-// slow gives one line for each read, and wants an answer to each before the next.
+// slow returns one line per read, and expects the answer to each before the next.
 type slow struct {
 	t     *testing.T
 	out   *bytes.Buffer

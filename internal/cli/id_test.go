@@ -16,10 +16,10 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// known is the id that the source texts take apart.
+// known is the id explained in the original documentation.
 const known = "20be0ffc-314a-bd53-7a50-013a65ca76d2"
 
-// aMap is a file with a map of one generation, for ever; pastMap has two and ends.
+// aMap is a file with a map of one generation without an end; pastMap has two and ends.
 var (
 	aMap    = filepath.Join("..", "..", "cell", "testdata", "first.json")
 	pastMap = filepath.Join("..", "..", "cell", "testdata", "grown.json")
@@ -88,7 +88,7 @@ order     not sequential: not within 2^24 after its window's base
 	}
 }
 
-// People paste ids; HTTP takes one spelling.
+// Users paste ids in any spelling; HTTP accepts one.
 func TestID_AnyUsualSpelling(t *testing.T) {
 	t.Parallel()
 	bare := strings.ReplaceAll(known, "-", "")
@@ -129,7 +129,7 @@ func TestID_JSON(t *testing.T) {
 	}
 }
 
-// Only a counter of 2^31 or more with an f above it may be one that the Java class damaged.
+// Only a counter of 2^31 or more with an f in bits 24 to 27 may have been damaged by the Java class.
 func TestID_DoubtsWhatJavaMayHaveDamaged(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{

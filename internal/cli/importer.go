@@ -23,36 +23,35 @@ import (
 //
 //	read ─► check ─► batch ─► send, some at once ─► commit in order ─► counts, refused rows, state
 //
-// Batches that are under way together share no key, so what a file says twice of a record arrives
-// in the file's order. Commits are in the file's order too: the state never names a row as durable
-// before all rows before it are.
+// Concurrent batches share no key, so several rows of one record arrive in file order. Commits are in file order too:
+// the state never marks a row as durable before all earlier rows are.
 type importer struct {
 	*app
 
 	client *client
 	flags  *ingesting
-	kinds  []*match.Schema // the first is that of rows that name none
+	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
 
 	reader   *bulk.Reader
 	rejects  *bulk.Rejects
 	progress *term.Progress
-	keep     bool // the state, in a file
+	keep     bool // whether the state is saved in a file
 	start    time.Time
-	skip     int64 // rows that an earlier run has done
+	skip     int64 // rows done by an earlier run
 
-	mu    sync.Mutex // guards what commit writes and the progress line reads: the state's rows and counts
-	state bulk.State // of what is committed
-	// watermark contains what this run has written.
+	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
+	state bulk.State // of the committed rows
+	// watermark covers the writes of this run.
 	watermark changelog.Watermark
-	told      int // of how many attributes it was said that columns are alternatives
+	told      int // number of alternatives already reported
 }
 
 const (
-	underWay = 4 // batches
-	// batchSize is the bytes after which a request is sent. One record more than that, and JSON may
-	// make six bytes of each of its own, stays below the 1 MiB that a server takes.
+	underWay = 4 // concurrent batches
+	// batchSize is the number of bytes after which a request is sent. One more record, which JSON escapes may lengthen
+	// sixfold, still fits into the server's limit of 1 MiB.
 	batchSize = 600 << 10
 )
 
@@ -64,7 +63,7 @@ func (im *importer) run(ctx context.Context) error {
 	}
 	defer im.reader.Close()
 	defer im.progress.Close()
-	im.tellAlternatives() // of a header
+	im.tellAlternatives() // from the header
 	err := im.pump(ctx)
 	im.tellAlternatives()
 	if im.rejects != nil {
@@ -76,7 +75,8 @@ func (im *importer) run(ctx context.Context) error {
 	return im.interrupted(ctx, err)
 }
 
-// tellAlternatives says which columns are alternatives, and how they become one value: that can be meant, and seldom is.
+// tellAlternatives warns about columns that are alternatives, and shows how to combine them, because alternatives are
+// rarely intended.
 func (im *importer) tellAlternatives() {
 	all := im.reader.Alternatives()
 	for _, a := range all[im.told:] {
@@ -90,7 +90,7 @@ func (im *importer) tellAlternatives() {
 	im.told = len(all)
 }
 
-// what is the word for what the records are about.
+// what returns the word for the things the records are about.
 func (im *importer) what() string {
 	if im.flags.kind == "" && len(im.kinds) > 1 {
 		return "thing"
@@ -98,7 +98,7 @@ func (im *importer) what() string {
 	return im.kinds[0].Kind
 }
 
-// interrupted says how to go on.
+// interrupted returns an error that says how to continue.
 func (im *importer) interrupted(ctx context.Context, err error) error {
 	f := interruption(ctx, err, im.name, im.state.Rows)
 	if f == nil {
@@ -110,7 +110,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	return f
 }
 
-// interruption says how far a file was read when somebody interrupted it, nil if nobody did.
+// interruption returns the failure that says how far a file was read before an interrupt, nil if there was none.
 func interruption(ctx context.Context, err error, name string, rows int64) *failure {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return nil
@@ -121,7 +121,7 @@ func interruption(ctx context.Context, err error, name string, rows int64) *fail
 	}
 }
 
-// open opens the file and finds out whether an earlier import is to be gone on with.
+// open opens the file and checks whether to continue an earlier import.
 func (im *importer) open(ctx context.Context) (err error) {
 	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.kinds)); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (im *importer) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// resume takes over the state of an import that did not end, if its last record is still there: the
-// data may have been replaced since.
+// resume takes over the state of an unfinished import, if its last record still exists: the data may have been replaced
+// since.
 func (im *importer) resume(ctx context.Context) error {
 	print, err := bulk.Fingerprint(im.name)
 	if err != nil {
@@ -161,7 +161,7 @@ func (im *importer) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if old.Counts == nil { // the file may say null
+	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
 	}
 	im.state, im.skip = *old, old.Rows
@@ -171,7 +171,7 @@ func (im *importer) resume(ctx context.Context) error {
 
 // pump reads and sends while another goroutine commits.
 func (im *importer) pump(ctx context.Context) error {
-	// An interrupt stops the reading; what is under way is finished, so that nothing is left in doubt.
+	// An interrupt stops reading; batches in flight are finished, so that every outcome is known.
 	sending, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
 	queue := make(chan *batch, underWay-1)
@@ -196,7 +196,7 @@ func (im *importer) pump(ctx context.Context) error {
 	return read
 }
 
-// read fills batches and sends them off until the file ends or a context does.
+// read fills batches and sends them until the file or a context ends.
 func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) error {
 	var flying []*batch
 	b := newBatch()
@@ -204,7 +204,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		if b.rows() == 0 {
 			return nil
 		}
-		// A key that is under way has to arrive before it goes again.
+		// Wait for an earlier batch with the same key.
 		for _, earlier := range flying {
 			if b.sharesKey(earlier) {
 				<-earlier.done
@@ -232,7 +232,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		}
 		var reject *bulk.RowError
 		if err != nil && !errors.As(err, &reject) {
-			// What was read before the fault is sent all the same.
+			// Rows before the fault are still sent.
 			return errors.Join(flush(), err)
 		}
 		if number < im.skip {
@@ -258,8 +258,8 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 	return flush()
 }
 
-// check refuses what the server would refuse, before it is sent: by the same code, of the same kind.
-// Only whether a time lies in the future is left to the clock of whoever stores the row, if it is sent.
+// check rejects locally what the server would reject, by the same code and the same kind. Whether a time is in the
+// future is decided by the server's clock, if the row is sent.
 func (im *importer) check(row *bulk.Row) *bulk.RowError {
 	now := im.now()
 	if !im.flags.dryRun {
@@ -283,10 +283,10 @@ func (im *importer) kind(name string) *match.Schema {
 	return nil
 }
 
-// endOfTime comes after every time that RFC 3339 can say.
+// endOfTime is later than every RFC 3339 time.
 var endOfTime = time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// commit takes over what became of a batch, in the order of the file.
+// commit records the results of a batch, in file order.
 func (im *importer) commit(b *batch) error {
 	if b.err != nil {
 		return b.err
@@ -331,7 +331,7 @@ func (im *importer) save(b *batch) error {
 	return im.state.Save(im.name)
 }
 
-// reject writes a refused row to its file, and says it where nothing is written.
+// reject writes a rejected row to its file, or prints it in a dry run.
 func (im *importer) reject(r bulk.Reject) error {
 	if err := im.printReject(r); err != nil {
 		return err
@@ -353,7 +353,7 @@ func (im *importer) reject(r bulk.Reject) error {
 	return im.rejects.Write(r)
 }
 
-// printReject prints a refused row as JSON, if that is wanted.
+// printReject prints a rejected row as JSON, if --json is set.
 func (a *app) printReject(r bulk.Reject) error {
 	if !a.json {
 		return nil
@@ -365,7 +365,6 @@ func (a *app) printReject(r bulk.Reject) error {
 	return a.printRaw(typed("reject", line))
 }
 
-// progressJSON is the progress line of a file as JSON.
 func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
 	text, _ := json.Marshal(map[string]any{
 		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
@@ -373,7 +372,7 @@ func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts 
 	return string(text)
 }
 
-// line is the progress line.
+// line returns the progress line.
 func (im *importer) line() string {
 	im.mu.Lock()
 	defer im.mu.Unlock()

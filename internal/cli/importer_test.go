@@ -26,21 +26,21 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// fake is a server that remembers what it was sent and fails as it is told.
+// fake is a server that records requests and fails on demand.
 type fake struct {
 	mu      sync.Mutex
 	calls   int
 	records []httpapi.RecordInput
-	open    int // requests under way
+	open    int // requests in flight
 	most    int
-	// refuse answers instead of the server, by the number of the call, from 1.
+	// refuse may answer instead of the server, given the number of the call, from 1.
 	refuse func(call int, w http.ResponseWriter) bool
 	// result of a record. Defaults to founded.
 	result func(r httpapi.RecordInput) httpapi.PutResult
-	gone   bool // no record is found
+	gone   bool // no record exists
 }
 
-// seen is what has arrived: aborted requests may still be under way when a command has ended.
+// seen returns what has arrived. Aborted requests may still be running when a command has ended.
 func (f *fake) seen() (calls int, records []httpapi.RecordInput, most int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +112,7 @@ func start(t *testing.T, f *fake) string {
 	return server.URL
 }
 
-// places writes a file of n rows over so many keys.
+// places writes a file of n rows with keys different keys.
 func places(t *testing.T, n, keys int) string {
 	t.Helper()
 	var b strings.Builder
@@ -127,12 +127,11 @@ func places(t *testing.T, n, keys int) string {
 	return path
 }
 
-// What a file says twice of a record arrives in the file's order, though several batches are under
-// way together.
+// Rows with the same key arrive in file order, although several batches are sent concurrently.
 func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	// Every third request is held until another one has come, or all others have to wait for it.
+	// Every third request is held until another one has arrived, or all others wait for it.
 	f.refuse = func(call int, w http.ResponseWriter) bool {
 		if call%3 == 0 {
 			problem(w, http.StatusServiceUnavailable, httpapi.CodeOverloaded)
@@ -224,7 +223,7 @@ func TestIngest_WritesWhatTheServerRefuses(t *testing.T) {
 	}
 }
 
-// An import that was interrupted goes on after the last durable batch, if the data is still there.
+// An interrupted import continues after the last durable batch, if the data still exists.
 func TestIngest_GoesOn(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -249,7 +248,7 @@ func TestIngest_GoesOn(t *testing.T) {
 		t.Fatalf("%d rows before the interrupt", before)
 	}
 
-	// Other flags mean another job: it begins anew, and leaves the state of its own only.
+	// Other flags mean another job: it starts over, and leaves only its own state.
 	state, err := os.ReadFile(bulk.StateName(file))
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +279,7 @@ func TestIngest_GoesOn(t *testing.T) {
 		t.Error("the state of a finished import is still there")
 	}
 
-	// The data was replaced: the last record of the state is not there.
+	// The data was replaced: the last record of the state does not exist.
 	if err := os.WriteFile(bulk.StateName(file), state, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +292,7 @@ func TestIngest_GoesOn(t *testing.T) {
 	}
 }
 
-// A state without counts is one all the same: the import goes on and counts what it does itself.
+// A state without counts is valid: the import continues and counts its own work.
 func TestIngest_GoesOnWithoutCounts(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -360,7 +359,7 @@ func TestIngest_Limit(t *testing.T) {
 	}
 }
 
-// A row has one verdict: that of an import and that of a dry run, over HTTP or not, from CSV or JSONL.
+// A row has the same verdict in an import and a dry run, over HTTP or not, as CSV or JSONL.
 func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -433,7 +432,7 @@ func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
 	}
 }
 
-// Whether a time lies in the future is for the clock of the server that stores the row to say.
+// Whether a time is in the future is decided by the clock of the server.
 func TestIngest_LeavesTheFutureToTheServer(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -447,7 +446,7 @@ func TestIngest_LeavesTheFutureToTheServer(t *testing.T) {
 	}
 }
 
-// The largest records, and JSON makes six bytes of some of theirs, go in requests that a server takes.
+// The largest records, some lengthened sixfold by JSON escapes, fit into requests that a server accepts.
 func TestIngest_RequestsFit(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -467,7 +466,7 @@ func TestIngest_RequestsFit(t *testing.T) {
 	}
 }
 
-// Rows are refused before they are sent by the rules of the kind that the server has.
+// Rows are rejected locally by the rules of the server's kind.
 func TestIngest_ChecksBeforeItSends(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -497,7 +496,7 @@ func TestIngest_ChecksBeforeItSends(t *testing.T) {
 	}
 }
 
-// A record that waits for a cell is in; how many do is said.
+// A pending record counts as accepted, and the number of pending ones is printed.
 func TestIngest_CountsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
@@ -516,8 +515,8 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 	}
 }
 
-// Two columns of an attribute that has one value are told of, with what to write if they are parts of it, in an import, in
-// a dry run and as JSON. Then one value arrives.
+// Two columns for an attribute with a single value are reported, with the template to use if they are parts of it, also
+// in a dry run and as JSON. Then a single value arrives.
 func TestIngest_TellsAlternatives(t *testing.T) {
 	t.Parallel()
 	const hint = "--map '{first} {last}=name'"

@@ -23,7 +23,7 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// ingesting are the flags of an import.
+// ingesting holds the flags of an import.
 type ingesting struct {
 	source, key, kind, format string
 	rename                    map[string]string
@@ -49,7 +49,7 @@ func (a *app) ingestCommand() *cobra.Command {
 			}
 			cl, err := a.connect(c, unless(o.dryRun, makes))
 			if o.dryRun && errors.Is(err, cell.ErrMissing) {
-				// A directory that an import would make has the built-in kind.
+				// A directory that the import would create has the built-in kinds.
 				kinds, err := chosen(match.Kinds(), o.kind)
 				if err != nil {
 					return err
@@ -82,7 +82,7 @@ func (a *app) ingestCommand() *cobra.Command {
 	return a.connection(c)
 }
 
-// columnsValue is a flag of pairs column=attribute.
+// columnsValue is a flag of column=attribute pairs.
 func columnsValue(to *map[string]string) pflag.Value {
 	var flags pflag.FlagSet
 	flags.StringToStringVar(to, "map", nil, "")
@@ -106,7 +106,7 @@ func (o *ingesting) check(files []string) error {
 	return nil
 }
 
-// columns says what the columns mean in these kinds.
+// columns returns the meaning of the columns for these kinds.
 func (o *ingesting) columns(kinds []*match.Schema) *bulk.Columns {
 	c := &bulk.Columns{Source: o.source, Key: o.key, Kind: o.kind, Rename: o.rename, IgnoreUnknown: o.ignoreUnknown}
 	for i, kind := range kinds {
@@ -124,12 +124,12 @@ func (o *ingesting) columns(kinds []*match.Schema) *bulk.Columns {
 	return c
 }
 
-// job names the import apart from the file: what goes on must be the same in all of it.
+// job identifies the destination and options of an import, which must be the same when it is continued.
 func (o *ingesting) job(cl *client) string {
 	return fmt.Sprintf("%s source=%s key=%s kind=%s map=%v ignore=%t format=%s", cl.job, o.source, o.key, o.kind, o.rename, o.ignoreUnknown, o.format)
 }
 
-// kinds asks for the kind of that name, or for all of them, the one of rows that name none first.
+// kinds requests the named kind, or all kinds, the default kind first.
 func (c *client) kinds(ctx context.Context, name string) ([]*match.Schema, error) {
 	first, names, err := c.schema(ctx, name)
 	if err != nil || name != "" {
@@ -149,7 +149,7 @@ func (c *client) kinds(ctx context.Context, name string) ([]*match.Schema, error
 	return kinds, nil
 }
 
-// schema asks for a kind, and for the names of all.
+// schema requests a kind, and the names of all kinds.
 func (c *client) schema(ctx context.Context, name string) (*match.Schema, []string, error) {
 	query := url.Values{}
 	if name != "" {
@@ -168,7 +168,7 @@ func (c *client) schema(ctx context.Context, name string) (*match.Schema, []stri
 	return kind, answer.Kinds, nil
 }
 
-// chosen are all kinds, or the one of that name.
+// chosen returns the named kind, or all kinds.
 func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
 	if name == "" {
 		return kinds, nil
@@ -182,19 +182,19 @@ func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
 	return nil, usage("--kind "+names[0], "--kind %.64q is not known: there are %s", name, strings.Join(names, ", "))
 }
 
-// outcomes in the order in which they are shown, with the words of the progress line.
+// outcomes in display order, with the words of the progress line.
 var outcomes = []struct{ name, word string }{
 	{"founded", "new"}, {"joined", "joined"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
 }
 
 const (
 	refused = "refused"
-	// unresolved are rows that are in, whatever their outcome, and whose entities are not worked out yet.
+	// unresolved counts durable rows whose entities are not resolved yet, whatever their outcome.
 	unresolved = "pending"
 )
 
-// ingest imports one file after the other. Refused rows do not stop the rest, a file that cannot be
-// read does. The first kind is that of rows that name none.
+// ingest imports files one after another. Rejected rows do not stop it; an unreadable file does. The first kind is the
+// default kind.
 func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *ingesting, files []string) error {
 	header := []string{"file", "rows"}
 	for _, outcome := range outcomes {
@@ -230,14 +230,14 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	return failed
 }
 
-// tally counts the rows of all files, those that were refused, and the lines of the files that these have.
+// tally counts the rows of all files, the rejected ones, and the lines of the files that these take.
 type tally struct{ rows, refused, lines int64 }
 
 func (t *tally) add(rows, refused, lines int64) {
 	t.rows, t.refused, t.lines = t.rows+rows, t.refused+refused, t.lines+lines
 }
 
-// became says what became of the rows; done is what those are that were not refused.
+// became describes the results; done is the word for accepted rows.
 func (t *tally) became(done string) string {
 	verb := func(n int64, one, many string) string {
 		if n == 1 {
@@ -249,7 +249,7 @@ func (t *tally) became(done string) string {
 	return fmt.Sprintf("%s %s refused, %s %s %s", t.size(), verb(t.refused, "was", "were"), term.Count(others), verb(others, "is", "are"), done)
 }
 
-// size is how many rows were refused, and how many lines they have if those are more.
+// size returns the number of rejected rows, and of their lines if there are more.
 func (t *tally) size() string {
 	text := counted(t.refused, "row", "rows")
 	if t.lines > t.refused {
@@ -258,7 +258,7 @@ func (t *tally) size() string {
 	return text
 }
 
-// fileByFile reads one file after the other, until one of them fails, and prints the table that they were added to.
+// fileByFile reads files one after another until one fails, and prints the table of results.
 func (a *app) fileByFile(t *term.Table, files []string, read func(name string) error) error {
 	var failed error
 	for _, name := range files {
@@ -280,7 +280,7 @@ func rejectNames(files []string) []string {
 	return names
 }
 
-// rejectName is the file for refused rows.
+// rejectName returns the name of the file for rejected rows.
 func rejectName(name string) string {
 	if name == bulk.Stdin {
 		name = "stdin"

@@ -27,7 +27,6 @@ func (a *app) kindCommand() *cobra.Command {
 	return c
 }
 
-// kindPath is where a kind is.
 func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
 
 func (a *app) kindList() *cobra.Command {
@@ -95,7 +94,6 @@ func (a *app) kindShow() *cobra.Command {
 	})
 }
 
-// schemaOf reads a kind from a file.
 func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
 	file, text, err := a.definition(path, "locus kind show place prints one")
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/locus-db/locus/kinds"
 )
 
-// progressOf shows how far the other side is.
+// progressOf shows the progress of a rules change.
 var progressOf = steps(func(p kinds.Progress) (step, line string, err error) { return p.Step, p.String(), nil })
 
-// diffRules shows what other rules would change.
+// diffRules prints what other rules would change.
 func (a *app) diffRules(c *cobra.Command, kind string, request httpapi.KindRequest) error {
 	cl, err := a.connect(c, reads)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *app) printDiff(d *kinds.Diff) error {
 	return nil
 }
 
-// switchRules prints the plan of a switch, asks, and does it.
+// switchRules prints the plan of a switch, asks for confirmation, and switches.
 func (a *app) switchRules(c *cobra.Command, kind string, request httpapi.KindRequest, f *changing) error {
 	cl, err := a.connect(c, f.access())
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *app) switched(c *cobra.Command, cl *client, kind string, request httpap
 	return a.summary(result, "done: kind %s has version %d and pack %s", k.Kind, k.Version, k.Pack)
 }
 
-// packsOf asks for the packs that are kept.
+// packsOf requests the stored packs.
 func packsOf(c *cobra.Command, cl *client) (packs []json.RawMessage, err error) {
 	var list struct {
 		Packs []json.RawMessage `json:"packs"`

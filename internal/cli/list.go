@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// paging are the flags of a list.
+// paging holds the flags of a list.
 type paging struct {
 	limit  int
 	cursor string
@@ -28,8 +28,8 @@ func (p *paging) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&p.all, "all", false, "list all")
 }
 
-// list fetches pages and hands out their rows, in JSON as lines of a stream. Field is the name of
-// the list in the answers. At its end it says how to go on.
+// list requests pages and passes their rows to row; with --json it prints them as lines. field is the name of the list
+// in the answer. At the end it prints how to continue.
 func (p *paging) list(ctx context.Context, a *app, cl *client, path, field string, query url.Values, row func(json.RawMessage) error) error {
 	if p.limit < 1 || p.limit > locus.MaxLimit {
 		return usage("--limit 100", "--limit %d: want 1 to %d", p.limit, locus.MaxLimit)
@@ -82,7 +82,7 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 	}
 }
 
-// whole is an error if rows were left out of a list that went well otherwise.
+// whole returns an error if rows were left out of an otherwise successful list.
 func (p *paging) whole(err error, field string, left []httpapi.Damage) error {
 	if err != nil || len(left) == 0 {
 		return err
@@ -90,7 +90,7 @@ func (p *paging) whole(err error, field string, left []httpapi.Damage) error {
 	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(len(left), "row")), Exit: exitPartly, Hint: damagedHint}
 }
 
-// listed tells how many there were and where the rest begins.
+// listed prints the number of rows and the cursor of the rest.
 func (a *app) listed(count int, cursor string) error {
 	if a.json {
 		return a.printJSON(struct {

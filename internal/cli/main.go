@@ -14,11 +14,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Main runs the command line in this process and answers with the exit code. The first SIGINT or
-// SIGTERM asks the command to end, a second one ends it at once. SIGHUP is ignored: a server has
-// nothing to read again, and a terminal that closes must not kill it.
+// Main runs the command line in this process and returns the exit code. The first SIGINT or SIGTERM asks the command to
+// stop, a second one kills it. SIGHUP is ignored: a server has no configuration to reload, and closing a terminal must
+// not kill it.
 func Main(args []string) int {
-	// A closed pipe is an error of a write, so that commands can close what they opened.
+	// A closed pipe becomes a write error, so that commands can close what they opened.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -42,8 +42,8 @@ func environment(list []string) map[string]string {
 	return env
 }
 
-// Run runs one command line and answers with its exit code. The end of ctx is what a signal is: a
-// server drains, an import says how to go on.
+// Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an
+// import says how to continue.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env map[string]string) int {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr, env: env,
@@ -55,12 +55,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	// A command line that could not be parsed may still have asked for JSON.
+	// A command line that cannot be parsed may still ask for JSON.
 	a.json = a.json || slices.Contains(args, "--json")
 	return a.exit(ctx, err)
 }
 
-// isTerminal tells whether a stream is a person's.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -106,11 +106,11 @@ func (a *app) metricTop() *cobra.Command {
 	return a.connection(c)
 }
 
-// asked says which metrics are meant: those of a prefix, or some by name.
+// asked selects metrics: by prefix, or by name.
 type asked struct {
 	names  []string
 	prefix string
-	all    bool // of the prefix, which may be empty
+	all    bool // by prefix, which may be empty
 }
 
 func (q *asked) flags(c *cobra.Command) {
@@ -128,7 +128,7 @@ func (q *asked) take(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// question asks for series.
+// question returns the request for series.
 func (q *asked) question(r *span) (question, error) {
 	if q.all {
 		query := url.Values{"prefix": {q.prefix}, "from": {r.from}, "to": {r.to}, "step": {r.step}}

@@ -23,8 +23,8 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// hitFile counts the rows of one file, a batch after the other. Which rows a batch has, and its key, come from the
-// file alone: so the same file again is the same batches, and what of it was counted counts once.
+// hitFile counts the rows of one file batch by batch. The batches and their keys depend only on the file, so counting
+// the same file again counts nothing twice.
 type hitFile struct {
 	*app
 
@@ -38,13 +38,13 @@ type hitFile struct {
 
 	rows   int64
 	counts map[string]int64
-	// refusedLines are the lines that the refused rows have.
+	// refusedLines is the number of lines of the rejected rows.
 	refusedLines int64
-	lines        []*bulk.Row // of the batch, those that are sent
+	lines        []*bulk.Row // rows of the batch to send
 	wrong        []bulk.Reject
 	size         int
 	body         []byte
-	number       int // of the batch
+	number       int // number of the batch
 }
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
@@ -80,7 +80,7 @@ func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 	switch {
 	case o.key != "":
 		h.key = o.key
-	case reader.Size < 0: // it cannot be read twice
+	case reader.Size < 0: // cannot be read twice
 		h.key = randomKey()
 	default:
 		if h.key, err = contentKey(h.name); err != nil {
@@ -103,7 +103,7 @@ func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 	return f
 }
 
-// contentKey is the key of what a file says.
+// contentKey returns a key derived from the content of a file.
 func contentKey(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -117,10 +117,10 @@ func contentKey(name string) (string, error) {
 	return "file-" + hex.EncodeToString(hash.Sum(nil)[:16]), nil
 }
 
-// randomKey is one that nobody else has.
+// randomKey returns a unique key.
 func randomKey() string { return "cli-" + rand.Text() }
 
-// pump reads, and sends batch after batch.
+// pump reads the file and sends batch after batch.
 func (h *hitFile) pump(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -149,7 +149,7 @@ func (h *hitFile) pump(ctx context.Context) error {
 	}
 }
 
-// flush sends the batch and takes over what became of it.
+// flush sends the batch and records the results.
 func (h *hitFile) flush(ctx context.Context) error {
 	if len(h.lines) == 0 && len(h.wrong) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func (h *hitFile) flush(ctx context.Context) error {
 	wrong := h.wrong
 	if len(h.lines) > 0 {
 		body := append(append([]byte(`{"hits":[`), h.body...), "]}"...)
-		// An interrupt stops the reading; what is under way is finished.
+		// An interrupt stops reading; the batch in flight is finished.
 		answer, replayed, err := hit(context.WithoutCancel(ctx), ctx, h.client, h.key+"-"+strconv.Itoa(h.number), body, len(h.lines))
 		if err != nil {
 			return err
@@ -203,7 +203,6 @@ func (h *hitFile) reject(r bulk.Reject) error {
 	return h.rejects.Write(r)
 }
 
-// line is the progress line.
 func (h *hitFile) line() string {
 	rate := float64(h.rows) / max(time.Since(h.start).Seconds(), 0.001)
 	if h.json {

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// hitting are the flags of counting.
+// hitting holds the flags of counting.
 type hitting struct {
 	at, key, value, format string
 	files                  []string
@@ -61,11 +61,11 @@ func (a *app) metricHit() *cobra.Command {
 	f.StringVar(&o.key, "key", "", "count this once, however often it is said; with --at. Of a file: its name among those that count once, in the place of its content")
 	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is the standard input. Several files with several flags")
 	f.StringVar(&o.format, "format", "", "of a file: csv or jsonl; without it the name of the file says it, or its first character")
-	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // that of imports is a column
+	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // LOCUS_KEY is a column of imports
 	return a.connection(c)
 }
 
-// placeOfKey is the room that the number of a batch takes behind the key of a file.
+// placeOfKey is how many bytes the number of a batch takes after the key of a file.
 const placeOfKey = 12
 
 func (o *hitting) check(c *cobra.Command, args []string) error {
@@ -91,7 +91,7 @@ func (o *hitting) check(c *cobra.Command, args []string) error {
 	return (&ingesting{format: o.format, batch: 1}).check(o.files)
 }
 
-// body makes the request of a single hit.
+// body returns the request for a single hit.
 func (o *hitting) body(args []string) ([]byte, error) {
 	if o.at == "" {
 		o.at = time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00")
@@ -139,11 +139,11 @@ func (a *app) hitOne(ctx context.Context, cl *client, o *hitting, body []byte) e
 	return nil
 }
 
-// replay is the outcome of what had been counted before.
+// replay is the outcome of hits that had already been counted.
 const replay = "replayed"
 
-// doubtful says what to do where nobody knows whether a hit counts: another run of the command has another key,
-// if none was given.
+// doubtful adds a hint to an error with unknown outcome: without --key, another run of the command uses another key and
+// may count the hit twice.
 func doubtful(ctx context.Context, err error, keyed bool) error {
 	f := explainFailure(ctx, err)
 	if f.Outcome == httpapi.Unknown && !keyed {
@@ -152,8 +152,7 @@ func doubtful(ctx context.Context, err error, keyed bool) error {
 	return f
 }
 
-// hit sends a batch until each hit has a final result. It has a key, so what was counted when an answer was lost
-// is not counted again.
+// hit sends a batch until each hit has a final result. The key prevents hits from counting twice if an answer is lost.
 func hit(ctx, interrupt context.Context, cl *client, key string, body []byte, n int) (answer *httpapi.HitResponse, replayed bool, err error) {
 	sent := 0
 	stopped := persist(ctx, interrupt, func() bool {
@@ -164,11 +163,11 @@ func hit(ctx, interrupt context.Context, cl *client, key string, body []byte, n 
 	if err == nil {
 		err = stopped
 	}
-	// Of a repetition nobody can tell whether it was this command that counted before.
+	// After a retry a replay may also be this command's own earlier attempt.
 	return answer, replayed && sent == 1 && stopped == nil, err
 }
 
-// unsettled tells whether some hit may still be counted.
+// unsettled reports whether some hit may still be counted by a retry.
 func unsettled(answer *httpapi.HitResponse) bool {
 	for i := range answer.Results {
 		if f := answer.Results[i].Error; f != nil && again[f.Code] {

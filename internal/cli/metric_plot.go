@@ -81,7 +81,6 @@ func (a *app) metricPlot() *cobra.Command {
 	return a.connection(c)
 }
 
-// chartOf draws series.
 func chartOf(s *httpapi.Series) (*chart.Chart, error) {
 	switch {
 	case len(s.Lines) == 0:
@@ -112,7 +111,7 @@ func chartOf(s *httpapi.Series) (*chart.Chart, error) {
 	return c, nil
 }
 
-// valueOf is what is drawn of a step: a count, or the mean of readings.
+// valueOf returns the value to draw for a step: a count, or the mean of readings.
 func valueOf(l *httpapi.SeriesLine, at int) float64 {
 	if l.Kind == counter.Counter.String() {
 		if at < len(l.Values) && l.Values[at] != counter.Null {
@@ -126,7 +125,6 @@ func valueOf(l *httpapi.SeriesLine, at int) float64 {
 	return math.NaN()
 }
 
-// stepEnd is when a step ends.
 func stepEnd(begin time.Time, step counter.Step) time.Time {
 	switch step {
 	case counter.ByMinute:
@@ -138,7 +136,7 @@ func stepEnd(begin time.Time, step counter.Step) time.Time {
 	return begin.AddDate(0, 0, 1)
 }
 
-// picture writes a picture to a file, or to standard output.
+// picture writes a picture to a file, or to the standard output.
 func (a *app) picture(c *chart.Chart, file string) error {
 	if len(c.Lines) == 1 {
 		c.Title = c.Lines[0].Name

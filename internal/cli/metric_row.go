@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// hitColumns are the columns of a file of hits.
+// hitColumns describes the columns of a file of hits.
 func hitColumns() *bulk.Columns {
 	return &bulk.Columns{Source: "hits", Key: "metric", Attributes: []string{"at", "n", "value"}}
 }
 
-// columnsHint says which columns a file of hits has.
+// columnsHint adapts the hints of an error to files of hits.
 func columnsHint(err error) error {
 	if file, ok := errors.AsType[*bulk.FileError](err); ok && (strings.HasPrefix(file.Hint, "--key ") || strings.HasPrefix(file.Hint, "--map ")) {
 		file.Reason = strings.Replace(file.Reason, "is no attribute", "is none of a file of hits", 1)
@@ -27,7 +27,7 @@ func columnsHint(err error) error {
 	return err
 }
 
-// add adds a row to the batch, or says why it is none.
+// add adds a row to the batch, or returns why it is rejected.
 func (h *hitFile) add(row *bulk.Row) *bulk.RowError {
 	hit := httpapi.HitInput{Metric: row.Key}
 	fields := map[string]string{}
@@ -74,10 +74,10 @@ func wrongHit(row *bulk.Row, field, reason string) *bulk.RowError {
 	return e
 }
 
-// flatHit is a row as a line of JSONL.
+// flatHit returns a row as a JSONL line.
 func flatHit(row *bulk.Row) json.RawMessage {
 	flat := row.Values()
 	flat["metric"] = row.Key
-	text, _ := json.Marshal(flat) // strings and lists of strings always can be
+	text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
 	return text
 }

@@ -77,11 +77,11 @@ func (a *app) metricSeries() *cobra.Command {
 	c.Flags().StringVar(&format, "format", "table", "table, csv or json")
 	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the places in them, that a hit of NAME touches")
 	c.Flags().StringVar(&at, "at", "", "with --explain: when the hit is, now if left out")
-	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // that of imports is another one
+	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // LOCUS_FORMAT is for imports
 	return a.connection(c)
 }
 
-// seriesCSV hands on the table that the server made.
+// seriesCSV prints the table from the server.
 func (a *app) seriesCSV(ctx context.Context, cl *client, ask question) error {
 	ask.accept = "text/csv"
 	raw, _, err := cl.exchange(ctx, ask, nil)
@@ -117,7 +117,7 @@ func (a *app) printSeries(s *httpapi.Series) error {
 	return nil
 }
 
-// stepText is when a step begins.
+// stepText formats the start of a step.
 func stepText(at time.Time, step counter.Step) string {
 	if step == counter.ByDay {
 		return at.Format(time.DateOnly)
@@ -125,7 +125,7 @@ func stepText(at time.Time, step counter.Step) string {
 	return at.Format("2006-01-02T15:04Z07:00")
 }
 
-// totals says what the series come to, and what is missing in them.
+// totals prints the totals of the series, and what is missing.
 func (a *app) totals(s *httpapi.Series) {
 	for i := range s.Lines {
 		l := &s.Lines[i]
@@ -149,7 +149,7 @@ func (a *app) totals(s *httpapi.Series) {
 	}
 }
 
-// explainHit shows what a hit touches.
+// explainHit prints what a hit touches.
 func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) error {
 	if len(q.names) != 1 {
 		return usage("locus metric series NAME --explain", "--explain is about one metric: want its name")

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// span are the flags of a range of time.
+// span holds the flags of a time range.
 type span struct {
 	day, from, to, step, zone string
 }
@@ -25,14 +25,13 @@ func (s *span) flags(c *cobra.Command) {
 	f.StringVar(&s.zone, "zone", "", "where hours and days begin, such as Europe/Berlin; UTC if left out")
 }
 
-// the longest ranges that are shown by minute and by hour if nobody says by what.
+// fewMinutes and fewHours are the longest ranges shown by minute and by hour by default.
 const (
 	fewMinutes = 2 * 24 * time.Hour
 	fewHours   = 62 * 24 * time.Hour
 )
 
-// settle fills in what was left out. Fine is the step of a day. Texts that are no times are left to whoever is
-// asked, who says so.
+// settle fills in defaults. fine is the step for a day. The server rejects texts that are not times.
 func (s *span) settle(now time.Time, fine counter.Step) error {
 	zone := time.UTC
 	if s.zone != "" {
@@ -64,7 +63,7 @@ func (s *span) settle(now time.Time, fine counter.Step) error {
 	return nil
 }
 
-// stepOf is the step that a range is shown by.
+// stepOf returns the default step for a range.
 func stepOf(length time.Duration, fine counter.Step) counter.Step {
 	switch {
 	case length <= fewMinutes:
@@ -75,11 +74,11 @@ func stepOf(length time.Duration, fine counter.Step) counter.Step {
 	return counter.ByDay
 }
 
-// instant reads a day or a time, the zero time if it is neither.
+// instant parses a day or a time; the zero time if it is neither.
 func instant(text string, zone *time.Location) time.Time {
 	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
 		return t
 	}
-	t, _ := time.Parse(time.RFC3339, text) // else zero
+	t, _ := time.Parse(time.RFC3339, text) // zero on error
 	return t
 }

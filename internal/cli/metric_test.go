@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// metered is a data directory with two cells.
+// metered returns a data directory with two cells.
 func metered(t *testing.T) map[string]string {
 	t.Helper()
 	env := map[string]string{"LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
@@ -24,7 +24,7 @@ func metered(t *testing.T) map[string]string {
 	return env
 }
 
-// yesterday is a day on which hits may still be counted, at a time of it.
+// yesterday returns a day that still accepts hits, and a time of it.
 func yesterday(clock string) (day, at string) {
 	day = time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	return day, day + "T" + clock + "Z"
@@ -34,7 +34,7 @@ func TestMetric_HitAndSeries(t *testing.T) {
 	t.Parallel()
 	env := served(t)
 	day, at := yesterday("12:07:31")
-	for range 2 { // said twice, counted once
+	for range 2 { // sent twice, counted once
 		must(t, env, "metric", "hit", "page /a,b", "3", "--at", at, "--key", "once")
 	}
 	if got := must(t, env, "metric", "hit", "page /a,b", "3", "--at", at, "--key", "once"); got.err != "replayed   page /a,b\n" {
@@ -110,7 +110,7 @@ func TestMetric_Plot(t *testing.T) {
 	}
 }
 
-// A file counts once, however often it is given; what is refused is written down, and the rest counts.
+// A file counts once, however often it is sent. Rejected rows are written to a file, and the rest counts.
 func TestMetric_File(t *testing.T) {
 	t.Parallel()
 	env := metered(t)

@@ -24,11 +24,11 @@ func (a *app) mirrorCommand() *cobra.Command {
 	return c
 }
 
-// mirrorTimeout is how long one operation on the target may take: nobody waits for it, and what is given up too early is
-// only done again.
+// mirrorTimeout limits one operation on the target. It is generous because nothing waits for the operation, and after a
+// timeout it must be repeated.
 const mirrorTimeout = time.Minute
 
-// mirroring are the flags of a mirror.
+// mirroring holds the flags of a mirror.
 type mirroring struct {
 	*app
 	uri, collection      string
@@ -38,7 +38,7 @@ type mirroring struct {
 
 	source *source
 	target mirror.Target
-	place  string // where the target is, as people are told
+	place  string // description of the target
 }
 
 func (a *app) mirrorMongoDB() *cobra.Command {
@@ -75,7 +75,7 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 	return c
 }
 
-// check refuses flags that mean nothing together.
+// check rejects flags that do not go together.
 func (m *mirroring) check() error {
 	several := 0
 	for _, given := range []bool{m.once, m.verify, m.status} {
@@ -99,7 +99,7 @@ func (m *mirroring) check() error {
 	return nil
 }
 
-// names are the database and the collection, where the former may be that of the URI.
+// names returns the database and the collection; the URI may contain the database.
 func (m *mirroring) names() (database, collection string) {
 	if database, collection, found := strings.Cut(m.collection, "."); found {
 		return database, collection

@@ -14,14 +14,14 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// mirrorBeat is how often a mirror looks at what it could tell.
+// mirrorBeat is the interval of progress updates.
 const mirrorBeat = 200 * time.Millisecond
 
-// follow mirrors until somebody stops it, or with --once until everything is there.
+// follow mirrors until it is interrupted, or with --once until the mirror is complete.
 func (m *mirroring) follow(ctx context.Context) error {
 	progress := term.NewProgress(m.stderr, m.talk.Terminal && !m.json, nil)
 	defer progress.Close()
-	var status cells.Status // how many ids there are is not known; it is about as many as records
+	var status cells.Status // the number of ids is unknown, but close to that of records
 	if _, err := m.source.get(ctx, "/v1/status", nil, &status); err != nil {
 		return err
 	}
@@ -64,12 +64,12 @@ func (m *mirroring) follow(ctx context.Context) error {
 	}
 }
 
-// mirrorAgain tells whether what failed is worth trying again, on either side.
+// mirrorAgain reports whether an operation may succeed if repeated, on either side.
 func mirrorAgain(err error) bool {
 	return repeatable(err) || errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome)
 }
 
-// progressLine is a line of progress, as JSON if that is asked for.
+// progressLine returns a line of progress, as JSON with --json.
 func (m *mirroring) progressLine(line string, standings []mirror.Standing) string {
 	if !m.json {
 		return line
@@ -79,7 +79,7 @@ func (m *mirroring) progressLine(line string, standings []mirror.Standing) strin
 		sum.cells, sum.filled, sum.ids, sum.behind, sum.lag.Milliseconds(), sum.settling)
 }
 
-// ended says what is there, and how to go on.
+// ended prints the final state, and how to continue.
 func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standings []mirror.Standing) error {
 	progress.Close()
 	sum := summed(standings)
@@ -99,7 +99,7 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 	return nil
 }
 
-// mirrorSum is how far the cells are together.
+// mirrorSum is the progress summed over cells.
 type mirrorSum struct {
 	cells, filled, settling int
 	ids, behind             int64
@@ -122,11 +122,11 @@ func summed(standings []mirror.Standing) (sum mirrorSum) {
 	return sum
 }
 
-// mirrorLine makes the lines of progress.
+// mirrorLine formats lines of progress.
 type mirrorLine struct {
-	total int64 // about
+	total int64 // estimate
 	begun time.Time
-	ids   int64 // that were there when it began
+	ids   int64 // at the start
 	known bool
 	last  string
 }

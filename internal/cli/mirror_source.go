@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// source is an installation as a mirror sees it through the HTTP API: a client like any other.
+// source implements mirror.Source over the HTTP API.
 type source struct{ *client }
 
 var _ mirror.Source = (*source)(nil)

@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// mirrorOf are the variables of a mirror of a data directory, and the collection that it is kept in.
+// mirrorOf returns the variables for a mirror of a data directory, and its collection.
 func mirrorOf(t *testing.T) (map[string]string, *mongo.Collection) {
 	t.Helper()
 	uri := mongotest.URI(t)
@@ -101,7 +101,7 @@ func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 	must(t, other, "mirror", "mongodb", "--once", "--collection", "others")
 }
 
-// Ctrl-C ends a mirror that follows, and the next one goes on.
+// Ctrl-C ends a following mirror, and the next one continues.
 func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := mirrorOf(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// showStatus shows how far the mirror of each cell is.
+// showStatus prints the progress of the mirror for each cell.
 func (m *mirroring) showStatus(ctx context.Context) error {
 	standings, err := mirror.StandingOf(ctx, m.source, m.target)
 	if err != nil {
@@ -59,7 +59,7 @@ func stateOf(s *mirror.Standing) string {
 	return "filling"
 }
 
-// compare holds the mirror against the installation.
+// compare verifies the mirror against the installation.
 func (m *mirroring) compare(ctx context.Context) error {
 	progress := term.NewProgress(m.stderr, m.talk.Terminal && !m.json, nil)
 	v, err := mirror.Verify(ctx, m.source, m.target, &mirror.VerifyOptions{
@@ -91,7 +91,6 @@ func (m *mirroring) compare(ctx context.Context) error {
 	return m.verdict(v)
 }
 
-// tell says what was found.
 func (m *mirroring) tell(v *mirror.Verification) {
 	for _, d := range v.First {
 		m.say("%s %s", m.talk.Paint("31", string(d.What)), d.ID)
@@ -109,7 +108,7 @@ func (m *mirroring) tell(v *mirror.Verification) {
 	m.say("%s ids: %d missing, %d surplus, %d different", term.Count(v.Compared), v.Missing, v.Surplus, v.Different)
 }
 
-// verdict is the error of what was found.
+// verdict returns an error if there are differences.
 func (m *mirroring) verdict(v *mirror.Verification) error {
 	late := make([]string, len(v.Late))
 	for i, id := range v.Late {

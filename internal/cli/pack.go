@@ -88,7 +88,7 @@ func (a *app) packBuild() *cobra.Command {
 	return a.connection(c)
 }
 
-// packKind is the kind that a pack is for: that of the records it counts, if nobody says another.
+// packKind returns the kind of a pack: the given one, or that of the records it counts.
 func packKind(c *cobra.Command, cl *client, hash, kind string) (string, error) {
 	if kind != "" {
 		return kind, nil

@@ -73,15 +73,14 @@ var asking = [][]string{
 	{"__complete", "metric", "series", "v"},
 }
 
-// changingCommands are those that change something, and those that open no installation or need more than one.
+// changingCommands are commands that change something, that open no installation, or that need more than one.
 var changingCommands = []string{
 	"locus serve", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
 	"locus pack build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
 }
 
-// TestP06_AskingListsAllCommands demands that a command that opens an installation is one that only reads, and looked at
-// below, or known to change something.
+// TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.
 func TestP06_AskingListsAllCommands(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
@@ -99,7 +98,7 @@ func TestP06_AskingListsAllCommands(t *testing.T) {
 	})
 }
 
-// mapAndHeads are what no question may change: the map and the heads of all cells.
+// mapAndHeads returns what a read must not change: the map and the heads of all cells.
 func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), place, &storage.Options{MustExist: true})
@@ -128,8 +127,8 @@ func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 	return b.String(), cells.Map()
 }
 
-// TestP06_AskingChangesNothing asks an installation whose map has run out, by every command that only reads: the map
-// and the heads stay as they are. Then a put moves the map on, and is there.
+// TestP06_AskingChangesNothing runs every read-only command on an installation whose map has expired: the map and the
+// heads do not change. A following put extends the map and succeeds.
 func TestP06_AskingChangesNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

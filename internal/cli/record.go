@@ -32,7 +32,7 @@ func (a *app) recordCommand() *cobra.Command {
 	return c
 }
 
-// parseRef reads SOURCE:KEY; the first colon divides.
+// parseRef parses SOURCE:KEY at the first colon.
 func parseRef(text string) (entity.Ref, error) {
 	source, key, ok := strings.Cut(text, ":")
 	if !ok || source == "" || key == "" {
@@ -150,8 +150,8 @@ func (a *app) recordErase() *cobra.Command {
 	return a.connection(c)
 }
 
-// erase prints the plan, asks, and deletes one record after the other. A record that is gone is
-// told, and the others are deleted.
+// erase prints the plan, asks for confirmation, and deletes the records one by one. A missing record is reported and
+// the rest are deleted.
 func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun bool) error {
 	plan, missing := []httpapi.Record{}, 0
 	for _, ref := range refs {
@@ -205,7 +205,7 @@ func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun
 	return nil
 }
 
-// confirm asks a person. Without a terminal a missing --yes is an error, never a hang.
+// confirm asks the user. Without a terminal a missing --yes is an error; it never waits for input.
 func (a *app) confirm(yes bool, question string) error {
 	if yes {
 		return nil

@@ -16,11 +16,11 @@ import (
 const (
 	day  = 24 * time.Hour
 	year = 365 * day
-	// leastKept is how long details of hits are kept at least: hits may be seven days late.
+	// leastKept is the minimum retention of the details of hits, because hits may be seven days late.
 	leastKept = 8 * day
 )
 
-// retaining are the flags that say for how long details of hits are kept.
+// retaining holds the flags for the retention of the details of hits.
 type retaining struct {
 	minutes, hours spell
 	metrics        rules
@@ -44,12 +44,12 @@ func (r *retaining) check() error {
 	return nil
 }
 
-// all are the rules in the order in which they count.
+// all returns the rules in order of precedence.
 func (r *retaining) all() []counter.Retention {
 	return append(append([]counter.Retention(nil), r.metrics...), counter.Retention{Minutes: time.Duration(r.minutes), Quarters: time.Duration(r.hours)})
 }
 
-// spell is a flag of a time in days or years.
+// spell is a flag for a time in days or years.
 type spell time.Duration
 
 // Set implements pflag.Value.
@@ -113,7 +113,7 @@ func (r *rules) Set(text string) error {
 	return nil
 }
 
-// counterHours is how long hours are kept of metrics whose rule only speaks of minutes.
+// counterHours is the retention of hours for metrics whose rule names only minutes.
 const counterHours = "3y"
 
 // Type implements pflag.Value.

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// pair is what of a locus.ReviewPair is shown.
+// pair is the part of a decisions.ReviewPair that is printed.
 type pair struct {
 	A           entity.Ref  `json:"a"`
 	B           entity.Ref  `json:"b"`
@@ -112,8 +112,8 @@ func verdictOn(x, y string, same bool) httpapi.DecisionInput {
 	return d
 }
 
-// reviewPairs asks a person about one pair after the other. Those that were answered leave the queue, so that the
-// next page is asked for behind those that were skipped.
+// reviewPairs asks the user about one pair after another. Decided pairs leave the queue, so the next page starts after
+// the skipped ones.
 func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 	keys := bufio.NewReader(a.stdin)
 	cursor, answered := "", 0
@@ -155,7 +155,6 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 	}
 }
 
-// ask reads one of the keys.
 func (a *app) ask(keys *bufio.Reader) (string, error) {
 	for {
 		fmt.Fprint(a.stderr, "one thing? [s]ame, [d]ifferent, s[k]ip, [q]uit: ")

@@ -31,7 +31,6 @@ func (a *app) rollupCommand() *cobra.Command {
 	return c
 }
 
-// rollupPath is where a rollup is.
 func rollupPath(name string) string { return "/v1/rollups/" + url.PathEscape(name) }
 
 func (a *app) rollupList() *cobra.Command {
@@ -82,7 +81,7 @@ func (a *app) rollupList() *cobra.Command {
 	})
 }
 
-// generationsOf is the generation that serves, and the one that is to take its place.
+// generationsOf returns the active generation, and the one being built.
 func generationsOf(of *httpapi.Rollup) string {
 	if of.Building != 0 {
 		return fmt.Sprintf("%d, building %d", of.Generation, of.Building)
@@ -90,10 +89,9 @@ func generationsOf(of *httpapi.Rollup) string {
 	return fmt.Sprint(of.Generation)
 }
 
-// millis is a time in milliseconds for people.
 func millis(n int64) string { return (time.Duration(n) * time.Millisecond).String() }
 
-// moment is a time for people, "" if there is none.
+// moment formats a time, "" for the zero time.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -151,7 +149,7 @@ func verifiedText(at time.Time) string {
 	return "verified " + moment(at)
 }
 
-// unwell is the failure of a rollup that cannot go on in some cell.
+// unwell returns an error for a rollup that has failed in some cell.
 func unwell(of *httpapi.Rollup) error {
 	if of.State != rollups.Failed && of.State != rollups.Partial {
 		return nil

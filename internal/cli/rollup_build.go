@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// buildPoll is how often it is asked how far a generation is.
+// buildPoll is the interval of polling a build.
 const buildPoll = 50 * time.Millisecond
 
 func (a *app) rollupRebuild() *cobra.Command {
@@ -43,8 +43,8 @@ func (a *app) rollupRebuild() *cobra.Command {
 	return a.connection(c)
 }
 
-// built says what became of a definition, after the rollup serves it if somebody waits. In a data directory
-// nobody else counts, so there it always waits.
+// built prints the result of a definition, after the build if wait is set. In a data directory no other process builds,
+// so it always waits.
 func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw json.RawMessage, outcome string, wait bool) error {
 	if (wait || cl.alone) && of.Building != 0 {
 		var err error
@@ -62,7 +62,7 @@ func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw jso
 	if outcome == "rebuilding" {
 		outcome = "rebuilt"
 	}
-	if of.State == rollups.Partial { // some cells do not say how many groups they have
+	if of.State == rollups.Partial { // some cells did not report their groups
 		a.say("%s: rollup %s, generation %d serves", outcome, of.Name, of.Generation)
 		return nil
 	}
@@ -70,7 +70,7 @@ func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw jso
 	return nil
 }
 
-// await waits until the generation that is being built serves.
+// await waits until the new generation is active.
 func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpapi.Rollup, json.RawMessage, error) {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
 	defer progress.Close()
@@ -106,7 +106,6 @@ func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpa
 	}
 }
 
-// buildLine says how far a generation is.
 func (a *app) buildLine(of *httpapi.Rollup, raw json.RawMessage) string {
 	switch {
 	case a.json && raw != nil:
@@ -119,7 +118,7 @@ func (a *app) buildLine(of *httpapi.Rollup, raw json.RawMessage) string {
 	return fmt.Sprintf("building generation %d: %d of %d cells, %s", of.Building, of.Built, len(of.Cells), counted(of.Groups, "group", "groups"))
 }
 
-// unbuildable is why a generation does not come; what serves goes on.
+// unbuildable returns why a generation cannot be built; the active one continues.
 func unbuildable(of *httpapi.Rollup) error {
 	f := &failure{
 		Code: "failed", Message: fmt.Sprintf("generation %d of rollup %s cannot be built: %s", of.Building, of.Name, of.Trouble), Exit: exitFailed,

@@ -50,7 +50,7 @@ func (a *app) rollupDefine() *cobra.Command {
 	return a.connection(c)
 }
 
-// define sends a definition as it is.
+// define sends a definition unchanged.
 func (a *app) define(c *cobra.Command, cl *client, file, name string, text []byte, wait bool) error {
 	q := question{method: http.MethodPut, path: rollupPath(name), body: text, media: "application/yaml"}
 	if first := bytes.TrimSpace(text); bytes.HasPrefix(first, []byte("{")) {
@@ -71,7 +71,7 @@ func (a *app) define(c *cobra.Command, cl *client, file, name string, text []byt
 	return a.built(c.Context(), cl, &of, raw, outcome, wait)
 }
 
-// problemsOf are those that the other side found.
+// problemsOf returns the problems that the server found.
 func problemsOf(p *httpapi.Problem) []definition.Problem {
 	problems := make([]definition.Problem, len(p.Errors))
 	for i, e := range p.Errors {

@@ -77,7 +77,7 @@ func (a *app) rollupExplain() *cobra.Command {
 	return a.connection(c)
 }
 
-// slots are the values of the dimension that something counted under; without a dimension it did or did not.
+// slots formats the dimension values under which something counted; without a dimension, whether it counted.
 func slots(of []string, dimension string) string {
 	switch {
 	case len(of) == 0:
@@ -92,7 +92,7 @@ func slots(of []string, dimension string) string {
 	return strings.Join(names, " ")
 }
 
-// notEmpty refuses an empty value of a group: nothing is counted under one.
+// notEmpty rejects an empty group value: nothing is counted under one.
 func notEmpty(values []string) error {
 	if slices.Contains(values, "") {
 		return usage("leave it out", "a value of the group is empty: no group has such a one")

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// getting are the flags of reading groups.
+// getting holds the flags of reading groups.
 type getting struct {
 	paging
 	top     int
@@ -72,7 +72,7 @@ func (a *app) rollupGet() *cobra.Command {
 	return a.connection(c)
 }
 
-// check refuses flags that do not go together.
+// check rejects flags that do not go together.
 func (g *getting) check(c *cobra.Command, args []string) error {
 	_, err := changelog.ParseWatermark(g.min)
 	list := c.Flags().Changed("limit") || g.cursor != "" || g.all
@@ -93,7 +93,7 @@ func (g *getting) check(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// query is what all ways of reading have in common.
+// query returns the parameters common to all ways of reading.
 func (g *getting) query() url.Values {
 	q := url.Values{}
 	if g.min != "" {
@@ -133,7 +133,7 @@ func (a *app) oneGroup(c *cobra.Command, cl *client, name string, group []string
 	return nil
 }
 
-// groups lists groups, a page after the other. Each page is true at a watermark of its own.
+// groups lists groups page by page. Each page has its own watermark.
 func (a *app) groups(c *cobra.Command, cl *client, name string, g *getting) error {
 	query, cursor := g.query(), g.cursor
 	var all []httpapi.RollupGroup
@@ -195,7 +195,7 @@ func (a *app) groups(c *cobra.Command, cl *client, name string, g *getting) erro
 	return a.listed(len(all), cursor)
 }
 
-// measure is the one to order by: the only one, if it was left out.
+// measure returns the measure to order by; the only one is the default.
 func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, error) {
 	if g.by != "" {
 		return g.by, nil
@@ -216,7 +216,7 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 	return names[0], nil
 }
 
-// reading says what an answer is true at.
+// reading prints the watermark of an answer.
 func (a *app) reading(r *httpapi.RollupReading, skipped int64) {
 	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS), r.Generation, verifiedText(r.VerifiedAt))
 	if r.State == rollups.Failed {

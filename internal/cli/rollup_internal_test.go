@@ -22,7 +22,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// The table of the source text: animals by tag and location.
+// Animals by tag and location.
 func TestGroupsTable(t *testing.T) {
 	t.Parallel()
 	const animals = `[
@@ -73,7 +73,7 @@ func TestGroupsTable(t *testing.T) {
 	}
 }
 
-// A terminal has rows where there would be too many columns; a program always has the same.
+// A terminal gets rows if there are too many columns; a program always gets the same format.
 func TestGroupsTable_TooWide(t *testing.T) {
 	t.Parallel()
 	d := rollup.Definition{Group: []string{"tag"}, Dimension: "location", Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count}}}
@@ -130,7 +130,7 @@ func TestCaret(t *testing.T) {
 	}
 }
 
-// verify runs the command against a server that answers with these lines.
+// verify runs the command against a server that returns these lines.
 func verify(t *testing.T, asJSON bool, lines ...string) (out, talk string, err error) {
 	t.Helper()
 	cl := local(func(w http.ResponseWriter, r *http.Request) {
@@ -148,7 +148,7 @@ func verify(t *testing.T, asJSON bool, lines ...string) (out, talk string, err e
 	return stdout.String(), stderr.String(), err
 }
 
-// Whatever differs is told, and is the exit code 1. A rollup that is being built is not passed over in silence.
+// Every difference is printed and gives exit code 1. A rollup that is being built is not skipped silently.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	const counted = `{"type":"progress","step":"counted","cell":"g0-0","things":5}`
@@ -177,7 +177,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Waiting ends when the generation serves, fails where it stands still, and says how to look again otherwise.
+// Waiting ends when the generation is active, fails if its build fails, and otherwise says how to look again.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	const cells = `"cells":[{"cell":"g0-0","state":"following","watermark":"0","last":"0"},{"cell":"g0-1","watermark":"0","last":"0"}]`

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/cli"
 )
 
-// watched is a stream that tells when a word was written.
+// watched is a stream that reports when a word was written.
 type watched struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -41,7 +41,7 @@ func (w *watched) String() string {
 	return w.text.String()
 }
 
-// served starts a server and answers with where it is.
+// served starts a server and returns the variables that locate it.
 func served(t *testing.T) map[string]string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -63,8 +63,8 @@ func served(t *testing.T) map[string]string {
 	return map[string]string{"LOCUS_URL": ready.URL}
 }
 
-// Changes come as they are made; whoever stops goes on with what was printed last. A rollup that is read with
-// the watermark of a write contains the write.
+// Changes arrive as they are made, and following resumes after the last printed line. A rollup read with the watermark
+// of a write includes the write.
 func TestRollup_OfAServer(t *testing.T) {
 	t.Parallel()
 	env := served(t)

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// noValue stands for things that have no value of the dimension, total for all of a group.
+	// noValue labels things without a value of the dimension, total the whole group.
 	noValue = "(none)"
 	total   = "total"
-	// maxAcross is how many values of the dimension a terminal shows side by side.
+	// maxAcross is how many dimension values a terminal shows side by side.
 	maxAcross = 12
 )
 
-// groupsTable shows groups: those of a single measure with a column for each value of the dimension and one for
-// the total, those of several with a row for each value of the dimension and one for the total. Without a
-// dimension there is a row for each group and a column for each measure. rows asks for rows in any case, and
-// a terminal has them if there are too many columns: what a program reads does not depend on how many there are.
+// groupsTable returns a table of groups. With a dimension, a single measure has a column for each dimension value and
+// one for the total; several measures have a row for each. Without a dimension, each group is a row and each measure a
+// column. rows forces rows, and a terminal also gets rows if there are too many columns; the format for programs does
+// not depend on their number.
 func groupsTable(d *rollup.Definition, groups []httpapi.RollupGroup, rows, terminal bool) *term.Table {
 	names := make([]string, 0, len(d.Measures))
 	for _, m := range d.Measures {
@@ -46,7 +46,7 @@ func groupsTable(d *rollup.Definition, groups []httpapi.RollupGroup, rows, termi
 	return t
 }
 
-// numbers is a table of numbers, whose first columns say of what.
+// numbers returns a table of numbers with leading columns for labels.
 func numbers(of, columns []string) *term.Table {
 	t := &term.Table{Header: append(slices.Clone(of), columns...), Right: map[int]bool{}}
 	for i := range columns {
@@ -55,7 +55,7 @@ func numbers(of, columns []string) *term.Table {
 	return t
 }
 
-// crossTable has a column for each value of the dimension that some group has, in their order.
+// crossTable has a column for each dimension value that occurs, in order.
 func crossTable(d *rollup.Definition, measure string, groups []httpapi.RollupGroup) *term.Table {
 	var columns []string
 	none := false
@@ -89,7 +89,7 @@ func crossTable(d *rollup.Definition, measure string, groups []httpapi.RollupGro
 	return t
 }
 
-// longTable has a row for each value of the dimension.
+// longTable has a row for each dimension value.
 func longTable(d *rollup.Definition, names []string, groups []httpapi.RollupGroup) *term.Table {
 	t := numbers(append(slices.Clone(d.Group), d.Dimension), names)
 	for i := range groups {
@@ -121,7 +121,7 @@ func texts(of httpapi.Measures, names []string) []string {
 	return all
 }
 
-// text is a number as it came; a list of them with spaces, and nothing for null.
+// text formats a number or a list of numbers; null is empty.
 func text(raw json.RawMessage) string {
 	s := strings.TrimSpace(string(raw))
 	if s == "null" {

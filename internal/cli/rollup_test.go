@@ -32,7 +32,7 @@ const again = `id,name,phones
 a,Joes Pizza,(415) 555-2300
 `
 
-// installed is a data directory with some shops.
+// installed returns a data directory with some shops.
 func installed(t *testing.T) map[string]string {
 	t.Helper()
 	env := map[string]string{"LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
@@ -88,7 +88,7 @@ func TestRollup_Examples(t *testing.T) {
 	}
 }
 
-// What is written is counted, and explained by the change that it was.
+// A write is counted, and explained by its change.
 func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -141,7 +141,7 @@ func TestRollup_RebuildAndDrop(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a definition is told at once, each at its line, before and after it was sent.
+// All faults of a definition are reported at once, each with its line, before and after it is sent.
 func TestRollupDefine_TellsAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	env := installed(t)

@@ -30,13 +30,13 @@ func (a *app) rollupVerify() *cobra.Command {
 	})
 }
 
-// verifying is a comparison of rollups with what they should be.
+// verifying compares rollups with their recomputation.
 type verifying struct {
 	*app
-	t        *term.Table // the result of each
-	differs  int         // rows
-	worst    string      // a rollup that differs
-	building []string    // rollups that have nothing to be compared
+	t        *term.Table // results
+	differs  int         // number of rows that differ
+	worst    string      // name of a rollup that differs
+	building []string    // rollups without an active generation
 }
 
 func newVerifying(a *app) *verifying {
@@ -46,10 +46,10 @@ func newVerifying(a *app) *verifying {
 	}}
 }
 
-// all compares rollups, all that serve if none is named.
+// all compares the named rollups, or all active ones.
 func (v *verifying) all(c *cobra.Command, cl *client, names []string) error {
 	if len(names) == 0 {
-		var list struct { // as much as is needed: a definition of a later release may be another one
+		var list struct { // only what is needed: a later release may have other definitions
 			Rollups []struct {
 				Name       string `json:"name"`
 				Generation int64  `json:"generation"`
@@ -74,7 +74,7 @@ func (v *verifying) all(c *cobra.Command, cl *client, names []string) error {
 	return v.end(len(names))
 }
 
-// verifyLine is what stands in a line of progress: how many things were counted, or what was found in a cell.
+// verifyLine is a line of progress: a count, or the result for a cell.
 type verifyLine struct {
 	Type string `json:"type"`
 	rollups.CellVerification
@@ -121,7 +121,7 @@ func (v *verifying) one(c *cobra.Command, cl *client, name string) error {
 	return nil
 }
 
-// differences tells which groups of a cell are not what they should be.
+// differences prints the groups of a cell that differ.
 func (v *verifying) differences(name string, of *rollups.CellVerification) error {
 	for _, d := range of.Differences {
 		if v.json {
@@ -152,7 +152,7 @@ func orNothing(text string) string {
 	return term.Escape(text)
 }
 
-// end says what was found in all.
+// end prints the overall result.
 func (v *verifying) end(rollups int) error {
 	var err error
 	if v.json {

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// variableOf is the annotation of a flag whose variable has another name than the derived one.
+// variableOf is the annotation of a flag whose environment variable has a name of its own.
 const variableOf = "variable"
 
 func (a *app) root() *cobra.Command {
@@ -66,7 +66,7 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// group runs a noun without a verb: help, or what a wrong verb may have been meant to be.
+// group runs a noun without a verb: it prints help, or suggests the verb that was probably meant.
 func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
@@ -78,7 +78,7 @@ func group(c *cobra.Command, args []string) error {
 	return usage(hint, "%s has no command %.60q", c.CommandPath(), args[0])
 }
 
-// helpCommand is cobra's help, but for a command that does not exist, which is an error.
+// helpCommand is cobra's help, except that an unknown command is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -132,7 +132,7 @@ func flagError(c *cobra.Command, err error) error {
 	return usage(hint, "%s: %v", c.CommandPath(), err)
 }
 
-// variable is the name of a flag's variable: --http-addr is LOCUS_HTTP_ADDR.
+// variable returns the environment variable of a flag: LOCUS_HTTP_ADDR for --http-addr.
 func variable(f *pflag.Flag) string {
 	if names := f.Annotations[variableOf]; len(names) > 0 {
 		return names[0]
@@ -140,8 +140,7 @@ func variable(f *pflag.Flag) string {
 	return "LOCUS_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// noVariable are flags that only make sense on a command line: what they ask for must not be left
-// to chance.
+// noVariable are flags that must be given explicitly on the command line, never by the environment.
 var noVariable = []string{
 	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
 	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
@@ -158,7 +157,7 @@ func describe(flags *pflag.FlagSet) {
 	})
 }
 
-// fromEnvironment sets the flags that were not given from their variables.
+// fromEnvironment sets flags that were not given from the environment.
 func fromEnvironment(flags *pflag.FlagSet, env map[string]string) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		text := env[variable(f)]
@@ -172,7 +171,7 @@ func fromEnvironment(flags *pflag.FlagSet, env map[string]string) (err error) {
 	return err
 }
 
-// arguments checks their number and names what is missing.
+// arguments checks the number of arguments and names the missing ones.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -186,7 +185,7 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atMost checks that there is one argument or none.
+// atMost accepts one argument or none.
 func atMost(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -196,7 +195,7 @@ func atMost(name string) cobra.PositionalArgs {
 	}
 }
 
-// atLeast checks that there is one argument or more.
+// atLeast requires at least one argument.
 func atLeast(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

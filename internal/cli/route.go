@@ -58,18 +58,17 @@ func (a *app) routeCommand() *cobra.Command {
 	return c
 }
 
-// negative finds a puid in the complaint about a flag that there is not.
+// negative finds a negative puid in the error about an unknown flag.
 var negative = regexp.MustCompile(`in (-[0-9]+)$`)
 
-// walked is the way of an address, and where it leads on to.
+// walked is the route of an address, with the cells of what was found.
 type walked struct {
 	explain.Route
-	record, entity *cell.ID // where the record and the entity live
+	record, entity *cell.ID // cells of the record and the entity
 	took           time.Duration
 }
 
-// on computes where the record and the entity live that were found, by the map of the other side; without
-// an answer nothing is said.
+// on computes the cells of the record and the entity by the server's map. Without an answer they stay empty.
 func (w *walked) on(c *cobra.Command, cl *client) {
 	m, _, err := newestMap(c, cl)
 	if err != nil {
@@ -87,8 +86,7 @@ func (w *walked) on(c *cobra.Command, cl *client) {
 	}
 }
 
-// text is a line for what was asked for, with all that it cost, and one for each thing that it leads
-// to.
+// text returns a line for the address, with the cost of the lookup, and one for each thing found.
 func (w *walked) text() string {
 	var b strings.Builder
 	switch {
@@ -117,12 +115,12 @@ func (w *walked) text() string {
 	return b.String()
 }
 
-// short are the answers of probes in a word.
+// short abbreviates the answers of probes.
 var short = map[cell.Answer]string{
 	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "yes", cell.AnswerUnavailable: "no answer",
 }
 
-// cost is what a look-up took, or would take.
+// cost describes what a lookup cost, or would cost.
 func cost(k *cell.KeyRoute) string {
 	switch {
 	case k.Asked+k.Saved == 0:
@@ -134,7 +132,7 @@ func cost(k *cell.KeyRoute) string {
 	}
 }
 
-// ms is how long asking took: by the server's clock, or by ours with the way there and back.
+// ms returns the time of a lookup: by the server's clock, or by ours including the network.
 func ms(k *cell.KeyRoute, took time.Duration) string {
 	if k.TookMS > 0 {
 		return fmt.Sprintf("%.1f ms", k.TookMS)

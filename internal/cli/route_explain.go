@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// explainRoute prints the long form of a way. How full cells are is left out if nobody says.
+// explainRoute prints the long form of a route. How full cells are is left out if the status is unavailable.
 func (a *app) explainRoute(c *cobra.Command, cl *client, w *walked) error {
 	var s cells.Status
 	known := map[cell.ID]cells.CellStatus{}
@@ -50,7 +50,7 @@ type guide struct {
 }
 
 func newGuide(known map[cell.ID]cells.CellStatus, style term.Style) *guide {
-	style.Terminal = true // a drawing is aligned wherever it goes
+	style.Terminal = true // a drawing is always aligned
 	return &guide{known: known, style: style}
 }
 
@@ -99,7 +99,7 @@ func (g *guide) place(position uint32, what string) {
 	g.line("place", "0x%08x   %s, %.2f %% of the turn", position, what, 100*float64(position)/(1<<32))
 }
 
-// bandColumns is how wide a band is drawn.
+// bandColumns is the width of a drawn band.
 const bandColumns = 64
 
 // layers draws a band for each generation, with a caret at the position, and a table of the cells.
@@ -123,8 +123,8 @@ func (g *guide) layers(layers []cell.Layer, position uint32) {
 	g.table(t)
 }
 
-// unrolled is the ring of a generation, unrolled: the cell's own segment is filled, and the ends of
-// segments are drawn where they can be told apart.
+// unrolled draws the ring of a generation as a line: the cell's segment is filled, and segment ends are marked where
+// they can be distinguished.
 func unrolled(l *cell.Layer) string {
 	b := make([]byte, bandColumns+1)
 	for i := range b {
@@ -142,9 +142,9 @@ func unrolled(l *cell.Layer) string {
 	return string(b)
 }
 
-// segmentStarts tells whether a segment starts in lo to hi-1.
+// segmentStarts reports whether a segment starts in lo to hi-1.
 func segmentStarts(cells, lo, hi uint64) bool {
-	next := (lo*cells + 1<<32 - 1) >> 32 // the first segment that does not start before lo
+	next := (lo*cells + 1<<32 - 1) >> 32 // the first segment that starts at lo or later
 	return (next<<32+cells-1)/cells < hi
 }
 
@@ -174,7 +174,7 @@ func (g *guide) fill(c cell.ID) []string {
 	}
 }
 
-// fullness is a part in percent with two digits, and never rounds something to nothing.
+// fullness formats a percentage with two digits and never rounds a positive value to zero.
 func fullness(used, room uint64) string {
 	percent := 100 * float64(used) / float64(room)
 	digits := 1
@@ -184,7 +184,7 @@ func fullness(used, room uint64) string {
 	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
 }
 
-// puid draws the ranges that begin at one start: a column for each generation, so none is hit twice.
+// puid draws the ranges that begin at the same start, a column for each generation, so that they do not overlap.
 func (g *guide) puid(p *cell.PuidRoute) {
 	g.line("puid", "%d", p.PUID)
 	g.line("range", "%s   its upper half, counted from the lowest puid", term.Count(int64(p.Slot)))
@@ -209,6 +209,6 @@ func (g *guide) puid(p *cell.PuidRoute) {
 }
 
 func (g *guide) table(t *term.Table) {
-	_ = t.Write(g, g.style) // into memory
+	_ = t.Write(g, g.style) // cannot fail in memory
 	g.WriteByte('\n')
 }

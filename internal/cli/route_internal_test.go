@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// grown is a map with every kind of generation: retired, older, current, announced.
+// grown returns a map with every kind of generation: retired, older, current, announced.
 func grown(t *testing.T) *cell.Map {
 	t.Helper()
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
@@ -30,7 +30,7 @@ func grown(t *testing.T) *cell.Map {
 	}})
 }
 
-// found is the way of a key of generation 1 that a filter shortened.
+// found returns the route of a key of generation 1 that a filter shortened.
 func found(m *cell.Map, answers ...cell.Answer) *walked {
 	key := cell.NewRouter(m).ExplainKey("vendor", "88231")
 	states := []cell.Keys{cell.Open, cell.Sealed, cell.Sealed}
@@ -91,7 +91,7 @@ func TestRoute_Text(t *testing.T) {
 	}
 }
 
-// status is what a server says of the cells of a map, which hold 1,000 records each.
+// status returns the status of the cells of a map with 1,000 records each.
 func status(m *cell.Map) map[cell.ID]cells.CellStatus {
 	known := map[cell.ID]cells.CellStatus{}
 	for _, c := range m.Cells() {
@@ -198,8 +198,7 @@ func TestRoute_ExplainsAnID(t *testing.T) {
 	}
 }
 
-// However many cells there are, a band is as wide, shows the cell's segment and no more of it than
-// there is.
+// For any number of cells, a band has the same width and shows exactly the cell's segment.
 func TestUnrolled(t *testing.T) {
 	t.Parallel()
 	for _, cells := range []uint64{1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 4096} {

@@ -34,11 +34,11 @@ const defaultAddr = "127.0.0.1:7070"
 
 const (
 	defaultRetain = 24 * time.Hour
-	// leastRetain leaves those who follow the logs time to come back.
+	// leastRetain gives followers of the logs time to reconnect.
 	leastRetain = time.Minute
 )
 
-// serving are the flags of a server.
+// serving holds the flags of a server.
 type serving struct {
 	addr        string
 	cells       int
@@ -49,7 +49,7 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
-	linger      time.Duration // 0 for the server's own, below 0 for none
+	linger      time.Duration // 0 for the default, negative for none
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -95,7 +95,7 @@ func (a *app) serveCommand() *cobra.Command {
 	return c
 }
 
-// check refuses flags that mean nothing where the data is.
+// check rejects flags that do not apply to the kind of installation.
 func (s *serving) check(w where) error {
 	switch {
 	case s.cells < 0 || s.connections < 0:
@@ -110,8 +110,8 @@ func (s *serving) check(w where) error {
 	return s.hits.check()
 }
 
-// listen takes the port before anything else is started. At a loopback address it listens on the
-// loopback of the other family too.
+// listen opens the port before anything else starts. For a loopback address it also listens on the loopback address of
+// the other IP family.
 func (s *serving) listen() ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *serving) listen() ([]net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE) && port != "0":
 		return nil, errors.Join(inUse(net.JoinHostPort(other, port), err), first.Close())
 	default:
-		// A machine without the other family.
+		// The machine does not have the other IP family.
 		return []net.Listener{first}, nil
 	}
 }
@@ -173,9 +173,8 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// openServed opens an installation whose work is measured, and answers with what its server needs to log
-// and to measure in the same place. A server that resolves makes garbage fast: it may have twice as much
-// of it before it collects as other programs, unless GOGC says otherwise.
+// openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
+// doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
 func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
@@ -188,8 +187,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	return svc, options, err
 }
 
-// serve serves until ctx ends, then drains and closes the service. Ready is called with the address
-// once it answers.
+// serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
 	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
@@ -210,7 +208,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	return err
 }
 
-// options are those of opening the databases.
+// options returns the options for opening the databases.
 func (s *serving) options(log *slog.Logger) *storage.Options {
 	return &storage.Options{
 		Cells: s.cells, Connections: s.connections,
@@ -225,7 +223,7 @@ func (s *serving) options(log *slog.Logger) *storage.Options {
 	}
 }
 
-// banner says where things are, whether data stays, and what is next.
+// banner prints the addresses, whether data is kept, and next steps.
 func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	m := svc.Cells().Map()
 	if a.json {
@@ -260,7 +258,7 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	return nil
 }
 
-// standing says how many cells there are, of what kind, and up to when their map speaks.
+// standing describes the cells and the period that their map covers.
 func standing(m *cell.Map, w where, s *serving) string {
 	cells := plural(len(m.Cells()), "cell")
 	if !w.shared {
@@ -277,14 +275,13 @@ func standing(m *cell.Map, w where, s *serving) string {
 	return text
 }
 
-// servers are the machines that the cells of a map are on.
 func servers(m *cell.Map) []string {
 	var hosts []string
 	for _, id := range m.Cells() {
 		host := "this machine"
 		if u, err := url.Parse(m.URL(id)); err == nil && isShared(m.URL(id)) {
 			if host = u.Host; host == "" {
-				host = u.Query().Get("host") // a socket
+				host = u.Query().Get("host") // a Unix socket
 			}
 		}
 		if !slices.Contains(hosts, host) {

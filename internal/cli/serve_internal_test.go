@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// taken is a port of the loopback that somebody listens at.
+// taken returns a loopback port that is in use.
 func taken(t *testing.T) (addr string, port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

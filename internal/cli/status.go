@@ -71,7 +71,7 @@ func (a *app) printStatus(s *cells.Status) error {
 	return a.printTable(t)
 }
 
-// someCells names cells, at most ten.
+// someCells lists up to ten cells.
 func someCells(ids []cell.ID) string {
 	const most = 10
 	var names []string

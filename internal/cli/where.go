@@ -15,14 +15,14 @@ import (
 
 const defaultData = "./locus-data"
 
-// connection adds the flags that say where the data is.
+// connection adds the flags that locate the data.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
 	a.installation(c)
 	return c
 }
 
-// installation adds the flags that say which data this command opens itself.
+// installation adds the flags for data that this command opens itself.
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
 	a.noticeFlag(c)
@@ -34,16 +34,16 @@ func (a *app) installation(c *cobra.Command) {
 	}
 }
 
-// noticeFlag adds --notice to a command that opens data. Few have to care, so most do not show it.
+// noticeFlag adds --notice. Most commands hide it because few users need it.
 func (a *app) noticeFlag(c *cobra.Command) {
 	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m")
 	_ = c.Flags().MarkHidden("notice")
 }
 
-// shared is how the URL of an installation of several servers begins.
+// shared are the URL prefixes of shared installations.
 var shared = []string{"postgres://", "postgresql://"}
 
-// isShared tells whether a text is the URL of a shared installation.
+// isShared reports whether a text is the URL of a shared installation.
 func isShared(text string) bool {
 	for _, prefix := range shared {
 		if strings.HasPrefix(text, prefix) {
@@ -53,11 +53,11 @@ func isShared(text string) bool {
 	return false
 }
 
-// mapFlag is --map: the URLs of a shared installation. An import has columns of that name besides: a value
-// that is no such URL is theirs.
+// mapFlag is --map: the URLs of a shared installation. An import also has a --map for columns; a value that is not such
+// a URL belongs to that.
 type mapFlag struct {
 	urls    *string
-	columns pflag.Value // nil if there are none
+	columns pflag.Value // nil without columns
 }
 
 // Set implements pflag.Value.
@@ -91,7 +91,7 @@ func (f *mapFlag) String() string {
 	return redactAll(*f.urls)
 }
 
-// mapError is what is wrong with --map. It never shows the URL, which may hold a password.
+// mapError describes a fault of --map. It never contains the URL, which may contain a password.
 type mapError string
 
 func (e mapError) Error() string { return string(e) }
@@ -101,7 +101,7 @@ const (
 	errMapPassword = mapError("it holds a password, which others could read in the list of processes and in the cell map: leave it out, and give it in PGPASSWORD or a password file (PGPASSFILE)")
 )
 
-// checkShared looks at the URLs of a shared installation before a database is asked.
+// checkShared validates the URLs of a shared installation without connecting.
 func checkShared(text string) error {
 	for _, one := range splitURLs(text) {
 		if !isShared(one) {
@@ -126,18 +126,18 @@ func redactAll(urls string) string {
 	return strings.Join(shown, ",")
 }
 
-// where is what a command is about: a server, or what it opens itself.
+// where is the target of a command: a server, or an installation it opens itself.
 type where struct {
 	server string // its address
 	place  string // a directory, or the URLs of a shared installation
-	shared bool   // it is the latter
+	shared bool   // place is the latter
 	notice time.Duration
 
-	mongodb, password string // its database of documents, "" if none was given
-	unsafe            bool   // databases may be set up to lose what they have answered
+	mongodb, password string // document database, "" if not given
+	unsafe            bool   // accept databases configured without durability
 }
 
-// String is how people are told.
+// String describes the target for humans.
 func (w where) String() string {
 	switch {
 	case w.server != "":
@@ -149,13 +149,13 @@ func (w where) String() string {
 	}
 }
 
-// locate finds out what the flags mean: what stands on the command line, else a server, else what the
-// environment says, else the directory.
+// locate determines the target: the command line takes precedence, then a server, then the environment, then the
+// default directory.
 func (a *app) locate(c *cobra.Command) (where, error) {
 	flags := c.Flags()
 	mapped := a.cellMap
 	if env := a.env["LOCUS_MAP"]; mapped == "" && isShared(env) && !flags.Changed("data") && !flags.Changed("url") {
-		// Columns of the same name stood on the command line, which hides the variable.
+		// Columns given on the command line hide the variable of the same name.
 		if err := checkShared(env); err != nil {
 			return where{}, usage("unset it, or give --map", "variable LOCUS_MAP: %v", err)
 		}
@@ -184,16 +184,16 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	return a.opened(where{place: a.data}), nil
 }
 
-// opened adds what is only known of what this command opens itself.
+// opened adds the options for an installation that this command opens itself.
 func (a *app) opened(w where) where {
 	w.notice, w.mongodb, w.password, w.unsafe = a.notice, a.mongodb, a.env["LOCUS_MONGODB_PASSWORD"], a.unsafe
 	return w
 }
 
-// mongoFlag is --mongodb: the URI of a database of documents.
+// mongoFlag is --mongodb: the URI of a document database.
 type mongoFlag string
 
-// mongoError is what is wrong with --mongodb. It never shows the URI, which may hold a password.
+// mongoError describes a fault of --mongodb. It never contains the URI, which may contain a password.
 type mongoError string
 
 func (e mongoError) Error() string { return string(e) }

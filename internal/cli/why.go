@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// explanation is what of a match.Explanation is shown. Bits are numbers as the server wrote them.
+// explanation is the part of a match.Explanation that is printed. Bits keep the server's formatting.
 type explanation struct {
 	Outcome string      `json:"outcome"`
 	Bits    json.Number `json:"bits"`
@@ -142,8 +142,8 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 	return a.waterfall(a.stdout, &answer.Explanation, answer.Threshold)
 }
 
-// waterfall prints bits that add up: a line for each field with its bits, the sum so far and the
-// values of both sides.
+// waterfall prints match weights that add up: a line for each field with its bits, the running sum and the values of
+// both sides.
 func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) error {
 	for _, f := range e.Features {
 		fmt.Fprintf(w, "   met by %s %s\n", term.Escape(f.Kind), term.Escape(f.Text))

@@ -11,61 +11,61 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The bands of all generations are drawn around the middle of the same square as the small ring,
-// the oldest inside. They get thinner as they get more.
+// The bands of all generations are drawn in the same square as the small ring, the oldest inside. They get thinner as
+// their number grows.
 const (
 	bandsInner = 54.0
 	bandsOuter = 148.0
 	bandWidest = 30.0
-	// bandsMost is how many generations are drawn: more than fit into a map of a doubling each.
+	// bandsMost is how many generations are drawn. A map that doubles each time has fewer.
 	bandsMost = 24
-	// stops is how many pieces a keyboard goes through. Where there are more the table is for it.
+	// stops is the maximum number of pieces in the keyboard order. If there are more, the table serves the keyboard.
 	stops = 128
 )
 
-// hoop is the band of one generation, and its line in the table of generations.
+// hoop is the band of one generation, and its row in the table of generations.
 type hoop struct {
 	Gen     int
 	Role    cell.Role
-	Cells   string // how many there are, by their states
-	Records string // in all of them
-	Starts  string // first id time
-	When    string // of an announced generation: "starts in 41 min"
-	// Drawn says that cells are drawn together; "" if each is drawn.
+	Cells   string // number of cells, by state
+	Records string // total
+	Starts  string // date of its first ids
+	When    string // for an announced generation: "starts in 41 min"
+	// Drawn says how many cells are drawn together; "" if each is drawn.
 	Drawn  string
 	Pieces []slab
 
 	inner, outer float64
 }
 
-// slab is a piece of a band: one cell, or neighbours that are drawn as one.
+// slab is a piece of a band: one cell, or neighbours drawn as one.
 type slab struct {
 	Link  string
 	Label string
 	Class string
 	Path  string
-	// Rim is the outer edge of an open piece, Cover a pattern over a sealed or retired one.
+	// Rim is the outer edge of an open piece, Cover the pattern over a sealed or retired one.
 	Rim   string
 	Cover string
-	// Stop tells whether the keyboard stops here.
+	// Stop reports whether the piece is in the keyboard order.
 	Stop bool
 }
 
-// Name is how the table calls the generation.
+// Name returns the name of the generation in the table.
 func (h hoop) Name() string { return "g" + strconv.Itoa(h.Gen) }
 
-// Small tells that there is no room for the name in the band.
+// Small reports whether the band is too thin for the name.
 func (h hoop) Small() bool { return h.outer-h.inner < 9 }
 
-// Y is where the name stands, at the top of the band.
+// Y returns the position of the name, at the top of the band.
 func (h hoop) Y() string {
 	return figure(ringSize/2 - (h.inner+h.outer)/2)
 }
 
-// thickness is that of a band among several, with the gap to the next.
+// thickness returns the thickness of each of so many bands, including the gap.
 func thickness(bands int) float64 { return min(bandWidest, (bandsOuter-bandsInner)/float64(bands)) }
 
-// hoops lays out the generations of a map, the oldest first. link says where a cell's line is.
+// hoops lays out the generations of a map, the oldest first. link returns the address of a cell's row.
 func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) []hoop {
 	first := max(0, m.Generations()-bandsMost)
 	thick := thickness(m.Generations() - first)
@@ -132,13 +132,13 @@ func (h hoop) slab(g *group, records int64, link func(cell.ID) string) slab {
 	return s
 }
 
-// States besides those of cell.Keys.
+// States in addition to those of cell.Keys.
 const (
 	stateAnnounced = "announced"
 	stateUnknown   = "unknown"
 )
 
-// stateOf is the word for a piece, which is also its class.
+// stateOf returns the word for the state of a piece, which is also its CSS class.
 func stateOf(role cell.Role, g *group) string {
 	switch {
 	case role == cell.RoleAnnounced:
@@ -150,8 +150,7 @@ func stateOf(role cell.Role, g *group) string {
 	}
 }
 
-// load is how much of its even share of a generation's records a piece holds, as one of the colours
-// 0 to 5 and in words.
+// load compares the records of a piece with its even share of the generation: as a colour from 0 to 5, and in words.
 func load(records, all int64, share float64) (level int, words string) {
 	if records <= 0 || all <= 0 || share <= 0 {
 		return 0, "empty"
@@ -167,7 +166,7 @@ func load(records, all int64, share float64) (level int, words string) {
 	return level + 1, words
 }
 
-// startsIn says in how much time a generation starts.
+// startsIn says how long until a generation starts.
 func startsIn(d time.Duration) string {
 	switch {
 	case d <= 0:

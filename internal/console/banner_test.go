@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// A banner stands on every page of the console that has one, as text, and on no other.
+// A banner is shown as text on every page of a console that has one, and otherwise on none.
 func TestConsole_Banner(t *testing.T) {
 	t.Parallel()
 	plain := console.New("1.2.3")

@@ -11,20 +11,20 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// maxEvents is how many changes of an entity its page shows.
+// maxEvents is how many changes the page of an entity shows.
 const maxEvents = 50
 
-// event is a change of an entity as a line.
+// event is a change of an entity as a row.
 type event struct {
 	Time          string
 	What          string
 	Cause         string
 	Before, After []mention
-	Of            string // the entity that it happened to, if another one
-	Into          string // where the id of a retired entity leads
+	Of            string // the entity it happened to, if not this one
+	Into          string // what the id of a retired entity resolves to
 }
 
-// happened says what kinds of changes mean.
+// happened describes the kinds of changes.
 var happened = map[changelog.Kind]string{
 	changelog.Created:  "came into being",
 	changelog.Changed:  "changed",
@@ -36,7 +36,7 @@ var happened = map[changelog.Kind]string{
 	changelog.Assigned: "a record came to another entity",
 }
 
-// causes says what made changes happen.
+// causes describes the causes of changes.
 var causes = map[changelog.Cause]string{
 	changelog.CausePut:      "a record that was sent",
 	changelog.CauseDelete:   "a record that was deleted",
@@ -45,7 +45,7 @@ var causes = map[changelog.Cause]string{
 	changelog.CausePack:     "other rules",
 }
 
-// events are the changes of an entity and its records, the newest first, and how many older ones are left out.
+// events returns the changes of an entity and its records, the newest first, and how many older ones are left out.
 func events(all []changes.Change, own locality.ID, records []*entity.Record) (lines []event, left int) {
 	numbers := make(map[entity.PUID]int, len(records))
 	for i, r := range records {

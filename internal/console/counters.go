@@ -10,25 +10,25 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Lengths of the lists of the page of counters.
+// Lengths of the lists on the counters page.
 const (
 	TopAtOnce     = 20
 	MetricsAtOnce = 50
 )
 
-// Counters is what the page of all counters shows: those that were hit most today, and a page of the list.
+// Counters is the content of the counters page: the metrics with the most hits today, and a page of the list.
 type Counters struct {
 	Time   time.Time
-	Prefix string // of the names, as it was typed
+	Prefix string // of the names, as typed
 	Top    []counter.Ranked
-	// Metrics are one more than MetricsAtOnce if there are more of them. After is where they begin, "" at the
+	// Metrics has one more item than MetricsAtOnce if there are more. After is the exclusive start, "" at the
 	// beginning.
 	Metrics []counter.Info
 	After   counter.Metric
-	Problem string // why there is none of both
+	Problem string // why both are missing
 }
 
-// Counters writes the page of all counters.
+// Counters writes the counters page.
 func (c *Console) Counters(w io.Writer, s Counters) error {
 	p := countersPage{
 		As: clock(s.Time), Day: s.Time.UTC().Format(time.DateOnly), Prefix: s.Prefix, Problem: s.Problem, Version: c.version,
@@ -69,7 +69,7 @@ type countersPage struct {
 	List, TopCommand                  string
 }
 
-// Page names what the page is made of: a list is one thing, and nothing to list is another.
+// Page identifies the structure of the page: with a list, or without.
 func (p countersPage) Page() string {
 	if p.Empty() {
 		return p.Version + "/empty"
@@ -77,21 +77,22 @@ func (p countersPage) Page() string {
 	return p.Version + "/list"
 }
 
-// Empty tells that nothing was ever counted.
+// Empty reports whether nothing was ever counted.
 func (p countersPage) Empty() bool {
 	return len(p.Metrics) == 0 && len(p.Top) == 0 && p.Prefix == "" && p.First == "" && p.Problem == ""
 }
 
-// ranked is a line of those that were hit most.
+// ranked is a row of the metrics with the most hits.
 type ranked struct {
 	Name, Link string
 	Hits       amount
 }
 
-// listed is a line of the list.
+// listed is a row of the list.
 type listed struct{ Name, Link, Kind, Since string }
 
-// metricLink is the address of a metric's page. Names are data, which no path could hold: .. is one.
+// metricLink returns the URL of a metric's page. The name is a parameter, because some names, such as "..", cannot be a
+// path segment.
 func metricLink(name counter.Metric, day string) string {
 	q := url.Values{"name": {string(name)}}
 	if day != "" {

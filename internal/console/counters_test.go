@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// seriesOf is a view of a metric with a value for each step until noon, from value.
+// seriesOf returns a view of a metric whose i-th step has value(i), until noon.
 func seriesOf(v console.View, kind counter.Kind, value func(i int) int64) *counter.Series {
 	from, to, step := v.Range(noon)
 	length := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour, counter.ByDay: 24 * time.Hour}[step]
@@ -47,7 +47,7 @@ func viewsOf(kind counter.Kind) (all []*counter.Series) {
 	return all
 }
 
-// counterRenderings are pages of counters, each with every text from outside set to s.
+// counterRenderings returns counter pages with every external text set to s.
 func counterRenderings(c *console.Console, s string) map[string]func(io.Writer) error {
 	name := counter.Metric(s)
 	infos := slices.Repeat([]counter.Info{{Metric: name, First: noon, Cell: "g0-1"}}, console.MetricsAtOnce+1)
@@ -129,7 +129,7 @@ func TestMetric_TablesFoldTheViews(t *testing.T) {
 	}
 }
 
-// A picture has an address for each theme and size, of its minute, and says what it shows.
+// A picture has a URL for each theme and size, which contains its minute, and a label.
 func TestMetric_Pictures(t *testing.T) {
 	t.Parallel()
 	root := render(t, func(w io.Writer) error {
@@ -168,7 +168,7 @@ func TestView_Range(t *testing.T) {
 	}
 }
 
-// What Locus has counted of itself in the last whole minute, and today, stands in its slots.
+// The slots show the self-metrics of the last whole minute, and of today.
 func TestLive_OwnCounters(t *testing.T) {
 	t.Parallel()
 	s := snapshot(t, 1, 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// counting is a definition of a rollup in words.
+// counting is a rollup definition in words.
 type counting struct {
 	Over, Kind string
 	Where      []clause
@@ -22,7 +22,7 @@ type counting struct {
 	Measures   []string
 }
 
-// clause is a condition: what it is about, and what must hold.
+// clause is a condition: an attribute and what it must be.
 type clause struct{ Attribute, Text string }
 
 func newCounting(d *rollup.Definition) counting {
@@ -36,7 +36,7 @@ func newCounting(d *rollup.Definition) counting {
 	return c
 }
 
-// shownValues is how many values of a condition are written out.
+// shownValues is how many values of a condition are listed.
 const shownValues = 5
 
 func condition(c *rollup.Condition) string {
@@ -62,7 +62,7 @@ func condition(c *rollup.Condition) string {
 	}
 }
 
-// measure says what a measure keeps: "weight, the sum of weight_g".
+// measure describes a measure: "weight, the sum of weight_g".
 func measure(m rollup.Measure) string {
 	what := map[rollup.Func]string{
 		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ", rollup.Distinct: "how many different values of ",
@@ -76,9 +76,8 @@ func measure(m rollup.Measure) string {
 	return m.Name + ", " + what + m.Attribute
 }
 
-// example is a command that defines a rollup that fits the schema: by the first attribute that is made to
-// group by, divided by one that is made to divide: the region if there is one, which has fewer values than
-// a city.
+// example returns a command that defines a rollup for the schema, grouped by the first suitable attribute and divided
+// by another: preferably the region, which has fewer values than a city.
 func example(s *match.Schema) string {
 	group, dimension := "", ""
 	for _, a := range s.Attributes {
@@ -102,7 +101,7 @@ func example(s *match.Schema) string {
 	return strings.Join(append(lines, "measures: { number: count }", "END"), "\n")
 }
 
-// written is a value of a measure, digits in groups of three; "–" if there is none.
+// written formats a value of a measure with grouped digits; "–" if there is none.
 func written(v rollup.Value) string {
 	text := v.String()
 	if text == "" {
@@ -115,7 +114,7 @@ func written(v rollup.Value) string {
 	return strings.Join(numbers, " · ")
 }
 
-// grouped writes a decimal number of any length with its digits in groups of three, up to the point.
+// grouped groups the integer digits of a decimal number of any length by threes.
 func grouped(number string) string {
 	whole, frac, point := strings.Cut(strings.TrimPrefix(number, "-"), ".")
 	var parts []string
@@ -135,7 +134,7 @@ func grouped(number string) string {
 	return text
 }
 
-// worth is a value as a number to draw; 0 if there is none.
+// worth returns a value as a number for drawing; 0 if there is none.
 func worth(v rollup.Value) float64 {
 	switch {
 	case v.None, v.Func == rollup.Top:
@@ -151,17 +150,17 @@ func worth(v rollup.Value) float64 {
 	}
 }
 
-// adds tells whether a function of parts can be told from those of the parts: the others need the values.
+// adds reports whether a function over a whole can be computed from its parts; the other functions need the values.
 func adds(f rollup.Func) bool { return f == rollup.Count || f == rollup.Sum || f == rollup.Avg }
 
-// less takes a part away from what it is a part of.
+// less subtracts a part from its whole.
 func less(v, part rollup.Value) rollup.Value {
 	v.Sum, v.N = v.Sum.Plus(part.Sum.Negative()), v.N-part.N
 	v.None = part.None && part.Func != rollup.Avg || v.Func == rollup.Avg && v.N == 0
 	return v
 }
 
-// behind says for how long something has waited.
+// behind describes a lag.
 func behind(lag time.Duration) string {
 	switch {
 	case lag <= 0:
@@ -179,7 +178,7 @@ func behind(lag time.Duration) string {
 	}
 }
 
-// verified says when something was found right.
+// verified says when something was last verified.
 func verified(at time.Time) string {
 	if at.IsZero() {
 		return "not yet"

@@ -85,7 +85,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// What is left of a whole without a part is the rest of it, however large they are.
+// A whole minus a part is the rest, for any size of numbers.
 func TestLess_IsTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,26 +7,26 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// decision is a decision of a person as a line.
+// decision is a decision as a row.
 type decision struct {
 	Verdict string
 	A, B    party
-	// Attribute and Value belong to a pinned value.
+	// Attribute and Value are set for a pinned value.
 	Attribute, Value string
 	Author, Reason   string
 	At               string
 	Withdrawn        bool
 	Pending          bool
 	Conflict         string
-	Back             string // where a form that withdraws it leads
+	Back             string // where the form that withdraws it leads
 }
 
-// party is a record that a decision is about.
+// party is a record in a decision.
 type party struct {
-	Text    string // what a page calls it
-	Name    string // its key, or its puid if it was deleted
-	Address string // its puid, which it has for ever
-	Entity  string // where it is now; "" if it was deleted
+	Text    string // its label
+	Name    string // its key, or its puid if it is deleted
+	Address string // its puid, which never changes
+	Entity  string // its entity; "" if it is deleted
 }
 
 func newDecision(d decisions.Decided, back string) decision {
@@ -52,16 +52,16 @@ func newParty(puid entity.PUID, ref entity.Ref, id string, gone bool) party {
 	return p
 }
 
-// Joins and the others tell what a template says.
+// Joins reports whether the decision says that two records are the same thing.
 func (d decision) Joins() bool { return d.Verdict == string(entity.VerdictSame) }
 
-// Parts tells that two records are two things.
+// Parts reports whether it says that two records are different things.
 func (d decision) Parts() bool { return d.Verdict == string(entity.VerdictDifferent) }
 
-// Anchors tells that a record gives its entity the id.
+// Anchors reports whether it makes a record the anchor, which gives its entity the id.
 func (d decision) Anchors() bool { return d.Verdict == string(entity.VerdictAnchor) }
 
-// Command withdraws it.
+// Command returns the command that withdraws the decision.
 func (d decision) Command() string {
 	args := []string{"locus", "decision", "withdraw", d.A.Name}
 	switch {
@@ -83,7 +83,7 @@ func decisionRows(all []decisions.Decided, back string) []decision {
 	return lines
 }
 
-// pinned are the values that people said an entity shows, by attribute. The newest decision is first.
+// pinned returns the values pinned by decisions, by attribute. all has the newest decision first.
 func pinned(all []decisions.Decided) map[string]string {
 	values := map[string]string{}
 	for _, d := range all {

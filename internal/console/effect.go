@@ -11,20 +11,20 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// effect is a change that touched a group, as a line.
+// effect is a change that affected a group, as a row.
 type effect struct {
-	Key          string // tells the change from others
+	Key          string // identifies the change
 	Time         string
 	Cell, Seq    string
 	Kind         string
 	Entity, Name string
 	Verb         string
-	// From and To are what the thing counted under and counts under since; nil is not at all, or that there
-	// is no dimension.
+	// From and To are the dimension values under which the thing counted before and after; nil means that it did not
+	// count, or that there is no dimension.
 	From, To *under
 }
 
-// under is a value of the dimension, "" for none.
+// under is a dimension value, "" for things without one.
 type under struct{ Value string }
 
 func newEffect(d *rollup.Definition, of *rollups.CellEffect) effect {

@@ -13,29 +13,29 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Entity is an entity with everything that explains it.
+// Entity is the content of an entity page.
 type Entity struct {
 	Why    *explain.Explanation
-	Schema *match.Schema // which attributes are lists
-	Home   string        // the cell that it lives in
-	// RecordPath answers with where the JSON of a record is.
+	Schema *match.Schema // says which attributes are lists
+	Home   string        // its cell
+	// RecordPath returns the URL of the JSON of a record.
 	RecordPath func(source, key string) string
-	// How it came to be; nil if that is not known now.
+	// How says how it was formed; nil if unknown.
 	How *explain.Lineage
-	// Standing is what people decided about it and what it has to do with others; nil if that is not known now.
+	// Standing holds its decisions and relations; nil if unknown.
 	Standing *Standing
-	// Author is who decided last, so that nobody types a name twice.
+	// Author is the last author, so that a name is typed only once.
 	Author string
 }
 
-// Standing is what stands around an entity.
+// Standing holds the decisions about an entity and its relations.
 type Standing struct {
-	Decisions []decisions.Decided // also those that were withdrawn, the newest first
+	Decisions []decisions.Decided // including withdrawn ones, the newest first
 	Relations []entities.Relation
 }
 
-// Entity writes the page of an entity: its merged view with who says what, its records side by
-// side, and the joins that hold it together.
+// Entity writes an entity page: the merged view with the supporting records, the records side by side, and the joins
+// that hold it together.
 func (c *Console) Entity(w io.Writer, shown Entity) error {
 	why := shown.Why
 	e := why.Entity
@@ -79,26 +79,26 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 type entityPage struct {
 	ID, Kind, Name, Title, Home string
 
-	Former     string // the id that was asked for, if it redirects here
-	Made       string // of how many records
+	Former     string // the requested id, if it redirects here
+	Made       string // number of records
 	Rows       []row
 	Records    []column
 	Joins      []waterfall
-	Known      bool // Decisions and Relations are
+	Known      bool // Decisions and Relations are known
 	Decisions  []decision
 	Relations  []relation
 	How        *how
 	Events     []event
-	Older      int      // events that are not shown
-	Since      string   // from when on no event is missing; "" from the beginning
-	Attributes []string // that a value can be pinned for
+	Older      int      // number of events left out
+	Since      string   // from when on events are complete; "" from the beginning
+	Attributes []string // attributes with a value that can be pinned
 	Author     string
 }
 
-// relation is another entity that this one has to do with.
+// relation is a related entity.
 type relation struct {
 	Words, Entity, Name string
-	Ours, Theirs        string // the records by which it was seen
+	Ours, Theirs        string // the pair of records that shows it
 	Bits                string
 	Command             string
 }
@@ -119,7 +119,7 @@ func relations(all []entities.Relation) []relation {
 	return lines
 }
 
-// nameOf is what people would call the thing: the value of "name", or else of its first attribute.
+// nameOf returns the display name: the value of "name", or else of the first attribute.
 func nameOf(v entity.View) string {
 	if name := v.First("name"); name != "" || len(v) == 0 {
 		return name
@@ -127,7 +127,7 @@ func nameOf(v entity.View) string {
 	return v[0].Values[0].Value
 }
 
-// markPins says of the leading values which a person pinned.
+// markPins marks the leading values that are pinned by decisions.
 func markPins(rows []row, pins map[string]string) {
 	for i := range rows {
 		for j := range rows[i].Values {
@@ -139,14 +139,14 @@ func markPins(rows []row, pins map[string]string) {
 	}
 }
 
-// column is one record of the comparison. People know it by its number.
+// column is one record of the comparison, labelled by a number.
 type column struct {
 	Number  int
 	Source  string
 	Key     string
 	Ref     string
-	Seen    string // when the source saw it so
-	JSON    string // where its JSON is
+	Seen    string // when the source observed it
+	JSON    string // URL of its JSON
 	Command string
 }
 
@@ -166,37 +166,37 @@ func columns(records []*entity.Record, path func(source, key string) string) []c
 	return all
 }
 
-// row is one attribute: what the entity says, and what each of its records says.
+// row is one attribute: the merged values, and the values of each record.
 type row struct {
 	Attribute string
 	Values    []value
 	Cells     []cellValue
 }
 
-// value is one merged value with the numbers of the records that support it.
+// value is a merged value with the numbers of its supporting records.
 type value struct {
 	Text    string
 	By      []int
-	Leading bool // the one that people would name; the others are variants
-	Pinned  bool // a person said so
+	Leading bool // the main value; the others are variants
+	Pinned  bool // pinned by a decision
 }
 
-// How a record's values stand to the merged view.
+// States of a record's values compared with the merged view.
 const (
-	same    = "same"    // all are the leading spelling
-	spelled = "spelled" // the same things in another spelling
-	differs = "differs" // something else
-	unused  = "unused"  // something that the view does not hold at all, such as "N/A"
-	missing = "missing" // nothing
+	same    = "same"    // the leading spelling
+	spelled = "spelled" // the same value in another spelling
+	differs = "differs" // another value
+	unused  = "unused"  // a value missing from the view, such as "N/A"
+	missing = "missing" // no value
 )
 
-// cellValue is what one record says of one attribute.
+// cellValue holds the values of one record for one attribute.
 type cellValue struct {
 	Texts []string
 	State string
 }
 
-// Words says what the state means.
+// Words describes the state.
 func (c cellValue) Words() string {
 	switch c.State {
 	case spelled:
@@ -212,8 +212,8 @@ func (c cellValue) Words() string {
 	}
 }
 
-// rows lists the attributes of the view, then those that only records have: what normalises to
-// nothing ("N/A") is no evidence, but the record did say it.
+// rows returns the attributes of the view, then those that only records have: a value that normalises to nothing, such
+// as "N/A", is not evidence, but is shown.
 func rows(why *explain.Explanation, schema *match.Schema) []row {
 	view := why.Entity.View
 	all := make([]row, 0, len(view))
@@ -255,9 +255,9 @@ func newRow(a entity.MergedAttribute, many bool, records []*entity.Record) row {
 	return r
 }
 
-// state compares one record's values of an attribute with the merged ones: with the leading value,
-// or with any of them if the attribute is a list. Which spellings are one value was decided when
-// the view was made; the members of its values say so.
+// state compares a record's values of an attribute with the merged ones: with the leading value, or with any of them if
+// the attribute is a list. Which spellings are the same value was decided when the view was made, and is taken from the
+// members of its values.
 func state(a entity.MergedAttribute, many bool, member int, texts []string) string {
 	if len(texts) == 0 {
 		return missing
@@ -281,7 +281,7 @@ func state(a entity.MergedAttribute, many bool, member int, texts []string) stri
 	return same
 }
 
-// number finds the position of a record in the comparison, from 1; 0 if it is not there.
+// number returns the position of a record in the comparison, from 1; 0 if it is not there.
 func number(records []*entity.Record, ref entity.Ref) int {
 	return 1 + slices.IndexFunc(records, func(r *entity.Record) bool { return r.Ref == ref })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// pizza is the pair that everything began with, and a guide that half agrees.
+// pizza is the original pair of records, and a guide that partly agrees.
 func pizza(t testing.TB) *explain.Explanation {
 	t.Helper()
 	w := &explain.Explanation{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
@@ -61,7 +61,7 @@ func pizza(t testing.TB) *explain.Explanation {
 	return w
 }
 
-// recordPath stands for what the console is told by whoever serves it.
+// recordPath stands in for the function that the server passes.
 func recordPath(source, key string) string {
 	return "/v1/records/" + url.PathEscape(source) + "/" + url.PathEscape(key)
 }

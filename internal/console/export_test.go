@@ -2,7 +2,7 @@
 
 package console
 
-// What the formats and the geometry promise is easier to say without a page around it.
+// Formats and geometry are easier to test without a page.
 var (
 	Count   = count
 	Rate    = rate

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// count writes a whole number exactly, in groups of three digits.
+// count formats a whole number exactly, with digits grouped by threes.
 func count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	sign := ""
@@ -29,7 +29,7 @@ func count(n int64) string {
 	return b.String()
 }
 
-// counted is a number with its noun: "1 record", "2 records".
+// counted formats a number with its noun: "1 record", "2 records".
 func counted(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -37,7 +37,7 @@ func counted(n int64, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
-// rate writes a number per second: whole from 100 on, else with one digit after the point.
+// rate formats a number per second: whole from 100 on, otherwise with one decimal.
 func rate(perSecond float64) string {
 	if perSecond <= 0 || math.IsNaN(perSecond) {
 		return "0"
@@ -48,7 +48,7 @@ func rate(perSecond float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(perSecond, 'f', 1, 64), ".0")
 }
 
-// percent writes part of whole with two significant digits, and never rounds something to nothing.
+// percent formats part of whole with two significant digits, and never rounds a positive value to zero.
 func percent(part, whole float64) string {
 	if whole <= 0 || part <= 0 {
 		return "0 %"
@@ -65,7 +65,7 @@ func percent(part, whole float64) string {
 	}
 }
 
-// size writes bytes with three significant digits in powers of 1000.
+// size formats bytes with three significant digits, in powers of 1000.
 func size(bytes int64) string {
 	if bytes < 1000 {
 		return strconv.FormatInt(bytes, 10) + " B"
@@ -82,7 +82,7 @@ func size(bytes int64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + " " + "kMGTPE"[unit-1:unit] + "B"
 }
 
-// odds says in words what bits of evidence mean: 2 to their power, one way or the other.
+// odds describes the meaning of bits of evidence: odds of 2 to their power.
 func odds(bits float64) string {
 	times := math.Exp2(math.Abs(bits))
 	how := "likelier"
@@ -105,17 +105,17 @@ func odds(bits float64) string {
 	}
 }
 
-// clock is the time of day in UTC, to the second.
+// clock formats the time of day in UTC, to the second.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05") }
 
-// moment is a time in UTC, to the second, for people.
+// moment formats a time in UTC, to the second.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// isolate wraps text from a record where markup cannot stand, such as a page's title: whatever
-// direction it switches to ends with it (Unicode UAX 9: FSI and PDI).
+// isolate isolates the text direction of data where markup is impossible, such as in a page title (Unicode UAX 9: FSI
+// and PDI).
 func isolate(s string) string { return "\u2068" + s + "\u2069" }
 
-// command writes arguments as one line for a shell.
+// command formats arguments as one shell command line.
 func command(args ...string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -124,9 +124,8 @@ func command(args ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// quote writes an argument so that a POSIX shell reads it as exactly s. Text with characters that
-// nobody can see is spelled with escapes, as bash and zsh read them: a command that is copied must
-// do what it looks like.
+// quote quotes an argument so that a POSIX shell reads it as exactly s. Text with invisible characters is written with
+// escapes that bash and zsh understand, because a copied command must do what it looks like.
 func quote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.:/@%+=,", r)

@@ -10,29 +10,29 @@ import (
 	"github.com/locus-db/locus/cells"
 )
 
-// A band of more than singly cells would be drawn finer than anybody sees: neighbours are taken
-// together then, so that there are at most together pieces.
+// A band with more than singly cells would be too fine to see. Neighbours are then combined into at most together
+// pieces.
 const (
 	singly   = 512
 	together = 256
 )
 
-// group is a run of neighbouring cells of a generation that is drawn and counted as one: of a band
-// that is drawn singly, one cell.
+// group is a run of neighbouring cells of a generation that is drawn and counted as one; a single cell if the band is
+// drawn singly.
 type group struct {
 	First, Last cell.ID
 	Arc         cell.Arc
 	Cells       int
-	// Known is how many of the cells have answered; the sums are theirs.
+	// Known is how many of the cells answered; the sums cover these.
 	Known int
 	Sum   cells.CellStatus
 	// States counts the cells by cell.Keys.
 	States [3]int
-	// Away is how many cells are on the move.
+	// Away is how many cells are being moved.
 	Away int
 }
 
-// census holds what is known of the cells. One that did not answer is not in it.
+// census holds the state of the cells that answered.
 type census map[cell.ID]cells.CellStatus
 
 func censusOf(s *cells.Status) census {
@@ -45,7 +45,7 @@ func censusOf(s *cells.Status) census {
 	return all
 }
 
-// groups returns the pieces that the band of a generation is drawn in.
+// groups returns the pieces of a generation's band.
 func (known census) groups(m *cell.Map, gen int) []group {
 	arcs := m.Ring(gen)
 	stride := 1
@@ -82,7 +82,6 @@ func (g *group) add(c *cells.CellStatus) {
 	}
 }
 
-// total adds groups up.
 func total(groups []group) group {
 	var t group
 	for _, g := range groups {
@@ -97,7 +96,7 @@ func total(groups []group) group {
 	return t
 }
 
-// Name is that of the cell, or of the first and the last.
+// Name returns the name of the cell, or of the first and the last.
 func (g *group) Name() string {
 	if g.Cells == 1 {
 		return g.First.String()
@@ -105,10 +104,10 @@ func (g *group) Name() string {
 	return fmt.Sprintf("%v to %v", g.First, g.Last)
 }
 
-// whole tells whether all cells have answered.
+// whole reports whether all cells answered.
 func (g *group) whole() bool { return g.Known == g.Cells }
 
-// state is the state of the cells' directories: the most open one.
+// state returns the most open state of the cells' directories.
 func (g *group) state() cell.Keys {
 	for k, n := range g.States {
 		if n > 0 {
@@ -118,7 +117,7 @@ func (g *group) state() cell.Keys {
 	return cell.Open
 }
 
-// states counts the cells by state: "5 open, 3 sealed".
+// states formats the number of cells by state: "5 open, 3 sealed".
 func (g *group) states() string {
 	var words []string
 	for k, n := range g.States {

@@ -10,44 +10,43 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// columnsAtOnce is how many values of the dimension have a column of their own; the others share one.
+// columnsAtOnce is how many dimension values have their own column; the others share one.
 const columnsAtOnce = 6
 
-// groupTable lists groups: a column for each value of the dimension, with one measure in it, and the totals
-// of the others.
+// groupTable lists groups: one measure with a column for each dimension value, and the totals of the others.
 type groupTable struct {
 	Names   []string // attributes of the groups
-	Measure string   // which the columns are about
+	Measure string   // the measure in the columns
 	Columns []valueColumn
 	Extra   []string // other measures
 	Rows    []groupRow
-	Left    []string // measures that such an answer does not have
+	Left    []string // measures missing from this answer
 }
 
-// valueColumn is a value of the dimension. Other is the rest of them; Text is "" for things without a value.
+// valueColumn is a column for a dimension value. Other is the column of the remaining ones; Text is "" for things
+// without a value.
 type valueColumn struct {
 	Text  string
 	Other bool
 }
 
-// groupRow is a group.
 type groupRow struct {
-	Link  string // tells the group from others, too
+	Link  string // also identifies the group
 	Group []string
 	Total amount
 	By    []amount
 	Extra []amount
 }
 
-// amount is a number and how much of its bar is filled, 0 to 100; "" has no bar.
+// amount is a number and the filled part of its bar, 0 to 100; "" means no bar.
 type amount struct {
 	Text, Bar string
-	Against   bool // below zero
+	Against   bool // negative
 	Zero      bool
 }
 
-// newGroupTable lays out groups. by is the measure that they are ordered by; without values that are kept
-// one by one, then.
+// newGroupTable lays out groups. by is the measure they are ordered by, if any; the answer then lacks the other measures
+// that cannot be summed, see adds.
 func newGroupTable(d *rollup.Definition, groups []rollup.Group, by string, link func([]string) string) *groupTable {
 	t := &groupTable{Names: d.Group, Measure: by}
 	if orders := Orders(d); by == "" && len(orders) > 0 {
@@ -75,7 +74,7 @@ func newGroupTable(d *rollup.Definition, groups []rollup.Group, by string, link 
 		total, _ := g.Total.Get(m.Name)
 		most = max(most, math.Abs(worth(total)))
 		values[i] = across(m, g, columns, rest)
-		for _, v := range values[i][:len(columns)] { // others are no value: beside them all would be small
+		for _, v := range values[i][:len(columns)] { // not the rest, which would dwarf the others
 			mostBy = max(mostBy, math.Abs(worth(v)))
 		}
 	}
@@ -97,8 +96,8 @@ func newGroupTable(d *rollup.Definition, groups []rollup.Group, by string, link 
 	return t
 }
 
-// columnsOf chooses the values of the dimension that are largest in all groups together, in the order of
-// their names, things without a value last. rest tells whether there are others.
+// columnsOf returns the dimension values that are largest over all groups, by name, things without a value last. rest
+// reports whether there are others.
 func columnsOf(groups []rollup.Group, measure string) (columns []valueColumn, rest bool) {
 	sums := map[string]float64{}
 	for _, g := range groups {
@@ -127,7 +126,7 @@ func columnsOf(groups []rollup.Group, measure string) (columns []valueColumn, re
 	return columns, rest
 }
 
-// across are the values of a group in the columns, and what is left of its total if others share one.
+// across returns the values of a group by column, and the remainder of its total if others share a column.
 func across(m rollup.Measure, g rollup.Group, columns []valueColumn, rest bool) []rollup.Value {
 	var values []rollup.Value
 	left, _ := g.Total.Get(m.Name)
@@ -149,7 +148,7 @@ func across(m rollup.Measure, g rollup.Group, columns []valueColumn, rest bool) 
 	return values
 }
 
-// newAmount writes a value, with a bar against the largest one; 0 is none.
+// newAmount formats a value with a bar relative to the largest value; most of 0 means no bar.
 func newAmount(v rollup.Value, most float64) amount {
 	f := amount{Text: written(v)}
 	n := worth(v)
@@ -160,7 +159,7 @@ func newAmount(v rollup.Value, most float64) amount {
 	return f
 }
 
-// oneGroup is a group, divided by the dimension, and the changes that touched it.
+// oneGroup is a group by dimension value, and the changes that affected it.
 type oneGroup struct {
 	Values      []string
 	Dimension   string
@@ -170,10 +169,10 @@ type oneGroup struct {
 	Skipped     string
 	Effects     []effect
 	Unexplained string
-	Explain     string // the command
+	Explain     string // the command to explain it
 }
 
-// slotRow is a value of the dimension, "" for things without one.
+// slotRow is the row of a dimension value, "" for things without one.
 type slotRow struct {
 	Value   string
 	Figures []amount

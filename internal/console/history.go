@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// historySpan is how far back the curve of the writing rate reaches at most, and minSpan at least.
+// historySpan is the longest time span of the curve of the write rate, minSpan the shortest.
 const (
 	historySpan = 3 * time.Minute
 	minSpan     = time.Minute
 )
 
-// rateSpan is what a rate is a mean over, since processes say only once a second what they have written.
+// rateSpan is the averaging time of a rate, because processes report what they wrote only once a second.
 const rateSpan = 10 * time.Second
 
-// The curve is drawn in a box of these units.
+// Size of the box of the curve.
 const (
 	sparkWidth  = 180.0
 	sparkHeight = 36.0
 )
 
-// History remembers how many records had been written when somebody looked, and draws the rate
-// between the looks. Because it keeps totals, a rate is exact over any time between two looks, and
-// nothing has to run while nobody looks. It is safe for many goroutines. The zero value remembers
-// nothing.
+// History records the number of written records at each look and draws the rate between looks. Because it stores
+// totals, a rate is exact over any time between two looks, and nothing runs while there are no viewers. It is safe for
+// concurrent use. The zero value is empty.
 type History struct {
 	mu    sync.Mutex
 	looks []look
@@ -37,8 +36,8 @@ type look struct {
 	written int64
 }
 
-// Add remembers that so many records had been written at a time, which must not fall. What is too
-// old to be drawn is forgotten. A total that fell is that of another day: the history begins again.
+// Add records the total at a time, which must not decrease. Points too old for the curve are dropped. A smaller total
+// belongs to another day, so the history starts again.
 func (h *History) Add(at time.Time, written int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,11 +46,11 @@ func (h *History) Add(at time.Time, written int64) {
 		if written < last.written {
 			h.looks = h.looks[:0]
 		} else if at.Sub(last.at) < time.Second/2 {
-			return // two viewers in the same second
+			return // two viewers within a second
 		}
 	}
 	h.looks = append(h.looks, look{at, written})
-	// The newest look before the span stays: the first rate on the picture is measured from it.
+	// Keep the newest point before the span: the first rate of the curve is measured from it.
 	old := 0
 	for old+1 < len(h.looks) && at.Sub(h.looks[old+1].at) >= historySpan {
 		old++
@@ -59,8 +58,8 @@ func (h *History) Add(at time.Time, written int64) {
 	h.looks = slices.Delete(h.looks, 0, old)
 }
 
-// Draw answers with the curve of the rate as a path of steps, newest at the right edge, and its peak
-// in records per second. The path is empty while there are fewer than two looks.
+// Draw returns the curve of the rate as a step path, the newest value at the right, and its peak in records per second.
+// The path is empty for fewer than two points.
 func (h *History) Draw() (curve string, peak float64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +88,7 @@ func (h *History) Draw() (curve string, peak float64) {
 	return string(p), peak
 }
 
-// Rate returns the rate in records per second now; known is false if the look before the last was too long ago.
+// Rate returns the current rate in records per second; known is false if the previous look is too old.
 func (h *History) Rate() (perSecond float64, known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +99,7 @@ func (h *History) Rate() (perSecond float64, known bool) {
 	return h.rate(last), true
 }
 
-// rate is the mean over rateSpan up to a look, or since the look before if that is longer ago.
+// rate returns the mean over rateSpan up to a look, or since the previous look if that is older.
 func (h *History) rate(i int) float64 {
 	from := i - 1
 	for from > 0 && h.looks[i].at.Sub(h.looks[from-1].at) <= rateSpan {

@@ -13,23 +13,23 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Snapshot is what the first screen shows: the state at one moment.
+// Snapshot is the content of the home page at one moment.
 type Snapshot struct {
 	Time    time.Time
 	Status  *cells.Status
 	Map     *cell.Map
-	Joins   []changes.Match // the latest, the newest first
-	History *History        // of Own's records
-	// Own is today by minute of the metrics that Locus counts itself by, as far as they are; nil if that cannot be read.
+	Joins   []changes.Match // the latest matches, the newest first
+	History *History        // of the records written
+	// Own holds the self-metrics of today by minute; nil if they cannot be read.
 	Own *counter.Series
-	// Review is how many pairs wait for a person; ReviewMore tells that there are more than that.
+	// Review is how many pairs are in the review queue; ReviewMore reports that there are more than that.
 	Review     int
 	ReviewMore bool
-	// Address is how the viewer reached this server, such as 127.0.0.1:7070. It stands in commands.
+	// Address is the address that the viewer used, such as 127.0.0.1:7070. It is shown in commands.
 	Address string
 }
 
-// Home writes the first screen: tiles, what Locus counts of itself, the ring with its table, and the latest joins.
+// Home writes the home page: tiles, self-metrics, the ring with its table, and the latest matches.
 func (c *Console) Home(w io.Writer, s Snapshot) error {
 	gen := s.Status.Generation
 	groups := censusOf(s.Status).groups(s.Map, gen)
@@ -49,23 +49,23 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 	})
 }
 
-// home is the first screen, with the slots in it.
+// home is the home page with its slots.
 type home struct {
 	Live
 	Kind  string
-	Rate  string // the command that counts what is written
+	Rate  string // the command that shows the write rate
 	Gen   int    // the current generation
-	Made  string // how many cells it has
-	Gens  int    // how many generations there are
+	Made  string // its number of cells
+	Gens  int    // number of generations
 	Cells []piece
-	Even  float64 // radius of the circle that marks an even share
-	Share string  // what an even share is
-	of    int     // cells
+	Even  float64 // radius of the circle for an even share
+	Share string  // size of an even share
+	of    int     // number of cells
 	Own   []ownLine
-	Hits  pictures // of the hits of today
+	Hits  pictures // hits of today
 }
 
-// Drawn says that cells are drawn together; "" if each is drawn.
+// Drawn says how many cells are drawn together; "" if each is drawn.
 func (h home) Drawn() string {
 	if len(h.Cells) == h.of {
 		return ""
@@ -73,22 +73,22 @@ func (h home) Drawn() string {
 	return "Each piece is several neighbouring cells."
 }
 
-// Size is the side of the square that the ring is drawn in.
+// Size returns the side of the square of the ring.
 func (home) Size() int { return ringSize }
 
-// Middle is the middle of that square.
+// Middle returns the centre of that square.
 func (home) Middle() int { return ringSize / 2 }
 
-// Outer is the radius of a full cell.
+// Outer returns the radius of a full cell.
 func (home) Outer() float64 { return ringOuter }
 
-// Counted tells whether there is a picture of hits.
+// Counted reports whether there is a picture of hits.
 func (h home) Counted() bool { return strings.HasSuffix(h.Page, withHits) }
 
-// Blank is the line that the module makes new ones from.
+// Blank returns the template for new rows.
 func (home) Blank() join { return join{} }
 
-// kindsOf names the kinds of things.
+// kindsOf lists the names of the kinds.
 func kindsOf(s *cells.Status) string {
 	names := make([]string, len(s.Kinds))
 	for i, k := range s.Kinds {

@@ -12,38 +12,38 @@ import (
 )
 
 const (
-	// maxDrawn is how many records the picture of a clustering has at most; the table has them all.
+	// maxDrawn is the maximum number of records in the picture; the table has all of them.
 	maxDrawn = 60
-	// maxSteps is how many steps the table shows.
+	// maxSteps is the maximum number of steps in the table.
 	maxSteps = 300
 	// maxNamed is how many records of a group are named.
 	maxNamed = 12
 )
 
-// how is how an entity came to be: a picture, and the table behind it.
+// how shows how an entity was formed: a picture, and the table behind it.
 type how struct {
-	Together string // with how many records it was clustered, if with others
+	Together string // number of records clustered together, if others were too
 	Steps    []howStep
-	Left     int // steps that are not shown
+	Left     int // number of steps left out
 	Tree     *tree
 }
 
-// howStep is one step of clustering as a line.
+// howStep is a clustering step as a row.
 type howStep struct {
 	Number  int
 	A, B    []mention
-	Via     string // the pair that brought the two together
+	Via     string // the pair that caused the step
 	Bits    string
 	Sum     string
 	Absent  int
 	Joined  bool
 	Decided bool
-	Author  string // who said so, and why
+	Author  string // author and reason of a decision
 	Reason  string
 	Against string
 }
 
-// mention is a record where there is no room for all of it: its number in the comparison, if it is in the entity.
+// mention is a short form of a record: its number in the comparison, if it is in the entity.
 type mention struct {
 	Number int
 	Text   string
@@ -86,43 +86,42 @@ func mentions(refs []entity.Ref, numbers map[entity.Ref]int) []mention {
 	return all
 }
 
-// Measures of the picture, in its own units.
+// Dimensions of the picture, in its own units.
 const (
 	treeWide   = 640
 	treeRow    = 26
 	treeLeft   = 44
-	treeMargin = 76 // for the bits of the last step
+	treeMargin = 76 // for the score of the last step
 )
 
-// tree is a picture of the joins: records from above to below, joins from left to right in the order in which
-// they were made.
+// tree is a picture of the joins: records from top to bottom, joins from left to right in order.
 type tree struct {
 	High   int
 	Leaves []leaf
 	Forks  []fork
 }
 
-// leaf is a record.
+// leaf is a record in the picture.
 type leaf struct{ Number, Y int }
 
 // fork is a join of two groups.
 type fork struct {
-	Step    int // its line of the table
+	Step    int // its row in the table
 	Path    string
 	X, Y    int
 	Bits    string
 	Decided bool
 }
 
-// branch is a group while the picture is laid out.
+// branch is a group during layout.
 type branch struct {
 	a, b *branch
-	leaf int // the number of a record, if it is one
-	fork int // position in tree.Forks, else
+	leaf int // number of the record, for a leaf
+	fork int // otherwise index into tree.Forks
 	x, y int
 }
 
-// newTree lays the picture out; nil if there is nothing to see, or too much.
+// newTree lays out the picture; nil if there are too few or too many records.
 func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 	if len(numbers) < 2 || len(numbers) > maxDrawn {
 		return nil
@@ -152,7 +151,7 @@ func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 	return t
 }
 
-// place puts a group below what is there.
+// place puts a group below the existing ones.
 func (t *tree) place(g *branch) {
 	if g.a == nil {
 		g.x, g.y = treeLeft, treeRow*len(t.Leaves)+treeRow/2
@@ -169,5 +168,5 @@ func (t *tree) place(g *branch) {
 
 func point(x, y int) string { return strconv.Itoa(x) + " " + strconv.Itoa(y) }
 
-// Wide is the width of the picture.
+// Wide returns the width of the picture.
 func (*tree) Wide() int { return treeWide }

@@ -12,8 +12,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// The states of a rollup in a cell, as pages show them: each has a colour, a mark for those who do not see
-// it, and words.
+// cellStates are the states of a rollup in a cell: each has a colour, a mark that does not depend on colour, and a text.
 var cellStates = []struct{ Class, Mark, Text string }{
 	{"following", "", "following"},
 	{"filling", "·", "being built"},
@@ -21,7 +20,7 @@ var cellStates = []struct{ Class, Mark, Text string }{
 	{"silent", "?", "no answer"},
 }
 
-// standing is the state of a cell: a place in cellStates.
+// standing returns the state of a cell as an index into cellStates.
 func standing(c *rollups.Cell) int {
 	switch {
 	case c.State == rollup.Following:
@@ -35,33 +34,32 @@ func standing(c *rollups.Cell) int {
 	}
 }
 
-// dotsAtOnce is how many cells are drawn one by one; more are drawn as parts of a bar.
+// dotsAtOnce is how many cells are drawn as dots; more are drawn as parts of a bar.
 const dotsAtOnce = 64
 
 // keepersAtOnce is how many processes are listed.
 const keepersAtOnce = 24
 
-// keeper is a process with the cells whose rollups it keeps.
+// keeper is a process and the cells whose rollups it follows.
 type keeper struct {
-	Owner  string // "" is nobody
-	Cells  string // how many
+	Owner  string // "" if no process follows them
+	Cells  string // number of cells
 	Tokens string
-	States string // how many are in which state
+	States string // number of cells by state
 	Dots   []dot
 	Parts  []part
 
 	count int
 }
 
-// dot is one cell.
 type dot struct{ Class, Mark, Name, Label string }
 
-// part is a piece of a bar that is 100 wide: all cells in one state.
+// part is a part of a bar of width 100: all cells in one state.
 type part struct {
 	Class, X, W string
 }
 
-// keepersOf groups cells by the process that keeps them, those with most cells first, and says how many
+// keepersOf groups cells by the process that follows them, those with the most cells first, and returns how many
 // processes are left out.
 func keepersOf(cells []rollups.Cell) (keepers []keeper, left int) {
 	byOwner := map[string][]*rollups.Cell{}
@@ -116,14 +114,14 @@ func newKeeper(owner string, cells []*rollups.Cell, all int) keeper {
 	return k
 }
 
-// cellLine is how a rollup stands in a cell, as a line of a table.
+// cellLine is the state of a rollup in a cell, as a row.
 type cellLine struct {
 	Cell, Class, State             string
 	Watermark, Last, Lag, Groups   string
 	Owner, Token, Verified, Reason string
 }
 
-// linesOf are the lines of the first cells.
+// linesOf returns the rows of the first cells.
 func linesOf(cells []rollups.Cell) []cellLine {
 	lines := make([]cellLine, min(len(cells), rowsAtOnce))
 	for i := range lines {
@@ -141,10 +139,10 @@ func linesOf(cells []rollups.Cell) []cellLine {
 	return lines
 }
 
-// troublesShown is how many cells with a reason are named.
+// troublesShown is how many failing cells are named.
 const troublesShown = 5
 
-// trouble is why cells are not as they should be: one reason, and the cells that give it.
+// trouble is a reason for failures, and the cells that report it.
 type trouble struct {
 	Cells  string
 	Reason string
@@ -153,7 +151,7 @@ type trouble struct {
 	more  int
 }
 
-// troublesOf are the reasons that cells give, each once.
+// troublesOf returns each distinct reason once.
 func troublesOf(cells []rollups.Cell) (troubles []trouble) {
 	for i := range cells {
 		c := &cells[i]

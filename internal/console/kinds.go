@@ -13,13 +13,13 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Kinds are the kinds of things with how they are resolved, and the statistics that are kept.
+// Kinds is the content of the kinds page: the rules of each kind, and the stored statistics.
 type Kinds struct {
 	Rules []kinds.Rules
 	Packs []resolve.Pack
 }
 
-// Kinds writes the page of the kinds.
+// Kinds writes the kinds page.
 func (c *Console) Kinds(w io.Writer, k Kinds) error {
 	p := kindsPage{Command: command("locus", "kind", "list")}
 	for _, r := range k.Rules {
@@ -50,11 +50,11 @@ type kind struct {
 	Attributes []kindAttribute
 	Sources    []kindSource
 	Weights    []kindWeight
-	Unknown    string // the trust in a source that nobody declared
-	Link       string // its entities
-	Pack       string // the statistics that names weigh by
-	Counted    string // what they were counted of
-	Switch     string // how far a switch to these rules is
+	Unknown    string // trust in undeclared sources
+	Link       string // list of its entities
+	Pack       string // name statistics
+	Counted    string // what they were counted from
+	Switch     string // progress of a switch to these rules
 	Command    string
 }
 
@@ -65,11 +65,11 @@ type kindAttribute struct {
 
 type kindSource struct {
 	Name, Trust  string
-	In           []string // attributes that it is trusted in otherwise
+	In           []string // attributes with a different trust
 	Deduplicated bool
 }
 
-// kindWeight is what a level of agreement weighs, where it differs from the table for all kinds.
+// kindWeight is the match weight of an agreement level that differs from the common table.
 type kindWeight struct{ Line, Level, Bits string }
 
 func newKind(s *match.Schema) kind {

@@ -15,30 +15,30 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Live holds the values of the slots of the first screen, made from one Snapshot.
+// Live holds the slot values of the home page for one Snapshot.
 type Live struct {
-	// Page names what the page is made of. A page made of something else must be loaded again.
+	// Page identifies the structure of the page. If it changes, the page must be reloaded.
 	Page string `json:"page"`
-	// Empty tells whether there is no record yet.
+	// Empty reports whether there are no records yet.
 	Empty bool `json:"empty"`
-	// Minute is the one that pictures are of, as a number. "" in an event: the same.
+	// Minute is the minute of the pictures, as a number. "" in an event means unchanged.
 	Minute string `json:"minute,omitempty"`
 	// Text by slot; Path is the outline of a shape by slot.
 	Text map[string]string `json:"text,omitempty"`
 	Path map[string]string `json:"path,omitempty"`
-	// Joins are the latest, newest first. Nil in an event: no new ones.
+	// Joins are the latest matches, the newest first. Nil in an event means no new ones.
 	Joins []join `json:"joins,omitempty"`
 }
 
-// join is one line of the latest joins.
+// join is a row of the latest matches.
 type join struct {
-	Time   string `json:"time"` // of day, in UTC
+	Time   string `json:"time"` // time of day in UTC
 	Record string `json:"record"`
 	Name   string `json:"name"`
 	Entity string `json:"entity"`
 }
 
-// Live makes the values of the slots.
+// Live computes the slot values.
 func (c *Console) Live(s Snapshot) Live {
 	counts := s.Status.Counts
 	curve, peak := s.History.Draw()
@@ -65,7 +65,7 @@ func (c *Console) Live(s Snapshot) Live {
 	return l
 }
 
-// atLeast stands before a sum over cells of which some do not answer.
+// atLeast returns the prefix of a sum that lacks unreachable cells.
 func atLeast(s *cells.Status) string {
 	if len(s.Down) > 0 {
 		return "\u2265 "
@@ -73,10 +73,10 @@ func atLeast(s *cells.Status) string {
 	return ""
 }
 
-// summed is a sum over the cells that answer.
+// summed formats a sum over the reachable cells.
 func summed(s *cells.Status, n int64) string { return atLeast(s) + count(n) }
 
-// each says how many records an entity has in the mean, or how many cells are left out.
+// each describes the mean number of records of an entity, or how many cells are unreachable.
 func each(s *cells.Status, c entity.Counts) string {
 	if n := len(s.Down); n > 0 {
 		return fmt.Sprintf("%d of %d cells do not answer", n, len(s.Cells))
@@ -87,7 +87,7 @@ func each(s *cells.Status, c entity.Counts) string {
 	return strconv.FormatFloat(float64(c.Records)/float64(c.Entities), 'f', 2, 64) + " records each"
 }
 
-// redo says what is still to be worked out; "" if nothing is.
+// redo describes the pending resolution work; "" if there is none.
 func redo(s *cells.Status) string {
 	if s.Redo == 0 {
 		return ""
@@ -95,7 +95,7 @@ func redo(s *cells.Status) string {
 	return atLeast(s) + counted(int64(s.Redo), "record") + " still being worked out"
 }
 
-// problem says why the service is not ready, or what is missing; "" if all is well.
+// problem says why the service is not ready, or what is unreachable; "" if all is well.
 func problem(s *cells.Status) string {
 	switch {
 	case s.Ready && s.Reason == "":
@@ -117,8 +117,8 @@ func joins(recent []changes.Match) []join {
 	return all
 }
 
-// addCells fills the slots of the ring and of its table: "g0-3.records" and so on. A cell that
-// did not answer has unknown numbers, which is not the same as none.
+// addCells fills the slots of the ring and its table: "g0-3.records" and so on. Numbers of an unreachable cell are
+// unknown, not zero.
 func (l *Live) addCells(s *cells.Status, m *cell.Map) {
 	groups := censusOf(s).groups(m, s.Generation)
 	all := total(groups).Sum.Counts.Records
@@ -141,8 +141,8 @@ func (l *Live) addCells(s *cells.Status, m *cell.Map) {
 	}
 }
 
-// since leaves out what an earlier value said already. An event without any news is still one: it is
-// how a page knows that the stream lives.
+// since removes values that are unchanged. An event without changes is still sent: it shows the page that the stream is
+// alive.
 func (l Live) since(old Live) Live {
 	l.Text, l.Path = changed(l.Text, old.Text), changed(l.Path, old.Path)
 	if l.Minute == old.Minute {
@@ -164,8 +164,8 @@ func changed(now, old map[string]string) map[string]string {
 	return diff
 }
 
-// WriteEvent writes the server-sent event that brings a page from an earlier state to this one; the
-// zero Live is the state of a page that knows nothing.
+// WriteEvent writes the server-sent event that updates a page from an earlier state; the zero Live is the state of a
+// page without values.
 func (l Live) WriteEvent(w io.Writer, old Live) error {
 	data, err := json.Marshal(l.since(old)) // one line: JSON escapes line breaks
 	if err != nil {
@@ -177,8 +177,7 @@ func (l Live) WriteEvent(w io.Writer, old Live) error {
 	return nil
 }
 
-// WriteEnd writes the event that tells a page that the server stops, so that it says so at once
-// instead of wondering what happened.
+// WriteEnd writes the event that tells a page that the server is stopping.
 func WriteEnd(w io.Writer) error {
 	if _, err := io.WriteString(w, "event: end\ndata: {}\n\n"); err != nil {
 		return fmt.Errorf("write event: %w", err)

@@ -11,20 +11,20 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// View is a range of time that is shown of a metric.
+// View is a time range on the page of a metric.
 type View string
 
-// The views: the day by minute, its month by hour, its year by day.
+// Views: the day by minute, its month by hour, its year by day.
 const (
 	DayView   View = "day"
 	MonthView View = "month"
 	YearView  View = "year"
 )
 
-// Views are all of them, in the order of the page.
+// Views lists them in page order.
 var Views = []View{DayView, MonthView, YearView}
 
-// Range is what a view shows of the time around a day, in UTC.
+// Range returns the time range and step of a view around a day, in UTC.
 func (v View) Range(day time.Time) (from, to time.Time, step counter.Step) {
 	y, m, d := day.UTC().Date()
 	at := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
@@ -38,12 +38,12 @@ func (v View) Range(day time.Time) (from, to time.Time, step counter.Step) {
 	return at(y, m, d), at(y, m, d+1), counter.ByMinute
 }
 
-// Metric is what the page of a metric shows.
+// Metric is the content of the page of a metric.
 type Metric struct {
 	Time time.Time
 	Name counter.Metric
-	Day  time.Time // any time of it, in UTC
-	// Series are those of the views, in the order of Views; nil if one cannot be read, and Problems says why.
+	Day  time.Time // any time of the day, in UTC
+	// Series are those of Views, in order; nil for one that cannot be read, with the reason in Problems.
 	Series   []*counter.Series
 	Problems []string
 }
@@ -78,13 +78,13 @@ type metricPage struct {
 	Panels                              []panel
 }
 
-// Page names what the page is made of: at midnight today is another day.
+// Page identifies the structure of the page: it changes at midnight.
 func (p metricPage) Page() string { return p.Version + "/" + p.Day }
 
-// Title is the name where markup cannot stand.
+// Title returns the name, isolated for use without markup.
 func (p metricPage) Title() string { return isolate(p.Name) }
 
-// panel is a view with its picture and its table.
+// panel is a view with its picture and table.
 type panel struct {
 	View            View
 	Title, By       string
@@ -127,24 +127,24 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 
 func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
 
-// pictures are the addresses of one picture in both themes and sizes. A browser asks for the one that it shows.
+// pictures are the URLs of a picture in both themes and sizes. The browser loads the one it shows.
 type pictures struct {
 	Light, Dark, NarrowLight, NarrowDark string
 	Label                                string
 	Wide, High                           int
 }
 
-// Size is how large a picture is.
+// Size is the size of a picture.
 type Size string
 
-// The sizes: as wide as a page, as wide as a panel beside another one, and for a telephone.
+// Sizes: the width of a page, half of it, and a phone.
 const (
 	Whole  Size = "whole"
 	Half   Size = "half"
 	Narrow Size = "narrow"
 )
 
-// Pixels are the width and the height.
+// Pixels returns width and height.
 func (s Size) Pixels() (width, height int) {
 	switch s {
 	case Half:
@@ -156,8 +156,8 @@ func (s Size) Pixels() (width, height int) {
 	return 960, 260
 }
 
-// picturesOf names the pictures of a view. The minute is part of the address, so that a page that goes on asks for
-// another one when there is something new.
+// picturesOf returns the URLs of the pictures of a view. They contain the minute, so that an open page requests a new
+// picture when there is new data.
 func picturesOf(name counter.Metric, v View, day, now time.Time, size Size, label string) pictures {
 	at := func(theme string, size Size) string {
 		return "/counters/picture?" + url.Values{
@@ -169,5 +169,5 @@ func picturesOf(name counter.Metric, v View, day, now time.Time, size Size, labe
 	return p
 }
 
-// minute is the number of a minute, which the address of a picture ends with.
+// minute returns the number of a minute, the last parameter of a picture's URL.
 func minute(t time.Time) string { return strconv.FormatInt(t.Unix()/60, 10) }

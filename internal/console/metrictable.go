@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// fold is a row of a view's table: an hour of the day, a day of the month, a month of the year.
+// fold is a row of a view's table: an hour of the day, a day of the month, or a month of the year.
 type fold struct {
 	name         string
 	known        bool
@@ -18,17 +18,18 @@ type fold struct {
 	min, max     int64
 	sum, reads   int64
 	last         int64
-	cannotBeTold bool // a sum would exceed 2^63 - 1
+	cannotBeTold bool // the sum would exceed 2^63 - 1
 }
 
-// tables are how views are called and folded: by what, and how a row and the step of its peak are called.
+// tables describes the table of each view: its title, the name of its rows, and the time formats of a row and of its
+// peak.
 var tables = map[View]struct{ title, rows, row, at string }{
 	DayView:   {"2006-01-02", "Hour", "15:00", "15:04"},
 	MonthView: {"January 2006", "Day", "2006-01-02", "15:00"},
 	YearView:  {"2006", "Month", "January", "2006-01-02"},
 }
 
-// table makes the table of a view. Rows of which nothing is known yet, or any more, are left out.
+// table fills the table of a view. Rows without any known value are left out.
 func (p *panel) table(s *counter.Series, l *counter.Line) {
 	of := tables[p.View]
 	var folds []fold

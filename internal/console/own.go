@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// own are the metrics that Locus counts itself by, in the order of the first screen, and what they count: the tiles
-// beside them say what there is, which is not the same.
+// own lists the self-metrics in the order of the home page. They count events; the tiles beside them show current
+// totals.
 var own = []struct {
 	Metric counter.Metric
 	Name   string
@@ -22,13 +22,13 @@ var own = []struct {
 }
 
 const (
-	// Hits is the one whose day is drawn on the first screen.
+	// Hits is the metric drawn on the home page.
 	Hits counter.Metric = locus.OwnMetrics + "hits"
-	// Received is the one whose rate is.
+	// Received is the metric of the write rate.
 	Received counter.Metric = locus.OwnMetrics + "records"
 )
 
-// ownLine is a line of the table of what Locus has counted of itself.
+// ownLine is a row of the table of self-metrics.
 type ownLine struct{ Name, Slot, Link string }
 
 func ownLines() []ownLine {
@@ -39,16 +39,16 @@ func ownLines() []ownLine {
 	return lines
 }
 
-// ownSlot is the slot of the last minute of a metric; that of today has ".today" behind it.
+// ownSlot returns the slot for the last minute of a metric; the slot for today has the suffix ".today".
 func ownSlot(m counter.Metric) string {
 	return "own." + strings.TrimPrefix(string(m), locus.OwnMetrics)
 }
 
-// withHits ends the name of a page that has a picture of hits.
+// withHits is the suffix of Page for a page with a picture of hits.
 const withHits = "/hits"
 
-// addOwn fills the slots of what Locus has counted of itself: in the last whole minute, and today. What cannot be read
-// is not none.
+// addOwn fills the slots of the self-metrics: the last whole minute, and today. Unreadable values are unknown, not
+// zero.
 func (l *Live) addOwn(s Snapshot) {
 	l.Minute = minute(s.Time)
 	for _, o := range own {
@@ -61,7 +61,7 @@ func (l *Live) addOwn(s Snapshot) {
 	}
 	l.Text["hits"], l.Text["hits.today"] = l.Text["own.hits"], l.Text["own.hits.today"]+" today"
 	perSecond, measured := s.History.Rate()
-	if last, _ := ownOf(s.Own, Received); !measured && last >= 0 { // it was not looked at just before
+	if last, _ := ownOf(s.Own, Received); !measured && last >= 0 { // no recent look
 		perSecond, measured = float64(last)/60, true
 	}
 	if l.Text["rate"] = "–"; measured {
@@ -69,25 +69,25 @@ func (l *Live) addOwn(s Snapshot) {
 	}
 }
 
-// Total returns how much was counted today of a metric of Locus's own; known is false if that cannot be read.
+// Total returns today's count of a self-metric; known is false if it cannot be read.
 func Total(s *counter.Series, m counter.Metric) (total int64, known bool) {
 	_, total = ownOf(s, m)
 	return total, total >= 0
 }
 
-// ownOf returns what was counted of a metric in the last whole minute, and today; -1 if that is not known.
+// ownOf returns the count of a metric in the last whole minute, and today; -1 if unknown.
 func ownOf(s *counter.Series, m counter.Metric) (last, today int64) {
 	if s == nil {
 		return -1, -1
 	}
 	line := lineOf(s, m)
 	if line == nil {
-		return 0, 0 // nothing ever was
+		return 0, 0 // nothing counted yet
 	}
 	if line.Total != counter.Null {
 		today = int64(line.Total)
 	}
-	// Before the first minute of the day is over, none of its minutes is whole.
+	// In the first minute of a day no minute is whole yet.
 	whole := sort.Search(len(s.Times), func(i int) bool { return s.Times[i].Add(time.Minute).After(s.Complete) })
 	if whole == 0 {
 		return -1, today
@@ -98,7 +98,7 @@ func ownOf(s *counter.Series, m counter.Metric) (last, today int64) {
 	return last, today
 }
 
-// lineOf is the line of a metric, nil if there is none.
+// lineOf returns the line of a metric, nil if there is none.
 func lineOf(s *counter.Series, m counter.Metric) *counter.Line {
 	if s == nil {
 		return nil
@@ -111,7 +111,7 @@ func lineOf(s *counter.Series, m counter.Metric) *counter.Line {
 	return nil
 }
 
-// orDash writes a number, and a dash for -1, which stands for one that is not known.
+// orDash formats a number, with a dash for -1 (unknown).
 func orDash(n int64) string {
 	if n < 0 {
 		return "–"

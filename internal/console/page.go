@@ -14,7 +14,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// pages holds the templates of each page, parsed with the layout around it and the parts that several share.
+// pages holds the parsed templates of each page, with the layout and the shared parts.
 var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice", "name")
 
 func parse(names ...string) map[string]*template.Template {
@@ -27,33 +27,33 @@ func parse(names ...string) map[string]*template.Template {
 	return parsed
 }
 
-// Console renders pages. It is safe for many goroutines.
+// Console renders pages. It is safe for concurrent use.
 type Console struct {
 	version string
 	banner  *Banner
 }
 
-// Banner is what the top of every page says: that all of it is a demo, say.
+// Banner is a message at the top of every page, such as that all data is a demo.
 type Banner struct {
 	Text    string
-	Command string // what to do about it; may be empty
+	Command string // what to do; may be empty
 }
 
-// New makes a console that shows this version of Locus at the foot of its pages.
+// New returns a console that shows the given version at the foot of its pages.
 func New(version string) *Console { return &Console{version: version} }
 
 // With returns the console with a banner, nil for none.
 func (c *Console) With(b *Banner) *Console { return &Console{c.version, b} }
 
-// frame is what the layout needs around a page.
+// frame is the data of the layout.
 type frame struct {
 	Version string
 	Banner  *Banner
-	Query   string // what stands in the search field at the top
+	Query   string // text of the search field
 	Page    any
 }
 
-// render writes a whole page or nothing of it: an error leaves w untouched unless it is w's own.
+// render writes a whole page or nothing. It touches w only for the complete page.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
 	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, query, data}); err != nil {
@@ -65,16 +65,16 @@ func (c *Console) render(w io.Writer, page, query string, data any) error {
 	return nil
 }
 
-// Notice is a page that says one thing: that an address leads nowhere, say.
+// Notice is a page with a single message, such as that an address does not exist.
 type Notice struct {
 	Title   string
 	Text    string
 	Hint    string   // what to try; may be empty
-	Command []string // the command that does it, as arguments; may be empty
-	Asked   string   // the address that was asked for, shown as it came; may be empty
+	Command []string // the command for it, as arguments; may be empty
+	Asked   string   // the requested address, as received; may be empty
 }
 
-// Notice writes the page of n.
+// Notice writes a notice page.
 func (c *Console) Notice(w io.Writer, n Notice) error {
 	return c.render(w, "notice", "", struct {
 		Notice
@@ -82,13 +82,13 @@ func (c *Console) Notice(w io.Writer, n Notice) error {
 	}{n, command(n.Command...)})
 }
 
-// Name is a page that asks a person for the name under which a form is sent on.
+// Name is a page that asks for the author's name before a form is submitted.
 type Name struct {
-	Action string            // where the form goes
-	Fields map[string]string // what it says already
+	Action string            // URL of the form
+	Fields map[string]string // fields that are already filled
 }
 
-// Name writes the page of n.
+// Name writes the page.
 func (c *Console) Name(w io.Writer, n Name) error {
 	fields := maps.Clone(n.Fields)
 	delete(fields, "author")

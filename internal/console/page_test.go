@@ -47,7 +47,7 @@ func newMap(t testing.TB, cells uint64) *cell.Map {
 	return m
 }
 
-// newGrown makes a map of generations with these counts, the last announced for an hour after noon.
+// newGrown returns a map of generations with these counts; the last is announced for an hour after noon.
 func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 	t.Helper()
 	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: len(counts) - 2, Floor: floor, Until: noon.Add(2 * time.Hour)}
@@ -65,8 +65,7 @@ func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 	return m
 }
 
-// ringOf is the page of a map whose cells are in the states that they should be in, each with 1000
-// records.
+// ringOf returns the page of a map with all cells in their expected states and 1000 records each.
 func ringOf(m *cell.Map) console.Ring {
 	r := console.Ring{Time: noon, Map: m, Status: &cells.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
 	for _, c := range m.Cells() {
@@ -114,7 +113,7 @@ func id(t testing.TB, n int) locality.ID {
 	return parsed
 }
 
-// why explains an entity of one record per name, each joined to the first.
+// why returns the explanation of an entity with one record per name, each joined to the first.
 func why(t testing.TB, names ...string) *explain.Explanation {
 	t.Helper()
 	w := &explain.Explanation{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
@@ -244,7 +243,7 @@ func byID(t testing.TB, root *html.Node, id string) *html.Node {
 	return found
 }
 
-// allowed are the elements that pages are made of: none of them is made by a record.
+// allowed are the HTML elements of pages: none of them can come from a record.
 var allowed = map[string]bool{}
 
 func init() {

@@ -9,17 +9,17 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// only is what one of two records says, and the other does not.
+// only marks an attribute that only one of the two records has.
 const only = "only"
 
 // pairRow is one attribute of two records.
 type pairRow struct {
 	Attribute string
 	A, B      []string
-	State     string // how they stand to each other
+	State     string // how the values compare
 }
 
-// Words says what the state means.
+// Words describes the state.
 func (r pairRow) Words() string {
 	switch r.State {
 	case same:
@@ -33,8 +33,8 @@ func (r pairRow) Words() string {
 	}
 }
 
-// pairRows lays what two records say side by side, in the order of the schema. What else a record says, which no
-// schema declares any more, comes last.
+// pairRows lists the values of two records side by side, in the order of the schema. Attributes that the schema no
+// longer declares come last.
 func pairRows(schema *match.Schema, a, b *entity.Record) []pairRow {
 	m := match.New(schema, nil)
 	var names, rest []string
@@ -59,7 +59,7 @@ func pairRows(schema *match.Schema, a, b *entity.Record) []pairRow {
 	return rows
 }
 
-// compared tells how the values of two records stand to each other. Lists with a value in common agree.
+// compared compares the values of two records. Lists agree if they have a value in common.
 func compared(m *match.Matcher, r pairRow) string {
 	normal := func(raw string) string {
 		if n := m.NormaliseValue(r.Attribute, raw); n != "" {

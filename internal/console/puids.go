@@ -9,13 +9,13 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The ring of puids is drawn as a line, and below it, as through a lens, what lies at three
-// neighbouring starts: a row for each generation, a column for each range. So each generation
-// stands one step to the right of the one before, and no two ranges stand in one column.
+// The ring of puids is drawn as a line. Below it, as if through a lens, are the ranges at three neighbouring starts: a
+// row for each generation and a column for each range. Each generation is one column to the right of the previous one,
+// so no two ranges share a column.
 const (
 	stripWidth  = 640.0
-	stripEdge   = 10.0 // left and right of the line
-	stripLine   = 26.0 // how far down the line is
+	stripEdge   = 10.0 // margin left and right of the line
+	stripLine   = 26.0 // y position of the line
 	stripRows   = 84.0
 	stripRow    = 20.0
 	stripNames  = 34.0 // for the names of the rows
@@ -27,40 +27,40 @@ const (
 // strip is the picture of the puids.
 type strip struct {
 	Height  float64
-	Lens    string // outline of what connects the line with the rows
+	Lens    string // outline connecting the line with the rows
 	Ticks   string
-	Marker  string // where the puid asked for is on the line, "" without one
+	Marker  string // position of the requested puid on the line, "" without one
 	Rows    []text // names of generations
 	Shelves []shelf
 	Gaps    []text
-	// Room is how many generations fit between two starts, Shift where the numbers are.
+	// Room is how many generations fit between two starts, Shift the position of the numbers.
 	Room  string
 	Slots []slot
-	// Beyond says that the puid lies further behind a start than the picture reaches.
+	// Beyond says that the puid is further behind a start than the picture shows.
 	Beyond string
 }
 
-// shelf is what lies at one start.
+// shelf holds the ranges at one start.
 type shelf struct {
 	Title text
 	Boxes []box
 }
 
-// box is a range: of a cell, nobody's, or still free.
+// box is a range: of a cell, of no cell, or free.
 type box struct {
 	X, Y, W, H string
 	Class      string
 	Name       text
 }
 
-// slot is a line of the table behind the picture.
+// slot is a row of the table behind the picture.
 type slot struct {
 	Start, Gen, Cell, Lo, Hi string
 	Here                     bool
 }
 
-// newStrip draws the start that a puid lies behind with its neighbours, or without one the first
-// start of a cell that is not the ring's own.
+// newStrip draws the start before a puid and its neighbours; without a puid, the first start of a cell that is not the
+// ring's own.
 func newStrip(m *cell.Map, p *cell.PuidRoute) *strip {
 	gens := m.Generations()
 	finest := m.Count(gens - 1)
@@ -97,7 +97,7 @@ func newStrip(m *cell.Map, p *cell.PuidRoute) *strip {
 	return s
 }
 
-// startOf is the number of the first range at a start.
+// startOf returns the number of the first range at a start.
 func startOf(slots []cell.Slot) uint64 { return (uint64(slots[0].Lo) ^ 1<<63) >> 32 }
 
 // shelf draws the ranges at one start, and the next free one.
@@ -137,7 +137,7 @@ func (s *strip) shelf(x, column float64, slots []cell.Slot, p *cell.PuidRoute) {
 	s.Shelves = append(s.Shelves, sh)
 }
 
-// line draws all puids as a line, from -2^63 on the left, with the starts and the lens.
+// line draws all puids as a line, from -2^63 at the left, with the starts and the lens.
 func (s *strip) line(m *cell.Map, starts []uint64, right float64, p *cell.PuidRoute) {
 	at := func(slot uint64) float64 { return stripEdge + (stripWidth-2*stripEdge)*float64(slot)/(1<<32) }
 	gen := m.Generations() - 1

@@ -23,7 +23,7 @@ func parseID(t testing.TB, s string) locality.ID {
 	return parsed
 }
 
-// What the picture is for: no two ranges at one start stand in one column, and each cell's is there.
+// No two ranges at one start share a column, and each cell's range is drawn.
 func TestStrip_NoTwoRangesShareAColumn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -13,32 +13,32 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Review is the queue of pairs that a person should decide about, and one of them whole.
+// Review is the content of the review page: the queue, and one pair in full.
 type Review struct {
-	// Pairs are the first of the queue.
+	// Pairs are the first pairs of the queue.
 	Pairs []decisions.ReviewPair
-	// Left is how many there are; More tells that there are more than that.
+	// Left is how many pairs there are; More reports that there are more than that.
 	Left int
 	More bool
-	// Pair is the one to decide about now; nil if there is none.
+	// Pair is the pair to decide; nil if there is none.
 	Pair *Pair
-	// Author is who answered last, so that nobody types a name twice.
+	// Author is the last author, so that a name is typed only once.
 	Author string
-	// Answer is what was just decided, nil if nothing was.
+	// Answer is the decision that was just made, nil if there is none.
 	Answer *decisions.Decided
-	// Problem says why a pair that was asked for is not shown.
+	// Problem says why a requested pair is not shown.
 	Problem string
 }
 
-// Pair is two records with all that helps to decide whether they speak of one thing.
+// Pair is two records with everything needed to decide whether they are the same thing.
 type Pair struct {
 	WhyNot           *explain.Comparison
 	A, B             *entity.Record
-	EntityA, EntityB *entity.Entity // the same one if it is decided
+	EntityA, EntityB *entity.Entity // equal if the pair is decided
 	Schema           *match.Schema
 }
 
-// Review writes the page of the review queue.
+// Review writes the review page.
 func (c *Console) Review(w io.Writer, r Review) error {
 	p := reviewPage{
 		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Author: r.Author, Problem: r.Problem,
@@ -56,7 +56,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 			Link: reviewAddress(q.A, q.B), Shown: i == at,
 		})
 	}
-	// The one after the one shown is next, whatever becomes of it; from the last of the page, the first.
+	// The next pair follows the one shown; after the last one it is the first.
 	if next := at + 1; next < len(p.Pairs) {
 		q := r.Pairs[next]
 		p.Next, p.NextA, p.NextB = p.Pairs[next].Link, q.A.String(), q.B.String()
@@ -75,7 +75,7 @@ type reviewPage struct {
 	None         bool
 	Pairs        []reviewLine
 	Pair         *reviewed
-	Next         string // where the next pair is
+	Next         string // URL of the next pair
 	NextA, NextB string
 	First        string
 	Author       string
@@ -89,23 +89,23 @@ type reviewLine struct {
 	A, B   string
 	Names  [2]string
 	Bits   string
-	Merges string // how many records the entity would have
+	Merges string // number of records of the merged entity
 	Link   string
 	Shown  bool
 }
 
-// reviewed is the pair at hand.
+// reviewed is the pair shown.
 type reviewed struct {
 	A, B      side
 	Rows      []pairRow
 	Fall      waterfall
-	Decided   bool   // they are one entity
-	Together  string // how many records it would have, or has
-	Same      string // the command that says so
+	Decided   bool   // they are in one entity
+	Together  string // number of records of the merged entity
+	Same      string // the command that merges them
 	Different string
 }
 
-// side is one record of a pair, and the entity that it is in.
+// side is one record of a pair, and its entity.
 type side struct {
 	Ref, Source, Key string
 	Seen             string
@@ -138,7 +138,7 @@ func newSide(rec *entity.Record, e *entity.Entity) side {
 	}
 }
 
-// named are the names of two records, as far as their explanation has them.
+// named returns the names of two records from their explanation, if it has them.
 func named(e match.Explanation) (names [2]string) {
 	for _, l := range e.Lines {
 		if len(l.A) > 0 && len(l.B) > 0 {
@@ -148,7 +148,7 @@ func named(e match.Explanation) (names [2]string) {
 	return names
 }
 
-// reviewAddress is where a pair is shown, or the first of the queue.
+// reviewAddress returns the URL of a pair, or of the first of the queue.
 func reviewAddress(a, b entity.Ref) string {
 	if a.Source == "" {
 		return "/review"

@@ -25,7 +25,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// twins are two records that a person should look at, of entities of two records and of one; s is what they say.
+// twins returns a possible match, of an entity of two records and one of a single record; s is their text.
 func twins(t testing.TB, s string) *console.Pair {
 	t.Helper()
 	a := &entity.Record{PUID: 1, Ref: entity.Ref{Source: "pos", Key: s}, Observed: noon, Attributes: entity.Attributes{
@@ -81,7 +81,7 @@ func decisionsOf(t testing.TB, s string) []decisions.Decided {
 	return []decisions.Decided{alike, apart, anchor, value}
 }
 
-// howOf joins records one after the other, the last as a person said, and refuses one more.
+// howOf joins records one by one, the last by a decision, and rejects one more.
 func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage {
 	h := &explain.Lineage{Component: len(records) + 1, Took: time.Millisecond}
 	group := []entity.Ref{}
@@ -111,7 +111,7 @@ func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage
 	return h
 }
 
-// reviewRenderings are the pages on which people decide, each with every text from outside set to s.
+// reviewRenderings returns the pages for decisions with every external text set to s.
 func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]func(io.Writer) error {
 	t.Helper()
 	answered := queueOf(t, s, 3)
@@ -210,7 +210,7 @@ func TestReview_SaysHowManyAreLeft(t *testing.T) {
 	}
 }
 
-// forms reads the forms of a page: where each goes, and the names and values of its fields.
+// forms returns the forms of a page: their URLs, and the names and values of their fields.
 func forms(root *html.Node) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	elements(root, func(f *html.Node) {

@@ -9,22 +9,22 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The ring is drawn around the middle of a square, in its units. Each cell is a piece of the band
-// that is filled from the inside out.
+// The ring is drawn around the centre of a square, in its units. Each cell is a piece of the band that is filled from
+// the inside out.
 const (
 	ringSize  = 320
 	ringInner = 92.0
 	ringOuter = 148.0
-	// ringEven is how full a cell is drawn that holds its even share: so one that holds half as
-	// much again is drawn full, and the picture stays the same while all cells grow alike.
+	// ringEven is how full a cell with an even share is drawn. A cell with half as much again is drawn full, and the
+	// picture stays the same while all cells grow alike.
 	ringEven = 2.0 / 3
-	ringGap  = 2.0 // between two cells, on the outside
+	ringGap  = 2.0 // gap between two cells at the outer edge
 )
 
-// piece is one cell of the ring: where it is on the picture and where the table says the same.
+// piece is one cell of the ring: its position in the picture, with links to its table row.
 type piece struct {
-	Cell  string // its name, which is also the prefix of its slots
-	Name  string // the same, or of several cells that are drawn as one, the first and the last
+	Cell  string // its name, also the prefix of its slots
+	Name  string // the same; the first and the last of several cells drawn as one
 	Track string // outline of the whole piece
 	Start string // first position of its segment
 }
@@ -43,10 +43,10 @@ func pieces(groups []group) []piece {
 	return all
 }
 
-// position writes a part of a turn as the 32-bit position on the ring.
+// position formats a fraction of a turn as a 32-bit ring position.
 func position(turn float64) string { return hexPosition(uint64(turn * (1 << 32))) }
 
-// fill says how full a cell is drawn, 0 to 1.
+// fill returns how full a cell is drawn, 0 to 1.
 func fill(records, all int64, share float64) float64 {
 	if records <= 0 || all <= 0 || share <= 0 {
 		return 0
@@ -54,8 +54,8 @@ func fill(records, all int64, share float64) float64 {
 	return min(1, float64(records)/(float64(all)*share)*ringEven)
 }
 
-// band is the path of a cell's piece, from the inner edge to the part full of its height. It is
-// empty for a cell that holds nothing.
+// band returns the path of a cell's piece, from the inner edge to the given fraction of its height; empty for a cell
+// without records.
 func band(a cell.Arc, full float64) string {
 	if full <= 0 {
 		return ""
@@ -63,15 +63,15 @@ func band(a cell.Arc, full float64) string {
 	return slice(a, ringInner, ringInner+(ringOuter-ringInner)*min(full, 1), ringGap/(2*math.Pi*ringOuter))
 }
 
-// slice is the path of a piece of a band between two radii, with a gap, as a part of a turn, to its
-// neighbours.
+// slice returns the path of a piece of a band between two radii, with a gap to its neighbours, given as a fraction of a
+// turn.
 func slice(a cell.Arc, inner, outer, gap float64) string {
 	gap = min(gap, a.Share()/4) / 2
 	if a.Share() == 1 {
 		gap = 0
 	}
 	from, to := a.From+gap, a.To-gap
-	middle := (from + to) / 2 // an arc of a whole turn would be none: it begins where it ends
+	middle := (from + to) / 2 // SVG cannot draw an arc of a whole turn: its ends coincide
 	var p outline
 	p.point('M', from, outer)
 	p.arc(middle, outer, true)
@@ -82,14 +82,14 @@ func slice(a cell.Arc, inner, outer, gap float64) string {
 	return string(append(p, 'Z'))
 }
 
-// outline is the text of an SVG path in the making.
+// outline builds the text of an SVG path.
 type outline []byte
 
 func (p *outline) number(v float64) {
 	*p = strconv.AppendFloat(*p, math.Round(v*100)/100, 'f', -1, 64)
 }
 
-// point goes to the place at a part of a turn, clockwise from the top.
+// point adds a command to the point at a fraction of a turn, clockwise from the top.
 func (p *outline) point(command byte, turn, radius float64) {
 	*p = append(*p, command)
 	sin, cos := math.Sincos(2 * math.Pi * turn)
@@ -98,7 +98,7 @@ func (p *outline) point(command byte, turn, radius float64) {
 	p.number(ringSize/2 - radius*cos)
 }
 
-// arc goes there along the circle, by at most half a turn.
+// arc adds an arc to that point along the circle, by at most half a turn.
 func (p *outline) arc(turn, radius float64, clockwise bool) {
 	*p = append(*p, 'A')
 	p.number(radius)
@@ -112,7 +112,7 @@ func (p *outline) arc(turn, radius float64, clockwise bool) {
 	p.point(' ', turn, radius)
 }
 
-// curve is the path of an arc of any length, clockwise.
+// curve returns the path of an arc of any length, clockwise.
 func curve(from, to, radius float64) string {
 	var p outline
 	p.point('M', from, radius)
@@ -121,7 +121,7 @@ func curve(from, to, radius float64) string {
 	return string(p)
 }
 
-// at goes to a place given by its coordinates.
+// at adds a command to a point given by its coordinates.
 func (p *outline) at(command byte, x, y float64) {
 	*p = append(*p, command)
 	p.number(x)

@@ -14,25 +14,25 @@ import (
 	"github.com/locus-db/locus/explain"
 )
 
-// rowsAtOnce is how many cells the table of the ring lists on one page.
+// rowsAtOnce is how many cells a page of the table lists.
 const rowsAtOnce = 512
 
-// Ring is what the page of the ring shows: the cells at one moment, and the way of an address.
+// Ring is the content of the ring page: the cells at one moment, and the route of an address.
 type Ring struct {
 	Time   time.Time
 	Status *cells.Status
 	Map    *cell.Map
-	// Address is what was asked for as it was typed, Route what is known of its way; nil if nothing
-	// was asked, or what was typed is no address.
+	// Address is the requested address as typed, Route what is known of its route; nil if nothing was requested or the
+	// text is not an address.
 	Address string
 	Route   *explain.Route
-	// Problem says why the way is not the whole one; "" if it is.
+	// Problem says why the route is incomplete; "" if it is complete.
 	Problem string
-	// From is the cell that the table begins with.
+	// From is the first cell of the table.
 	From cell.ID
 }
 
-// Ring writes the page of the ring.
+// Ring writes the ring page.
 func (c *Console) Ring(w io.Writer, r Ring) error {
 	known := censusOf(r.Status)
 	bands := hoops(r.Map, known, r.Time, r.link)
@@ -62,7 +62,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 	return c.render(w, "ring", "", p)
 }
 
-// explain is the way on the command line, where a negative puid would pass for a flag.
+// explainAddress returns the command that explains an address; it keeps a negative puid from being parsed as a flag.
 func explainAddress(address string) string {
 	if strings.HasPrefix(address, "-") {
 		return command("locus", "route", "--explain", "--", address)
@@ -76,20 +76,20 @@ type ringPage struct {
 	Legend   []string
 	Facts    []fact
 	As       string // time of day
-	Problems string // what is wrong with the installation
-	Made     string // how many cells there are
+	Problems string // problems of the installation
+	Made     string // number of cells
 	Records  string
 	Drawn    []string // what is drawn together
 	Way      *way
 	Strip    *strip
 	Rows     []cellRow
-	Next     string // address of the rest of the table
-	First    string // of its beginning
+	Next     string // URL of the rest of the table
+	First    string // URL of its beginning
 	Command  string
 	Explain  string
 }
 
-// legend is the design, for somebody who sees it for the first time.
+// legend explains the picture to first-time viewers.
 var legend = []string{
 	"Every key has a place on this ring: the first 32 bits of its hash.",
 	"Each band is a generation of cells; Locus grows by adding one outside, and nothing ever moves.",
@@ -97,7 +97,7 @@ var legend = []string{
 	"A puid or an entity id needs no search: it says by itself which cell it lives in.",
 }
 
-// fact is a line about the map.
+// fact is a row about the map.
 type fact struct{ Name, Value string }
 
 func (p *ringPage) facts() {
@@ -112,7 +112,7 @@ func (p *ringPage) facts() {
 	}
 }
 
-// When says when what is announced starts; "" if nothing is.
+// When says when an announced generation starts; "" if there is none.
 func (p ringPage) When() string {
 	for _, h := range p.Bands {
 		if h.When != "" {
@@ -122,26 +122,26 @@ func (p ringPage) When() string {
 	return ""
 }
 
-// Box is the square that the bands are drawn in, with room for the end of a ray and a line above.
+// Box returns the square of the bands, with room for the end of a ray and a line above.
 func (ringPage) Box() string { return "-2 -8 324 334" }
 
-// Middle is the middle of the picture.
+// Middle returns the centre of the picture.
 func (ringPage) Middle() int { return ringSize / 2 }
 
-// Page names what the page is made of: one made of something else must be loaded again.
+// Page identifies the structure of the page; if it changes, the page must be reloaded.
 func (p ringPage) Page() string {
 	return strconv.Itoa(p.Map.Generations()) + "/" + strconv.Itoa(p.Map.Current())
 }
 
-// cellRow is a line of the table.
+// cellRow is a row of the table.
 type cellRow struct {
 	Cell, Gen, URL, State, Incarnation string
 	Segment, From, To                  string
 	Records, PUIDs, Fill, Epoch        string
-	On                                 bool // the way leads through it
+	On                                 bool // on the route
 }
 
-// rows fills the table with the cells from the wanted one on, the oldest generation first.
+// rows fills the table with the cells from the requested one on, the oldest generation first.
 func (p *ringPage) rows(known census) {
 	all := p.Map.Cells()
 	from := p.offset(p.From)
@@ -165,7 +165,7 @@ func (p *ringPage) rows(known census) {
 	}
 }
 
-// offset is the place of a cell in the table; that of one that there is not is 0.
+// offset returns the index of a cell in the table, 0 if there is no such cell.
 func (r *Ring) offset(c cell.ID) (n int) {
 	if !r.Map.Has(c) {
 		return 0
@@ -207,7 +207,6 @@ func (p *ringPage) row(arc cell.Arc, incarnation int, known census) cellRow {
 	return row
 }
 
-// cellsOfWay are the cells that the way leads through.
 func (r *Ring) cellsOfWay() map[cell.ID]bool {
 	on := map[cell.ID]bool{}
 	if r.Route == nil {
@@ -227,7 +226,7 @@ func (r *Ring) cellsOfWay() map[cell.ID]bool {
 	return on
 }
 
-// link leads to the line of a cell, on this page of the table or on its own.
+// link returns the URL of the row of a cell, on this page of the table or another.
 func (r *Ring) link(c cell.ID) string {
 	from := r.offset(r.From)
 	if at := r.offset(c); at >= from && at < from+rowsAtOnce {
@@ -236,7 +235,7 @@ func (r *Ring) link(c cell.ID) string {
 	return r.page(c) + "#" + c.String()
 }
 
-// page is the address of the page whose table begins with a cell.
+// page returns the URL of the page whose table begins with a cell.
 func (r *Ring) page(c cell.ID) string {
 	q := url.Values{}
 	if r.Address != "" {

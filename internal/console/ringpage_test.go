@@ -44,7 +44,7 @@ func carrying(root *html.Node, names ...string) (n int) {
 	return n
 }
 
-// row is the line of a cell in the table, a text for each column.
+// row returns the cells of a table row as texts.
 func row(t testing.TB, root *html.Node, c string) (columns []string) {
 	t.Helper()
 	for n := range byID(t, root, c).ChildNodes() {

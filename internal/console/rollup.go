@@ -16,31 +16,31 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// GroupsAtOnce is how many groups stand on a page.
+// GroupsAtOnce is how many groups a page lists.
 const GroupsAtOnce = 50
 
-// Rollup is what the page of one rollup shows: its groups, or one of them and what changed it.
+// Rollup is the content of the page of a rollup: its groups, or one of them and what changed it.
 type Rollup struct {
 	Time   time.Time
 	Status *rollups.Status
-	// Answer holds the groups; nil if they cannot be read, and Problem says why. An answer that is ordered
-	// by a measure holds the groups of all pages.
+	// Answer holds the groups; nil if they cannot be read, with the reason in Problem. An answer ordered by a measure
+	// holds the groups of all pages.
 	Answer  *rollups.Answer
 	Problem string
-	// By is the measure that groups are ordered by, "" if that is their names.
+	// By is the measure that groups are ordered by, "" for their names.
 	By string
-	// Page is the one that is looked at of an answer that is ordered by a measure, from 0.
+	// Page is the page shown of an answer ordered by a measure, from 0.
 	Page int
-	// After is where a page by name began; nil for the first.
+	// After is the exclusive start of a page by name; nil for the first.
 	After []string
-	// Group was asked for, as it was typed; nil for all.
+	// Group is the requested group, as typed; nil for all.
 	Group []string
-	// Effects are the changes that touched it, the latest last. Unexplained says why they cannot be told.
+	// Effects are the changes that affected it, the latest last. Unexplained says why they are missing.
 	Effects     []rollups.CellEffect
 	Unexplained string
 }
 
-// Orders are the measures that groups can be ordered by. The first is that which pages begin with.
+// Orders returns the measures that groups can be ordered by. The first is the default.
 func Orders(d *rollup.Definition) (orders []string) {
 	for _, first := range []bool{true, false} {
 		for _, m := range d.Measures {
@@ -52,7 +52,7 @@ func Orders(d *rollup.Definition) (orders []string) {
 	return orders
 }
 
-// Rollup writes the page of one rollup.
+// Rollup writes the page of a rollup.
 func (c *Console) Rollup(w io.Writer, r Rollup) error {
 	p := rollupPage{
 		card: newCard(r.Status), Version: c.version, As: clock(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
@@ -87,10 +87,10 @@ func (c *Console) Rollup(w io.Writer, r Rollup) error {
 	return c.render(w, "rollup", "", p)
 }
 
-// longestWatermark is how long one may be to be shown in a line; the table of cells has all of it.
+// longestWatermark is the maximum length of a watermark shown inline; the table of cells has all of it.
 const longestWatermark = 90
 
-// GroupParam is the parameter of the query that holds the value of a group's i-th attribute.
+// GroupParam returns the query parameter for the value of a group's i-th attribute.
 func GroupParam(i int) string { return "g" + strconv.Itoa(i+1) }
 
 type rollupPage struct {
@@ -98,7 +98,7 @@ type rollupPage struct {
 	Of        Rollup
 	Version   string
 	As        string
-	Here      string // address of the page without a query
+	Here      string // URL of the page without a query
 	Watermark string // "" if it is too long
 	Problems  []string
 	Fields    []field
@@ -108,14 +108,14 @@ type rollupPage struct {
 	Next      string
 	First     string
 	Note      string // what the list leaves out
-	Get       string // the command that tells the same
+	Get       string // the equivalent command
 	Lines     []cellLine
 	Open      bool   // show the table of cells
-	Made      string // how many cells there are
-	More      string // how many of them are not listed
+	Made      string // number of cells
+	More      string // number of cells not listed
 }
 
-// field is where a value of a group's attribute is typed.
+// field is the input for the value of a group's attribute.
 type field struct{ Param, Attribute, Value string }
 
 // order is a way to order the groups.
@@ -124,13 +124,13 @@ type order struct {
 	Here       bool
 }
 
-// Page names what the page is made of: another generation may have another definition.
+// Page identifies the structure of the page: another generation may have another definition.
 func (p rollupPage) Page() string { return p.Version + "/" + p.Generation }
 
-// Rebuild is the command that counts anew.
+// Rebuild returns the command that rebuilds the rollup.
 func (p rollupPage) Rebuild() string { return command("locus", "rollup", "rebuild", p.Name) }
 
-// Verify is the command that recomputes and compares.
+// Verify returns the command that recomputes and compares.
 func (p rollupPage) Verify() string { return command("locus", "rollup", "verify", p.Name) }
 
 func (p *rollupPage) problems() {
@@ -212,10 +212,9 @@ func (p *rollupPage) one(d *rollup.Definition) {
 	slices.Reverse(p.One.Effects)
 }
 
-// at is the address of this page with a query.
+// at returns the URL of this page with a query.
 func (p *rollupPage) at(q url.Values) string { return p.Here + "?" + q.Encode() }
 
-// group is the address of a group.
 func (p *rollupPage) group(values []string) string {
 	q := url.Values{}
 	for i, v := range values {
@@ -224,13 +223,13 @@ func (p *rollupPage) group(values []string) string {
 	return p.at(q)
 }
 
-// afterText is a group as the parameter after has it; ParseAfter reads it.
+// afterText encodes a group for the parameter after; ParseAfter decodes it.
 func afterText(group []string) string {
-	text, _ := json.Marshal(group) // a list of strings always has one
+	text, _ := json.Marshal(group) // cannot fail for a list of strings
 	return string(text)
 }
 
-// ParseAfter reads the group that a page by name begins after.
+// ParseAfter decodes the group that a page by name begins after.
 func ParseAfter(text string) (group []string, ok bool) {
 	err := json.Unmarshal([]byte(text), &group)
 	return group, err == nil && len(group) > 0

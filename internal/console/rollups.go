@@ -10,14 +10,14 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Rollups is how all rollups stand at one moment.
+// Rollups is the content of the rollups page at one moment.
 type Rollups struct {
 	Time    time.Time
 	Rollups []rollups.Status
-	Schema  *match.Schema // of the example that stands where there is no rollup yet
+	Schema  *match.Schema // for the example shown if there is no rollup yet
 }
 
-// Rollups writes the page of all rollups.
+// Rollups writes the rollups page.
 func (c *Console) Rollups(w io.Writer, r Rollups) error {
 	p := rollupsPage{As: clock(r.Time), Made: counted(int64(len(r.Rollups)), "rollup"), Version: c.version}
 	for i := range r.Rollups {
@@ -32,10 +32,10 @@ func (c *Console) Rollups(w io.Writer, r Rollups) error {
 type rollupsPage struct {
 	As, Made, Version string
 	Cards             []card
-	Example           string // how to define one, if there is none
+	Example           string // how to define a rollup, if there is none
 }
 
-// Page names what the page is made of: a list is one thing, and nothing to list is another.
+// Page identifies the structure of the page: with a list, or without.
 func (p rollupsPage) Page() string {
 	if len(p.Cards) == 0 {
 		return p.Version + "/empty"
@@ -43,19 +43,19 @@ func (p rollupsPage) Page() string {
 	return p.Version + "/list"
 }
 
-// card is how a rollup stands, on the page of all and at the head of its own.
+// card is the state of a rollup, on the page of all and at the head of its own.
 type card struct {
 	Name     string
 	State    rollups.State
 	Counting counting
-	// Generation serves; Coming says which one is to take its place, "" if none is.
+	// Generation is the active one; Coming is the one being built, "" if there is none.
 	Generation, Coming string
 	Groups, Lag        string
 	Verified           string
 	Keepers            []keeper
-	Left               string // processes that are not listed
+	Left               string // number of processes left out
 	Troubles           []trouble
-	Status             string // the command that tells all this
+	Status             string // the equivalent command
 }
 
 func newCard(s *rollups.Status) card {
@@ -72,7 +72,7 @@ func newCard(s *rollups.Status) card {
 			c.Coming = count(s.Building) + " cannot be built: " + s.Trouble
 		}
 	}
-	if n := len(s.Cells); n > 1 { // a group that two cells have counts twice
+	if n := len(s.Cells); n > 1 { // a group in two cells counts twice
 		c.Groups += " in " + count(int64(n)) + " cells"
 	}
 	if s.Generation == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// statusOf is a rollup that follows in so many cells, kept by so many processes in turn.
+// statusOf returns a rollup that follows in so many cells, spread over so many processes.
 func statusOf(cells, owners int) *rollups.Status {
 	s := &rollups.Status{
 		Name: "pets_by_tag", State: rollups.Following, Generation: 7, Groups: 12, Lag: 3 * time.Millisecond, Verified: noon, Watermark: changelog.Watermark{},
@@ -40,7 +40,7 @@ func statusOf(cells, owners int) *rollups.Status {
 	return s
 }
 
-// petsOf is a group with so many pets at each location; each weighs a thousand.
+// petsOf returns a group with so many pets at each location; each weighs a thousand.
 func petsOf(d *rollup.Definition, group []string, at map[string]int64) rollup.Group {
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
@@ -72,7 +72,7 @@ func answerOf(s *rollups.Status, groups ...rollup.Group) *rollups.Answer {
 	}
 }
 
-// rollupRenderings are pages of rollups, each with every text from outside set to s.
+// rollupRenderings returns rollup pages with every external text set to s.
 func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]func(io.Writer) error {
 	t.Helper()
 	hostile := statusOf(3, 2)

@@ -13,28 +13,28 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Search is a question and one page of its answer.
+// Search is a query and one page of its results.
 type Search struct {
-	Name      string // as it was typed
+	Name      string // as typed
 	Attribute string
 	Value     string
-	Filters   []string        // further ones, each ATTRIBUTE:VALUE
+	Filters   []string        // further filters, each ATTRIBUTE:VALUE
 	Has       []string        // attributes that must have a value
 	Without   []string        // attributes that must have none
-	Order     string          // best or id; "" is best
-	Kind      string          // the only one that is looked for; "" for all
-	Kinds     []*match.Schema // that there are
-	Schema    *match.Schema   // whose attributes can be asked for
+	Order     string          // best or id; "" means best
+	Kind      string          // the only kind; "" for all
+	Kinds     []*match.Schema // existing kinds
+	Schema    *match.Schema   // kind whose attributes can be used
 	Found     []*entity.Entity
-	// Cursor leads to the next page; "" on the last one.
+	// Cursor is that of the next page; "" on the last one.
 	Cursor string
 	// Further is set on every page but the first.
 	Further bool
-	// Problem says what is wrong with the question; nothing was found then.
+	// Problem says what is wrong with the query; there are no results then.
 	Problem string
 }
 
-// Search writes the page of s.
+// Search writes the search page.
 func (c *Console) Search(w io.Writer, s Search) error {
 	p := searchPage{Search: s, Command: s.command(), Conditions: s.conditions()}
 	for _, a := range s.Schema.Attributes {
@@ -58,7 +58,7 @@ func (c *Console) Search(w io.Writer, s Search) error {
 type searchPage struct {
 	Search
 	Attributes []string
-	Names      []string // of the kinds
+	Names      []string // names of the kinds
 	Conditions []asked
 	Hits       []hit
 	Next       string
@@ -66,13 +66,13 @@ type searchPage struct {
 	Command    string
 }
 
-// Title is the name asked for, where markup cannot stand.
+// Title returns the searched name, isolated for use without markup.
 func (s Search) Title() string { return isolate(s.Name) }
 
-// Asked tells whether the search was narrowed at all.
+// Asked reports whether the search has any condition.
 func (s Search) Asked() bool { return len(s.query()) > 0 }
 
-// query is the question as parameters of the page.
+// query returns the query parameters of the page.
 func (s Search) query() url.Values {
 	q := url.Values{"filter": s.Filters, "has": s.Has, "without": s.Without}
 	if s.Value != "" {
@@ -85,14 +85,14 @@ func (s Search) query() url.Values {
 	return q
 }
 
-// asked is one part of the question, and where the page without it is.
+// asked is one condition, and the URL of the page without it.
 type asked struct {
 	Field, Text string
-	Value       string // of the field
+	Value       string // value of the field
 	Remove      string
 }
 
-// conditions are the parts that the form has no field for.
+// conditions returns the conditions without a form field.
 func (s Search) conditions() (all []asked) {
 	for _, field := range []struct {
 		name, text string
@@ -107,11 +107,11 @@ func (s Search) conditions() (all []asked) {
 	return all
 }
 
-// hit is one entity found.
+// hit is an entity found.
 type hit struct {
 	ID, Name string
 	Kind     string
-	Line     []string // where it is and what it is
+	Line     []string // location and category
 	Made     string
 	Points   int
 }
@@ -123,13 +123,13 @@ func newHit(e *entity.Entity) hit {
 			h.Line = append(h.Line, v)
 		}
 	}
-	for i := 1; len(h.Line) == 0 && i < len(e.View); i++ { // a kind that has none of these: what comes after the name
+	for i := 1; len(h.Line) == 0 && i < len(e.View); i++ { // fallback: the first attribute after the name
 		h.Line = append(h.Line, e.View[i].Values[0].Value)
 	}
 	return h
 }
 
-// address is where a page of the answer is.
+// address returns the URL of a page of results.
 func (s Search) address(cursor string) string {
 	q := s.query()
 	if cursor != "" {
@@ -138,7 +138,7 @@ func (s Search) address(cursor string) string {
 	return at(q)
 }
 
-// at is where the page of a question is.
+// at returns the URL of the search page for a query.
 func at(q url.Values) string {
 	if text := q.Encode(); text != "" {
 		return "/entities?" + text
@@ -146,7 +146,7 @@ func at(q url.Values) string {
 	return "/entities"
 }
 
-// command is the search on the command line.
+// command returns the equivalent command.
 func (s Search) command() string {
 	args, q := []string{"locus", "entity", "list"}, s.query()
 	for _, f := range q["filter"] {
@@ -158,7 +158,7 @@ func (s Search) command() string {
 			args = append(args, "--"+name, v)
 		}
 	}
-	if len(q) == 0 { // of which the command lists everything by id
+	if len(q) == 0 { // without conditions the command lists by id
 		args = append(args, "--order", "best")
 	}
 	if s.Name != "" {

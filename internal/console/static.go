@@ -12,11 +12,11 @@ import (
 //go:embed static
 var static embed.FS
 
-// File is a file that pages refer to.
+// File is a static file.
 type File struct {
 	Body []byte
 	Type string // the media type
-	ETag string // changes with the content, in quotes
+	ETag string // changes with the content; in quotes
 }
 
 var types = map[string]string{
@@ -30,7 +30,7 @@ var files = readStatic()
 func readStatic() map[string]File {
 	entries, err := static.ReadDir("static")
 	if err != nil {
-		panic(err) // the directory is part of the binary
+		panic(err) // the directory is embedded in the binary
 	}
 	all := make(map[string]File, len(entries))
 	for _, e := range entries {
@@ -44,8 +44,8 @@ func readStatic() map[string]File {
 	return all
 }
 
-// Static answers with the file of a name such as "console.css". Names are looked up in a table, so
-// no name leads out of it.
+// Static returns the file with a name such as "console.css". Names are looked up in a table, so no name leads outside
+// of it.
 func Static(name string) (File, bool) {
 	f, ok := files[name]
 	return f, ok

@@ -9,8 +9,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// waterfall is one join as bars that add up: each begins where the one before ended, and the last
-// one is the sum.
+// waterfall is one join as bars that add up: each begins where the previous one ended, and the last is the sum.
 type waterfall struct {
 	A, B      int // numbers of the records
 	RefA      string
@@ -20,36 +19,36 @@ type waterfall struct {
 	Threshold string
 	Steps     []step
 	Total     bar
-	Zero      string // where the lines of nothing and of the threshold stand
+	Zero      string // positions of the lines for zero and for the threshold
 	Mark      string
 	Met       []met
 	Command   string
 }
 
-// step is one line of evidence.
+// step is one row of evidence.
 type step struct {
 	Attribute string
 	Level     string
 	Bits      string
-	Running   string // the sum up to here
+	Running   string // the running sum
 	A, B      []string
 	Bar       bar
 }
 
-// bar is a piece of the scale, its numbers in percent of it.
+// bar is a part of the scale, in percent.
 type bar struct {
 	X, Width string
-	Against  bool // it speaks against the join
+	Against  bool // evidence against the join
 }
 
-// met is a feature by which two records found each other.
+// met is a blocking key that the two records share.
 type met struct{ Kind, Text string }
 
 func waterfalls(why *explain.Explanation) []waterfall {
 	all := make([]waterfall, len(why.Joins))
 	for i, j := range why.Joins {
 		if j.Explanation.A == match.NodeKey(j.B) {
-			j.A, j.B = j.B, j.A // the order in which the explanation gives their values
+			j.A, j.B = j.B, j.A // the order of the values in the explanation
 		}
 		w := newWaterfall(j.Explanation, why.Threshold)
 		w.RefA, w.RefB = j.A.String(), j.B.String()
@@ -91,7 +90,7 @@ func newWaterfall(e match.Explanation, threshold match.Score) waterfall {
 
 func bits(s match.Score) float64 { return float64(s) / 100 }
 
-// scale maps scores to places on a waterfall, so that every sum on the way and the threshold fit.
+// scale maps scores to positions in a waterfall, so that every running sum and the threshold fit.
 type scale struct{ low, high int }
 
 func newScale(lines []match.Line, threshold match.Score) scale {
@@ -107,14 +106,14 @@ func newScale(lines []match.Line, threshold match.Score) scale {
 	return s
 }
 
-// at is the place of a score, in percent from the left.
+// at returns the position of a score, in percent from the left.
 func (s scale) at(score int) string { return s.percent(score - s.low) }
 
 func (s scale) percent(distance int) string {
 	return strconv.FormatFloat(100*float64(distance)/float64(s.high-s.low), 'f', 2, 64) + "%"
 }
 
-// bar spans two sums.
+// bar returns the bar between two sums.
 func (s scale) bar(from, to int) bar {
 	low, high := min(from, to), max(from, to)
 	return bar{X: s.at(low), Width: s.percent(high - low), Against: to < from}

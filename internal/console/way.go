@@ -12,42 +12,42 @@ import (
 	"github.com/locus-db/locus/explain"
 )
 
-// way is the path that an address takes: its legs in words, and the same on the picture.
+// way is the route of an address: its legs in words, and in the picture.
 type way struct {
-	Kind string // of address, in words
+	Kind string // kind of the address, in words
 	Legs []leg
-	// Ray goes through the bands at the address's place, Mint is where ids are born beside it.
+	// Ray goes through the bands at the address's position. Mint is the segment of ids minted beside it.
 	Ray, Mint string
-	// At is the place in figures, Turn in words.
+	// At is the position in figures, Turn in words.
 	At, Turn string
 	Marks    []mark
-	// Missed says that nothing is stored there.
+	// Missed reports that nothing is stored there.
 	Missed bool
-	// puid is the number whose range the picture of puids shows, if there is one.
+	// puid is the puid whose range is drawn, if there is one.
 	puid *cell.PuidRoute
 }
 
-// leg is a line of a way. A mark connects it with the picture.
+// leg is a row of a route. A mark connects it with the picture.
 type leg struct {
 	Mark  string
 	Class string
 	Title string
-	Link  string // of the title, which is a cell then
+	Link  string // link of the title, which is then a cell
 	State string
 	Text  string
 }
 
-// mark is a numbered spot on the picture.
+// mark is a numbered spot in the picture.
 type mark struct {
 	text
 	Class string
-	R     string // radius; no number fits into a small one
+	R     string // radius; too small ones have no number
 }
 
-// text is a piece of text at a place of a picture.
+// text is a text at a position in a picture.
 type text struct{ X, Y, Anchor, Text string }
 
-// drawing is where ways are drawn.
+// drawing is the picture that routes are drawn on.
 type drawing struct {
 	m     *cell.Map
 	known census
@@ -55,7 +55,7 @@ type drawing struct {
 	link  func(cell.ID) string
 }
 
-// way makes the path of what a route says.
+// way converts a route.
 func (d *drawing) way(r *explain.Route) *way {
 	w := &way{Missed: !r.Found}
 	switch {
@@ -83,7 +83,7 @@ func (d *drawing) way(r *explain.Route) *way {
 
 func (w *way) add(s leg) { w.Legs = append(w.Legs, s) }
 
-// key explains an external key: its hash is a place, and a directory in each band may have it.
+// key explains an external key: its hash is a position, and the directory of a cell in each band may have it.
 func (d *drawing) key(w *way, k *cell.KeyRoute, found bool) {
 	w.Kind = "An external key"
 	turn := d.ray(w, k.Position)
@@ -101,7 +101,7 @@ func (d *drawing) key(w *way, k *cell.KeyRoute, found bool) {
 	}
 	w.add(outcome(k, found))
 	from, to := float64(k.Window.Lo)/(1<<32), float64(k.Window.Hi)/(1<<32)
-	least := max(0, 0.004-(to-from)) / 2 // narrower than that it could not be seen
+	least := max(0, 0.004-(to-from)) / 2 // minimum visible width
 	w.Mint = curve(from-least, to+least, bandsOuter+3)
 	born := fmt.Sprintf("Ids for new records here are minted in %s to %s", hexPosition(k.Window.Lo), hexPosition(k.Window.Hi-1))
 	if k.Window.From != "" {
@@ -113,7 +113,7 @@ func (d *drawing) key(w *way, k *cell.KeyRoute, found bool) {
 	w.add(leg{Title: "New ids", Text: born + ": so they live beside the key."})
 }
 
-// answers are the classes of the answers.
+// answers maps answers to CSS classes.
 var answers = map[cell.Answer]string{
 	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "found", cell.AnswerUnavailable: "silent",
 }
@@ -170,7 +170,7 @@ func (d *drawing) number(w *way, p *cell.PuidRoute) {
 	d.mark(w, "1", "found", p.Cell, (float64(p.Lo)+float64(p.Hi))/2/(1<<32))
 }
 
-// id explains an entity id: its first bits are a place, its last ones a time, which chooses the band.
+// id explains an entity id: its first bits are a position, its last ones a time, which determines the band.
 func (d *drawing) id(w *way, e *cell.EntityRoute) {
 	w.Kind = "An entity id"
 	turn := d.ray(w, e.Position)
@@ -188,7 +188,7 @@ func (d *drawing) place(position uint32, what string) leg {
 	return leg{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the turn.", what, hexPosition(uint64(position)), percent(float64(position), 1<<32))}
 }
 
-// ray draws a line from the middle through all bands and answers with its place as a part of a turn.
+// ray draws a line from the centre through all bands and returns its position as a fraction of a turn.
 func (d *drawing) ray(w *way, at uint32) (turn float64) {
 	turn = float64(at) / (1 << 32)
 	var p outline
@@ -199,7 +199,7 @@ func (d *drawing) ray(w *way, at uint32) (turn float64) {
 	return turn
 }
 
-// mark puts a number where a ray goes through the band of a cell.
+// mark puts a number where a ray crosses the band of a cell.
 func (d *drawing) mark(w *way, number, class string, c cell.ID, turn float64) {
 	for _, h := range d.bands {
 		if h.Gen != int(c.Gen) {
@@ -213,16 +213,16 @@ func (d *drawing) mark(w *way, number, class string, c cell.ID, turn float64) {
 	}
 }
 
-// spot is a place on the picture.
+// spot returns a point in the picture.
 func spot(turn, radius float64) text {
 	sin, cos := math.Sincos(2 * math.Pi * turn)
 	return text{X: figure(ringSize/2 + radius*sin), Y: figure(ringSize/2 - radius*cos)}
 }
 
-// hexPosition writes a position.
+// hexPosition formats a position.
 func hexPosition(at uint64) string { return fmt.Sprintf("0x%08x", at) }
 
-// sentence makes one of a reason.
+// sentence makes a sentence of a reason.
 func sentence(why string) string {
 	if why == "" {
 		return ""

@@ -11,24 +11,24 @@ import (
 	"github.com/locus-db/locus/explain"
 )
 
-// The questions of a WhatIf.
+// Questions of a WhatIf.
 const (
-	Without = "without" // a record were not there
-	Apart   = "apart"   // a record were another thing
-	Merge   = "merge"   // another entity were the same thing
+	Without = "without" // what if a record did not exist
+	Apart   = "apart"   // what if a record were a different thing
+	Merge   = "merge"   // what if another entity were the same thing
 )
 
-// WhatIf is what would be, and the form that makes it so.
+// WhatIf is the content of a what-if page, with the form that applies it.
 type WhatIf struct {
 	Entity   *entity.Entity
 	Question string // Without, Apart or Merge
-	Address  string // of the record or the other entity, as it was given
+	Address  string // of the record or the other entity, as given
 	Supposed *explain.ScenarioResult
 	Author   string
-	Problem  string // says what is wrong with the question; nothing is supposed then
+	Problem  string // what is wrong with the question; then there is no result
 }
 
-// WhatIf writes the page of a question, on which nothing was done yet.
+// WhatIf writes the page of a question. Nothing has been changed yet.
 func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 	id := q.Entity.ID.String()
 	p := whatIfPage{WhatIf: q, ID: id, Name: nameOf(q.Entity.View)}
@@ -58,12 +58,12 @@ type whatIfPage struct {
 	Command         string
 }
 
-// supposition is an entity as it is or would be.
+// supposition is an entity, current or hypothetical.
 type supposition struct {
 	ID, Name, Made string
 	Records        []string
 	Left           int
-	Only           bool // there is none with this id on the other side
+	Only           bool // without a counterpart of this id on the other side
 }
 
 func supposed(these, others []explain.ScenarioEntity) []supposition {

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// copies are the records of ten places that follow each other: 2.2 on the average.
+// copies is the number of records of ten consecutive places: 2.2 on average.
 var copies = [10]int{1, 1, 1, 1, 2, 2, 2, 3, 4, 5}
 
 // block is the number of records of ten places.
 const block = 22
 
-// slots say of each record of a block which place it is about, and which of its records it is.
+// slots holds the place of each record of a block, and which of its records it is.
 var slots = func() (s [block]struct{ place, copy int }) {
 	i := 0
 	for place, n := range copies {
@@ -28,7 +28,7 @@ var slots = func() (s [block]struct{ place, copy int }) {
 	return s
 }()
 
-// Generator makes records up. It is immutable and safe for many goroutines.
+// Generator generates records. It is immutable and safe for concurrent use.
 type Generator struct {
 	seed   uint64
 	n      int64
@@ -36,16 +36,16 @@ type Generator struct {
 	steady bool
 }
 
-// Record is what a source says of a place.
+// Record is what a source says about a place.
 type Record struct {
 	Source     string
 	Key        string
 	Attributes map[string][]string
-	// Place is the truth: records of one place have one number.
+	// Place is the truth: records of the same place have the same number.
 	Place int64
 }
 
-// New prepares n records of a seed, n from 1 to 2^31. Other numbers of records tell other stories.
+// New returns a generator of n records from a seed, n from 1 to 2^31. Another n gives other data.
 func New(seed uint64, n int64) *Generator {
 	g := &Generator{seed: seed, n: n, stride: n*618/1000 + 1}
 	for gcd(g.stride, n) != 1 {
@@ -54,8 +54,9 @@ func New(seed uint64, n int64) *Generator {
 	return g
 }
 
-// lags are how many blocks after a place's first record its further ones come, in a steady stream: from a thousand
-// records later to a million. A record of a place that is older than the stream is its first there.
+// lags are how many blocks after the first record of a place its further records come in a steady stream: from a
+// thousand to a million records later. If a place's earlier records would precede the stream, it starts with a later
+// one.
 var lags = func() (l [block]int64) {
 	further := 0.0
 	for i, s := range slots {
@@ -69,8 +70,8 @@ var lags = func() (l [block]int64) {
 
 const lastLag = 45_000
 
-// Steady prepares a stream without an end whose shape does not depend on how long it is: places keep coming, each
-// hundred thousand of them in cities of their own, and their further records after a thousand to a million others.
+// Steady returns an endless stream whose shape does not depend on its length: new places keep coming, each hundred
+// thousand of them in their own cities, and their further records follow a thousand to a million records later.
 func Steady(seed uint64) *Generator { return &Generator{seed: seed, n: math.MaxInt64, steady: true} }
 
 func gcd(a, b int64) int64 {
@@ -80,7 +81,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// place is the number of the place that a slot is about, and which of its records it holds.
+// place returns the number of the place of a slot, and which of its records the slot holds.
 func (g *Generator) place(slot int64) (n int64, nth int) {
 	i := slot % block
 	from := slot / block
@@ -90,7 +91,7 @@ func (g *Generator) place(slot int64) (n int64, nth int) {
 	return from*int64(len(copies)) + int64(slots[i].place), slots[i].copy
 }
 
-// PlaceOf answers with the place that a key of the story is about.
+// PlaceOf returns the place of a record key.
 func (g *Generator) PlaceOf(key string) (int64, error) {
 	slot, err := strconv.ParseInt(strings.TrimLeft(key, "cdnoeL-/0"), 10, 64)
 	if err != nil {
@@ -100,17 +101,17 @@ func (g *Generator) PlaceOf(key string) (int64, error) {
 	return n, nil
 }
 
-// Len is the number of records of the story.
+// Len returns the number of records.
 func (g *Generator) Len() int64 { return g.n }
 
-// Record is the i-th record. From Len() on they go on about further places.
+// Record returns the i-th record. From Len() on, records are about further places.
 func (g *Generator) Record(i int64) Record { return g.render(g.slot(i), 0) }
 
-// Update is the i-th record as its source gives it again later: revision 1, 2, ... each differ from
-// the record and from each other in what changes at a place, but not in whose record it is.
+// Update returns a later version of the i-th record. Revisions 1, 2, ... differ from the record and from each other in
+// details that change at a place, but not in its identity.
 func (g *Generator) Update(i int64, revision int) Record { return g.render(g.slot(i), revision) }
 
-// All are the records of the story in their order.
+// All returns the records in order.
 func (g *Generator) All() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for i := range g.n {
@@ -121,7 +122,7 @@ func (g *Generator) All() iter.Seq[Record] {
 	}
 }
 
-// slot scatters the records: neighbours about one place come far apart.
+// slot scatters the records, so that those of one place are far apart.
 func (g *Generator) slot(i int64) int64 {
 	if i >= g.n || g.steady {
 		return i

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// The shape of the world.
+// The size of the world.
 const (
-	cities = 1100 // a product of the lists cityStarts and cityEnds holds more
+	cities = 1100 // fewer than the product of cityStarts and cityEnds
 	chains = 120
 
 	chainShare       = 0.12
-	switchboardShare = 0.03 // places that share a telephone number with some others of their city
+	switchboardShare = 0.03 // places that share a telephone number with others in their city
 	secondPhoneShare = 0.15
 	unitShare        = 0.18
 	websiteShare     = 0.55
 )
 
-// place is what is so: the truth behind records.
+// place is the truth behind records.
 type place struct {
 	n        int64
 	era      int
@@ -28,36 +28,36 @@ type place struct {
 	trade    trade
 	number   int
 	street   string
-	kind     int // of street, in streetTypes
+	kind     int // index into streetTypes
 	unit     int // 0 for none
 	city     city
 	postcode int
 	phones   []string // ten digits each
 	website  string
 	lat, lon float64
-	branch   bool // of a chain
+	branch   bool // part of a chain
 }
 
 type city struct {
 	name, region string
 	area         int // telephone area code
-	postcode     int // the first of its postal codes
+	postcode     int // its first postal code
 	lat, lon     float64
 }
 
-// random is a source of numbers that depends on the seed and on what they are for.
+// random returns a random source that depends on the seed, the purpose and n.
 func random(seed uint64, purpose uint64, n int64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed*0x9e3779b97f4a7c15+purpose, uint64(n)))
 }
 
-// Purposes of randomness: each draws from numbers of its own.
+// Purposes of randomness: each has its own random numbers.
 const (
 	forPlace = iota + 1
 	forCity
 	forChain
 	forSwitchboard
 	forRecord
-	forUpdate // and its revision
+	forUpdate // plus the revision
 )
 
 const forViews = 1 << 40
@@ -66,7 +66,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func chance(r *rand.Rand, p float64) bool { return r.Float64() < p }
 
-// cityAt is the n-th city. A seventh of all places are in San Francisco, Portland and Chicago.
+// cityAt returns the n-th city. A seventh of all places are in San Francisco, Portland and Chicago.
 func cityAt(seed uint64, n int) city {
 	switch n {
 	case 0:
@@ -80,7 +80,7 @@ func cityAt(seed uint64, n int) city {
 	region := regions[n%len(regions)]
 	postcode, name := 10000+n%cities*80, cityStarts[n%len(cityStarts)]
 	if era := n / cities; era > 0 {
-		postcode = postcode*100 + era // what begins alike is still near
+		postcode = postcode*100 + era // a common prefix still means near
 		name += nameMiddles[era%len(nameMiddles)]
 	}
 	return city{
@@ -93,11 +93,11 @@ func cityAt(seed uint64, n int) city {
 	}
 }
 
-// fictional is how many places get telephone numbers of the exchange 555, which nobody has. It holds
-// ten thousand for each area, too few for more places; theirs are of any exchange.
+// fictional is how many places get telephone numbers of the fictional exchange 555. It holds ten thousand numbers for
+// each area, too few for more places; further places use any exchange.
 const fictional = 100_000
 
-// phone draws a number of the place's city.
+// phone draws a number in the place's city.
 func (p *place) phone(r *rand.Rand) string {
 	exchange := 555
 	if p.n >= fictional {
@@ -106,7 +106,7 @@ func (p *place) phone(r *rand.Rand) string {
 	return fmt.Sprintf("%03d%03d%04d", p.city.area, exchange, r.IntN(10000))
 }
 
-// era is how many times the cities, chains and proper names of a steady stream were new since its first place.
+// era is how many times the cities, chains and proper names of a steady stream have been replaced.
 func (g *Generator) era(n int64) int {
 	if !g.steady {
 		return 0
@@ -114,10 +114,10 @@ func (g *Generator) era(n int64) int {
 	return int(n / eraPlaces)
 }
 
-// eraPlaces are as many places as make cities of the size of the story of 220,000 records.
+// eraPlaces is the number of places in an era; it gives cities the size that they have in a stream of 220,000 records.
 const eraPlaces = 100_000
 
-// placeAt is the n-th place.
+// placeAt returns the n-th place.
 func placeAt(seed uint64, n int64, era int) *place {
 	r := random(seed, forPlace, n)
 	where := r.IntN(cities)
@@ -130,7 +130,7 @@ func placeAt(seed uint64, n int64, era int) *place {
 		city:   cityAt(seed, where),
 		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
 	}
-	if era > 0 && chance(r, 0.5) { // the other half have names that every town has
+	if era > 0 && chance(r, 0.5) { // the other half have common names
 		p.street = coined(r, era)
 	}
 	if chance(r, unitShare) {
@@ -147,7 +147,7 @@ func placeAt(seed uint64, n int64, era int) *place {
 	p.lat = p.city.lat + 0.16*r.Float64() - 0.08
 	p.lon = p.city.lon + 0.16*r.Float64() - 0.08
 	if chance(r, chainShare) {
-		p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // a few chains are big
+		p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // a few chains are large
 		return p
 	}
 	p.trade = pick(r, trades)
@@ -158,8 +158,7 @@ func placeAt(seed uint64, n int64, era int) *place {
 	return p
 }
 
-// join makes the place a branch: name and trade are those of the chain, whose site has a page for
-// each city.
+// join makes the place a branch of a chain: name and trade are the chain's, and its site has a page for each city.
 func (p *place) join(seed uint64, chain int) {
 	r := random(seed, forChain, int64(chain))
 	p.branch = true
@@ -168,8 +167,7 @@ func (p *place) join(seed uint64, chain int) {
 	p.website = "https://www." + slug(p.name) + ".example/" + slug(p.city.name)
 }
 
-// share gives the place the telephone number and the city of a group, whose calls one switchboard
-// takes.
+// share gives the place the telephone number and the city of a group that shares a switchboard.
 func (p *place) share(seed uint64, group int64) {
 	r := random(seed, forSwitchboard, group)
 	p.city = cityAt(seed, p.era*cities+r.IntN(cities))
@@ -198,8 +196,7 @@ func name(r *rand.Rand, p *place) string {
 	}
 }
 
-// coined is a proper name out of a hundred thousand: the words that names are made of do not run
-// out as there are more of them.
+// coined composes one of a hundred thousand proper names, so that names do not run out in long streams.
 func coined(r *rand.Rand, era int) string {
 	name := pick(r, nameStarts) + pick(r, nameMiddles)
 	if era > 0 {
@@ -208,7 +205,7 @@ func coined(r *rand.Rand, era int) string {
 	return name + pick(r, nameEnds)
 }
 
-// slug is a name as it stands in an address of the web.
+// slug returns a name in the form used in web addresses.
 func slug(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

@@ -2,10 +2,10 @@
 
 package demo
 
-// Rollup is a definition of one, in YAML, and its name.
+// Rollup is a rollup definition in YAML, and its name.
 type Rollup struct{ Name, Definition string }
 
-// Rollups are those that the demo defines.
+// Rollups are the rollups that the demo defines.
 var Rollups = []Rollup{
 	{"places_by_category", `# How many places there are of each category.
 rollup: places_by_category

@@ -2,15 +2,14 @@
 
 package demo
 
-// Score counts how well entities agree with the truth, in pairs of records. The zero value is
-// ready.
+// Score measures how well entities agree with the truth, in pairs of records. The zero value is ready to use.
 type Score struct {
 	places map[int64]int64
-	both   int64 // pairs of one place in one entity
-	found  int64 // pairs of one entity
+	both   int64 // pairs in one entity about one place
+	found  int64 // pairs in one entity
 }
 
-// Add counts an entity by the places that its records are about.
+// Add counts an entity, given the place of each of its records.
 func (s *Score) Add(places []int64) {
 	if s.places == nil {
 		s.places = map[int64]int64{}
@@ -26,13 +25,13 @@ func (s *Score) Add(places []int64) {
 	}
 }
 
-// Places is the number of different places among the records.
+// Places returns the number of different places among the records.
 func (s *Score) Places() int64 { return int64(len(s.places)) }
 
-// Precision is the share of pairs in one entity that are one place; 1 without pairs.
+// Precision returns the share of pairs in one entity that are about one place; 1 without pairs.
 func (s *Score) Precision() float64 { return share(s.both, s.found) }
 
-// Recall is the share of pairs about one place that are in one entity; 1 without pairs.
+// Recall returns the share of pairs about one place that are in one entity; 1 without pairs.
 func (s *Score) Recall() float64 {
 	var all int64
 	for _, n := range s.places {
@@ -41,7 +40,7 @@ func (s *Score) Recall() float64 {
 	return share(s.both, all)
 }
 
-// F1 is the harmonic mean of precision and recall.
+// F1 returns the harmonic mean of precision and recall.
 func (s *Score) F1() float64 {
 	p, r := s.Precision(), s.Recall()
 	if p+r == 0 {

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Sources are the names of the four sources.
+// Sources are the names of the sources.
 var Sources = [4]string{"citydir", "yellow", "mapcrowd", "ledger"}
 
-// habit is how a source writes.
+// habit describes how a source writes.
 type habit struct {
 	key       string // format of its keys
 	phone     func(digits string) string
 	address   func(p *place) string
 	name      func(r *rand.Rand, name string) string
 	typos     float64 // share of its names with a typing error
-	nothing   float64 // share of values that are there and say nothing
-	missing   float64 // share of values that are not there
-	stale     float64 // share of records with what used to be so
+	nothing   float64 // share of filler values such as N/A
+	missing   float64 // share of missing values
+	stale     float64 // share of out-of-date records
 	postcodes bool
 	websites  bool
 	points    bool
@@ -47,11 +47,11 @@ var habits = [4]habit{
 	},
 }
 
-// render writes a record the way of its source.
+// render writes a record in the style of its source.
 func (g *Generator) render(slot int64, revision int) Record {
 	n, nth := g.place(slot)
 	p := placeAt(g.seed, n, g.era(n))
-	// The first records of a place come from different sources; a fifth is a duplicate inside one.
+	// The first records of a place come from different sources; a fifth is a duplicate within one.
 	source := int((n + n/int64(len(copies)) + int64(nth)) % int64(len(Sources)))
 	h := &habits[source]
 	r := random(g.seed, forRecord, slot)
@@ -62,7 +62,7 @@ func (g *Generator) render(slot int64, revision int) Record {
 	if revision > 0 {
 		p.renew(random(g.seed, forUpdate+uint64(revision), slot), revision)
 	}
-	// Chains publish where their branches are and how to call them.
+	// Chains publish the addresses and telephone numbers of their branches.
 	published := map[string]bool{"address": p.branch, "city": p.branch, "phones": p.branch}
 	set := func(name, nothing string, values ...string) {
 		switch x := r.Float64(); {
@@ -107,7 +107,8 @@ func (g *Generator) render(slot int64, revision int) Record {
 	return rec
 }
 
-// outdate turns back time: another number or another door, never both, or nobody could tell.
+// outdate changes the telephone number or the address to an older one, never both: then the record could not be
+// matched.
 func (p *place) outdate(r *rand.Rand) {
 	if chance(r, 0.5) {
 		p.phones = []string{p.phone(r)}
@@ -116,7 +117,7 @@ func (p *place) outdate(r *rand.Rand) {
 	p.number, p.street, p.unit = 1+r.IntN(2400), pick(r, streetNames), 0
 }
 
-// renew changes what changes at a place: its telephone, its unit, its site.
+// renew changes a detail of the place: its telephone, its unit, or its site.
 func (p *place) renew(r *rand.Rand, revision int) {
 	switch r.IntN(3) {
 	case 0:
@@ -158,7 +159,7 @@ func unit(p *place, format string) string {
 
 func asItIs(_ *rand.Rand, name string) string { return name }
 
-// shouted is upper case without apostrophes, sometimes with "AND" for "&".
+// shouted returns a name in upper case without apostrophes, sometimes with "AND" for "&".
 func shouted(r *rand.Rand, name string) string {
 	if chance(r, 0.5) {
 		name = strings.ReplaceAll(name, "&", "and")
@@ -166,7 +167,7 @@ func shouted(r *rand.Rand, name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, "'", ""))
 }
 
-// casual leaves out what people leave out.
+// casual leaves out parts of a name, as people do.
 func casual(r *rand.Rand, name string) string {
 	if chance(r, 0.3) {
 		name = strings.ReplaceAll(name, "'", "")
@@ -180,12 +181,12 @@ func casual(r *rand.Rand, name string) string {
 	return name
 }
 
-// legal is the name of the company.
+// legal returns the legal name of the company.
 func legal(r *rand.Rand, name string) string {
 	return name + pick(r, []string{" LLC", ", Inc.", " Inc", " Co.", "", ""})
 }
 
-// typo swaps two letters, loses one or doubles one.
+// typo swaps two letters, drops one or doubles one.
 func typo(r *rand.Rand, s string, share float64) string {
 	if !chance(r, share) {
 		return s

@@ -8,8 +8,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Every place of the stream has one to five records, which lie where its lags say, and after the first million as many
-// are about a place that was there before in any part of it.
+// Every place of the stream has one to five records at the positions given by the lags. After the first million, every
+// part has the same share of records about earlier places.
 func TestSteady_Shape(t *testing.T) {
 	t.Parallel()
 	g := Steady(1)

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// View is how often the pages of a source were looked at, at some time.
+// View is a number of page views of a source at some time.
 type View struct {
 	Metric string
 	At     time.Time
 	N      int64
 }
 
-// popular is how many views a minute each source has on the average.
+// popular is the average number of views per minute of each source.
 var popular = [len(Sources)]float64{90, 40, 140, 12}
 
-// Views are those of each source in one minute, or in one second of it: more by day than by night, by UTC, and never
-// twice the same. They depend on the seed and the time alone.
+// Views returns the views of each source in one minute, or in one second of it: more by day than by night (UTC), and
+// varying. They depend only on the seed and the time.
 func (g *Generator) Views(at time.Time, in time.Duration) []View {
 	views := make([]View, 0, len(Sources))
 	hour := float64(at.Unix()%86400) / 3600
-	day := 0.6 + 0.4*math.Sin((hour-9)/24*2*math.Pi) // least at 3, most at 15
+	day := 0.6 + 0.4*math.Sin((hour-9)/24*2*math.Pi) // lowest at 3:00, highest at 15:00
 	for i, source := range Sources {
 		r := random(g.seed, forViews+uint64(i), at.Unix())
 		mean := popular[i] * day * in.Minutes()

@@ -61,7 +61,7 @@ var (
 	cityEnds = strings.Fields(`field ford port ville wood dale burg mont side ton haven ridge water brook bury crest gate land
 		mouth stead view worth`)
 
-	// regions are abbreviations, with the middle of the region.
+	// regions are abbreviations with the centre of the region.
 	regions = []struct {
 		name     string
 		lat, lon float64
@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// streetTypes are what follows the name of a street: in full, with a point, in capitals.
+// streetTypes are suffixes of street names: in full, abbreviated, in capitals.
 var streetTypes = []struct{ full, short, capital string }{
 	{"Street", "St.", "ST"},
 	{"Street", "St.", "ST"},
@@ -99,7 +99,7 @@ var streetTypes = []struct{ full, short, capital string }{
 	{"Court", "Ct.", "CT"},
 }
 
-// trade is a line of business: the words that names end in, and its category.
+// trade is a line of business: its category, and the words that names end in.
 type trade struct {
 	category string
 	words    []string
@@ -132,5 +132,5 @@ var trades = []trade{
 	{"education > school", []string{"Music School", "Academy", "Learning Center"}},
 }
 
-// nothings are what people type when they have nothing to say.
+// nothings are filler values.
 var nothings = []string{"N/A", "n/a", "-", "none", "NULL", "unknown", "."}

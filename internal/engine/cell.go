@@ -18,13 +18,15 @@ import (
 )
 
 const (
-	// maxRefresh is how often an operation starts again with a newer cell map.
+	// maxRefresh is how many times an operation is retried with a newer cell map.
 	maxRefresh = 3
-	// moveAttempts is how often DoSettled waits for a cell that is being moved, each time twice as long: one second together.
+	// moveAttempts is how many times DoSettled waits for a cell that is being moved, doubling the pause: one second in
+	// total.
 	moveAttempts = 10
-	// parallel is how many cells are asked at the same time.
+	// parallel is how many cells are queried at the same time.
 	parallel = 8
-	// CellPatience is how long one cell may take to say how it is, so that one that hangs does not use up the time of the others.
+	// CellPatience limits how long one cell may take to report its state, so that a hanging cell does not use up the
+	// time for the others.
 	CellPatience = 2 * time.Second
 )
 
@@ -33,12 +35,12 @@ func (e *Engine) View(ctx context.Context, id cell.ID, fn func(resolve.Tx) error
 	return e.Do(ctx, id, func(c resolve.Cell) error { return c.View(ctx, fn) })
 }
 
-// Update runs one transaction of one cell, possibly several times.
+// Update runs fn in one transaction of one cell. It may run fn several times.
 func (e *Engine) Update(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
 	return e.Do(ctx, id, func(c resolve.Cell) error { return c.Update(ctx, fn) })
 }
 
-// Do does something with a cell, and again with a newer cell map if it has moved.
+// Do calls do with a cell. If the cell has moved, Do calls do again with a newer cell map.
 func (e *Engine) Do(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
 	for attempt := 0; ; attempt++ {
 		c, err := e.Cells.Cell(id)
@@ -54,7 +56,7 @@ func (e *Engine) Do(ctx context.Context, id cell.ID, do func(resolve.Cell) error
 	}
 }
 
-// DoSettled is Do, and also waits, up to a second, while the cell is being moved: for callers that are not retried elsewhere.
+// DoSettled is Do, and also waits up to a second while the cell is being moved: for callers that do not retry.
 func (e *Engine) DoSettled(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
 	for n := 0; ; n++ {
 		err := e.Do(ctx, id, do)
@@ -65,7 +67,7 @@ func (e *Engine) DoSettled(ctx context.Context, id cell.ID, do func(resolve.Cell
 	}
 }
 
-// Retry does something that involves several cells, and again with a newer cell map where one has moved.
+// Retry calls do, which involves several cells, and calls it again with a newer cell map if one of them has moved.
 func (e *Engine) Retry(ctx context.Context, do func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := do()
@@ -78,7 +80,7 @@ func (e *Engine) Retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// Refresh reads the newest cell map if other processes may have written one.
+// Refresh reads the newest cell map, if other processes may have written one.
 func (e *Engine) Refresh(ctx context.Context) error {
 	if e.Alone() {
 		return nil
@@ -102,8 +104,8 @@ func (e *Engine) CheckCell(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-// Locate returns the cell of an address, with a newer cell map if this one does not know it. An id that the newest map
-// does not cover was never minted: entity.ErrNotFound.
+// Locate returns the cell of an address, refreshing the cell map if the current one does not cover the address. An id
+// that the newest map does not cover was never minted: entity.ErrNotFound.
 func Locate[A any](ctx context.Context, e *Engine, address A, at func(*cell.Map, A) (cell.ID, error)) (cell.ID, error) {
 	id, err := at(e.Map(), address)
 	sure := e.Alone() // no other process writes the map
@@ -112,7 +114,8 @@ func Locate[A any](ctx context.Context, e *Engine, address A, at func(*cell.Map,
 		if err := e.Refresh(ctx); err != nil {
 			return id, err
 		}
-		// A refresh may join one that began before the id was minted. One that finds no newer map has asked the authority.
+		// A refresh may join one that began before the id was minted. A refresh that finds no newer map did ask the
+		// authority.
 		sure = n > 0 && e.Map().Epoch() == epoch
 		id, err = at(e.Map(), address)
 	}
@@ -131,8 +134,8 @@ func (e *Engine) LocateRecord(ctx context.Context, puid entity.PUID) (cell.ID, e
 	return id, err
 }
 
-// ByCell asks the cell of each address once, with all addresses that it has: read gets them, and where each stands in
-// addresses. Cells are asked several at a time; read must not write what other calls read.
+// ByCell groups addresses by cell and calls read once for each cell, with the cell's addresses and their indexes in
+// addresses. Cells are read concurrently, so calls of read must not write shared data.
 func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(context.Context, A) (cell.ID, error),
 	read func(tx resolve.Tx, addresses []A, at []int) error,
 ) error {
@@ -161,7 +164,8 @@ func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(co
 	})
 }
 
-// Parallel calls fn for each cell, several at a time, and returns the error of the first cell in order that failed.
+// Parallel calls fn for each cell, several at a time, and returns the error of the first failing cell in the order of
+// ids.
 func (e *Engine) Parallel(ids []cell.ID, fn func(i int, id cell.ID) error) error {
 	errs := make([]error, len(ids))
 	Parallel(len(ids), func(i int) { errs[i] = fn(i, ids[i]) })
@@ -187,7 +191,7 @@ func Parallel(n int, fn func(i int)) {
 	_ = g.Wait()
 }
 
-// ByPUID returns the cells in the order of the puids that they hold.
+// ByPUID returns the cells in the order of their puid ranges.
 func (e *Engine) ByPUID() []cell.ID {
 	m := e.Map()
 	return slices.SortedFunc(slices.Values(m.Cells()), func(a, b cell.ID) int {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine holds what every noun of an installation needs to read and write across its cells: the opened cells,
-// the directory of keys, the resolver, and each idea of reading across cells once.
+// Package engine holds what every noun of an installation needs to read and write across its cells: the open cells, the
+// key directory, the resolver, and one implementation of each way to read across cells.
 //
 //	Locate     the cell of an address, with a newer cell map if this one does not know it
 //	ByCell     addresses grouped by cell, one question to each cell, several cells at a time
@@ -11,6 +11,6 @@
 //	Parallel   a question to many cells at once
 //	Sleep, Wake, Every   waiting
 //
-// It points to no noun. Packages records, entities, decisions, explain, kinds, changes and cells are built on it, and
-// package locus puts them together.
+// It imports no noun. Packages records, entities, decisions, explain, kinds, changes and cells build on it, and package
+// locus assembles them.
 package engine

@@ -13,36 +13,35 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Documents is a database of documents that an installation has beside its cells: package storage/mongodb
-// gives one. Metrics that are new are counted in it.
+// Documents is a document database that an installation uses beside its cells; package storage/mongodb implements it.
+// New metrics are counted in it.
 type Documents interface {
-	// Identity tells the database from all others.
+	// Identity returns a string that distinguishes the database from all others.
 	Identity() string
-	// String is how people are told which one it is.
+	// String describes the database for humans.
 	String() string
-	// Owner returns the id of the installation that it belongs to, "" if it belongs to none.
+	// Owner returns the id of the installation that the database belongs to, "" if it belongs to none.
 	Owner(ctx context.Context) (string, error)
-	// Claim has it belong to an installation from then on, unless it belongs to one already, and returns
-	// the id of the one it belongs to. Of several installations that claim it at once one gets it.
+	// Claim assigns the database to an installation, unless it already belongs to one, and returns the id of its owner.
+	// If several installations claim it at once, one of them gets it.
 	Claim(ctx context.Context, installation string) (owner string, err error)
-	// Metrics are its counters.
+	// Metrics returns its counters.
 	Metrics() counter.Cells
-	// Groups are those of the rollups of a cell that keep them in documents.
+	// Groups returns the rollup groups that a cell keeps in documents.
 	Groups(cell string) rollup.Documents
-	// Close ends all use of it.
+	// Close releases the database.
 	Close(ctx context.Context) error
 }
 
-// ErrDocuments means that an installation was opened without the database of documents that it has, or with
-// another one, or with that of another installation.
+// ErrDocuments means that an installation was opened without its document database, with a different one, or with one
+// that belongs to another installation.
 var ErrDocuments = errors.New("locus: not the installation's database of documents")
 
-// documentsName is the name under which the authority remembers which database it is.
+// documentsName is the name of the definition in the authority that stores the identity of the document database.
 const documentsName = "documents"
 
-// AttachDocuments makes the database of documents that was given the installation's, for good. Every process that opens
-// the installation has to give the same one: hits would be counted in two places otherwise, and no answer would have all
-// of them.
+// AttachDocuments permanently attaches the given document database to the installation. Every process that opens the
+// installation must pass the same one; otherwise hits would be counted in two places and no read would see all of them.
 func (e *Engine) AttachDocuments(ctx context.Context) error {
 	given := ""
 	if e.Documents != nil {
@@ -55,7 +54,7 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 		}
 	}
 	if err == nil && given != "" && (stored == "" || stored == given) {
-		if err = e.claim(ctx); err == nil && stored == "" && !e.ReadOnly { // what counts there says so first
+		if err = e.claim(ctx); err == nil && stored == "" && !e.ReadOnly { // claim before storing: see claim
 			stored, err = e.documentsOf(ctx, e.Map().Authority(), given)
 		}
 	}
@@ -78,9 +77,9 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 	}
 }
 
-// claim has the database of documents that was given belong to this installation. Two that count in one would add
-// their hits together, and drop each other's groups. The cells do not remember it before it is theirs, so one that was
-// given by mistake can be taken back.
+// claim makes the given document database belong to this installation. Two installations sharing one database would add
+// up each other's hits and drop each other's groups. The cells store the database only after it is claimed, so one that
+// was passed by mistake can be taken back.
 func (e *Engine) claim(ctx context.Context) error {
 	id, d := e.Map().Spec().ID, e.Documents
 	claim := d.Claim
@@ -95,8 +94,8 @@ func (e *Engine) claim(ctx context.Context) error {
 		ErrDocuments, d, owner, id)
 }
 
-// DocumentsOf returns the identity of the database of documents that the installation of some cells has, "" if it
-// has none.
+// DocumentsOf returns the identity of the document database of the installation that the cells belong to, "" if it has
+// none.
 func DocumentsOf(ctx context.Context, cells *Cells) (string, error) {
 	c, err := cells.Cell(cells.Map().Authority())
 	if err != nil {
@@ -110,8 +109,8 @@ func DocumentsOf(ctx context.Context, cells *Cells) (string, error) {
 	return string(stored), Wrap(err)
 }
 
-// documentsOf reads which database of documents a cell remembers. If it remembers none, that is the one given from
-// then on, unless that is "".
+// documentsOf returns the identity of the document database that a cell stores. If the cell stores none and given is
+// not "", given is stored.
 func (e *Engine) documentsOf(ctx context.Context, id cell.ID, given string) (string, error) {
 	var stored []byte
 	read := func(tx resolve.Tx) (err error) {
@@ -134,8 +133,8 @@ func (e *Engine) documentsOf(ctx context.Context, id cell.ID, given string) (str
 	return string(stored), err
 }
 
-// copyDocuments has all cells that answer remember the database of documents too, so that a process can start while
-// the authority does not.
+// copyDocuments stores the identity of the document database in every reachable cell, so that a process can start while
+// the authority is unreachable.
 func (e *Engine) copyDocuments(ctx context.Context, given string) {
 	if given == "" || e.Alone() {
 		return
@@ -148,7 +147,7 @@ func (e *Engine) copyDocuments(ctx context.Context, given string) {
 	})
 }
 
-// documentsCopied is the database of documents that another cell remembers, "" if none does that answers.
+// documentsCopied returns the identity of the document database stored in any reachable cell, "" if there is none.
 func (e *Engine) documentsCopied(ctx context.Context) string {
 	ids := e.Map().Cells()
 	found := make([]string, len(ids))

@@ -18,24 +18,24 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Cells are the databases of an installation, opened.
+// Cells are the open databases of an installation.
 type Cells = cell.Cells[resolve.Tx]
 
-// Engine is an opened installation. Its fields are set before it is used and do not change.
+// Engine is an open installation. Its fields are set before first use and do not change.
 type Engine struct {
 	Cells    *Cells
 	Resolver *resolve.Resolver
 	Keys     *cell.Directory[resolve.Tx]
-	Queue    *resolve.Queue // of writes; nil if the engine is Passive
+	Queue    *resolve.Queue // write queue; nil if the engine is Passive
 	Logger   *slog.Logger
 	Now      func() time.Time
 	ReadOnly bool
 	// Looks is ReadOnly without catching up: the process writes nothing even if it is alone.
 	Looks bool
-	// Documents is the database of documents beside the cells, nil if there is none.
+	// Documents is the document database beside the cells, nil if there is none.
 	Documents Documents
-	// Written is called after a write with what it changed; it wakes followers. Count adds to a metric that the
-	// installation keeps of itself.
+	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the
+	// installation keeps about itself.
 	Written func()
 	Count   func(metric counter.Metric, n int64)
 
@@ -48,11 +48,11 @@ func (e *Engine) Map() *cell.Map { return e.Cells.Map() }
 // Alone reports whether this process is the only one that uses the cells.
 func (e *Engine) Alone() bool { return e.Cells.Alone() }
 
-// Passive reports whether the process writes nothing at all: it was opened to look only, or to read only beside other
-// processes, which do what is due.
+// Passive reports whether the process writes nothing at all: it was opened to look only, or read-only beside other
+// processes, which do the work that is due.
 func (e *Engine) Passive() bool { return e.Looks || e.ReadOnly && !e.Cells.Alone() }
 
-// CheckWrites returns ErrReadOnly if the installation was opened to read only.
+// CheckWrites returns ErrReadOnly if the installation was opened read-only.
 func (e *Engine) CheckWrites() error {
 	if e.ReadOnly {
 		return ErrReadOnly
@@ -60,7 +60,7 @@ func (e *Engine) CheckWrites() error {
 	return nil
 }
 
-// Schema returns the kind of that name, nil if there is none. "" is the kind of records that name none.
+// Schema returns the schema of the named kind, nil if there is none. "" is the default kind.
 func (e *Engine) Schema(kind string) *match.Schema {
 	if k := e.Kind(kind); k != nil {
 		return k.Matcher.Schema()
@@ -68,7 +68,7 @@ func (e *Engine) Schema(kind string) *match.Schema {
 	return nil
 }
 
-// Kind returns the rules of a kind, nil if there is none of that name.
+// Kind returns the rules of the named kind, nil if there is none.
 func (e *Engine) Kind(name string) *resolve.Kind { return e.Resolver.Rules().Kind(name) }
 
 // EnsureKind reloads the rules if kind is missing from them, which happens when another process has just created it.
@@ -85,7 +85,7 @@ func (e *Engine) EnsureKind(ctx context.Context, kind string) error {
 	return nil
 }
 
-// UnknownKind returns the error for a kind that does not exist; it lists those that do.
+// UnknownKind returns the error for a kind that does not exist; it lists the existing kinds.
 func (e *Engine) UnknownKind(name string) *problem.InvalidError {
 	var names []string
 	for _, k := range e.Resolver.Rules().Kinds() {
@@ -94,13 +94,13 @@ func (e *Engine) UnknownKind(name string) *problem.InvalidError {
 	return problem.Invalid("/kind", "unknown_kind", "there is no kind %.64q: there are %s", name, strings.Join(names, ", "))
 }
 
-// Normalise returns a record as it is compared.
+// Normalise returns the normalised form of a record, which comparisons use.
 func (e *Engine) Normalise(rec *entity.Record) *match.Record {
 	return e.Kind(rec.Kind).Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }
 
-// Later passes over an error which says that a cell cannot be reached, if other processes share the cells: they go on,
-// and this one does later what it could not do.
+// Later logs and drops an ErrUnavailable if other processes share the cells, because the work can be done later; it
+// returns any other error.
 func (e *Engine) Later(err error, what string) error {
 	if !errors.Is(err, ErrUnavailable) || e.Alone() {
 		return err

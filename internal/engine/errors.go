@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Errors that package locus exports; its comments say what they mean.
+// These errors are exported and documented by package locus.
 var (
 	ErrUnknownOutcome = resolve.ErrUnknownOutcome
 	ErrReadOnly       = errors.New("locus: opened to read only")
@@ -23,7 +23,8 @@ var (
 	ErrUnavailable    = cell.ErrUnavailable
 )
 
-// Wrap returns err as one of the errors above, or as entity.ErrNotFound or one of package cell that a caller can act on.
+// Wrap maps err to one of the errors above. It returns entity.ErrNotFound and the errors of package cell that a caller
+// can act on unchanged.
 func Wrap(err error) error {
 	switch {
 	case err == nil, errors.Is(err, entity.ErrNotFound):
@@ -38,7 +39,7 @@ func Wrap(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// Absent returns nil if err says that nothing is at an address, or that it was erased, and err otherwise.
+// Absent returns nil if err says that an address is empty or was erased, and err otherwise.
 func Absent(err error) error {
 	if errors.Is(err, entity.ErrNotFound) || errors.Is(err, entity.ErrErased) {
 		return nil
@@ -46,10 +47,10 @@ func Absent(err error) error {
 	return err
 }
 
-// MaxLimit is how many items a page has at most.
+// MaxLimit is the maximum number of items in a page.
 const MaxLimit = 1000
 
-// Limit returns the size of a page, 100 for 0. The error is an *problem.InvalidError.
+// Limit returns the page size, 100 for 0. The error is a *problem.InvalidError.
 func Limit(limit int) (int, error) {
 	if limit == 0 {
 		return 100, nil
@@ -60,7 +61,7 @@ func Limit(limit int) (int, error) {
 	return limit, nil
 }
 
-// CheckID refuses an id that Locus has never given to anything: it is another system's.
+// CheckID rejects an id that Locus cannot have minted.
 func CheckID(pointer string, id locality.ID) error {
 	if id.Version() == 0xb {
 		return nil

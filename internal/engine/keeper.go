@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	// keepEvery is how often the keeper looks whether something is due.
+	// keepEvery is the interval of the loop.
 	keepEvery = time.Second
-	// refreshEvery is how often it reads the cell map although no cell has told of a newer one.
+	// refreshEvery is how often the loop reads the cell map even if no cell has reported a newer one.
 	refreshEvery = 10 * time.Second
-	// settlePause is how long a settling that failed waits before the next attempt.
+	// settlePause is the pause after a failed repair.
 	settlePause = 5 * time.Second
 )
 
-// Keeper is the maintenance loop of a process. It extends the time that the cell map covers, reads a newer map once a
-// cell has told of it, makes good what restored cells have lost, and finishes a growth, or the switch of a kind,
-// that a process began and did not finish. Where the installation is read only it does no more than read the map.
+// Keeper is the maintenance loop of a process. It extends the period that the cell map covers, reads a newer map when a
+// cell has reported one, repairs what restored cells have lost, and finishes a growth or a kind switch that a process
+// left unfinished. In a read-only installation it only reads the map.
 type Keeper struct {
 	engine *Engine
 	cancel func()
 	done   sync.WaitGroup
-	read   time.Time // when the map was read last
-	failed bool      // the last time; the log says so once
-	grown  int       // the newest generation that is known to be finished
-	seen   int       // how far a switch was the last time
+	read   time.Time // when the map was last read
+	failed bool      // the last tick failed; logged once
+	grown  int       // the newest generation known to be complete
+	seen   int       // progress of the switch at the last tick
 
-	reading  atomic.Bool // the rules are being read
-	settling atomic.Bool // what a cell lost is being made good
+	reading  atomic.Bool // a reload of the rules is running
+	settling atomic.Bool // a repair is running
 }
 
-// NewKeeper returns the loop of an installation, which does nothing before Start.
+// NewKeeper returns the maintenance loop of an installation. It does nothing before Start.
 func (e *Engine) NewKeeper() *Keeper { return &Keeper{engine: e, cancel: func() {}, read: e.Now()} }
 
 // Start runs the loop until Stop.
@@ -58,13 +58,13 @@ func (k *Keeper) Start() {
 	})
 }
 
-// Stop ends the loop and waits for what it does.
+// Stop ends the loop and waits for its running work.
 func (k *Keeper) Stop() {
 	k.cancel()
 	k.done.Wait()
 }
 
-// Tick does what is due. It is called by one goroutine at a time.
+// Tick does the work that is due. It must not be called concurrently.
 func (k *Keeper) Tick(ctx context.Context) {
 	e := k.engine
 	var err error
@@ -93,8 +93,8 @@ func (k *Keeper) Tick(ctx context.Context) {
 	k.failed = err != nil
 }
 
-// finish continues the growth to the newest generation once that may take keys. The process that began it may do the
-// same: steps that are done are passed over.
+// finish continues the growth to the newest generation once its start time has passed. The process that began the
+// growth may do the same: completed steps are skipped.
 func (k *Keeper) finish(ctx context.Context) error {
 	e := k.engine
 	m := e.Map()
@@ -112,7 +112,7 @@ func (k *Keeper) finish(ctx context.Context) error {
 	return err
 }
 
-// settle makes good what cells that came back from backups or replicas have lost, beside the ticks.
+// settle repairs, in the background, what cells restored from backups or replicas have lost.
 func (k *Keeper) settle(ctx context.Context) {
 	e := k.engine
 	if !e.Resolver.Unsettled() || !k.settling.CompareAndSwap(false, true) {
@@ -141,7 +141,7 @@ func (k *Keeper) settle(ctx context.Context) {
 	})
 }
 
-// reload reads the rules, in case another process has changed them, beside the ticks.
+// reload reads the rules in the background, in case another process has changed them.
 func (k *Keeper) reload(ctx context.Context) {
 	if k.engine.Alone() || !k.reading.CompareAndSwap(false, true) {
 		return
@@ -154,7 +154,7 @@ func (k *Keeper) reload(ctx context.Context) {
 	})
 }
 
-// resume continues the switch of a kind that a process began and did not finish, beside the ticks.
+// resume continues, in the background, a kind switch that a process left unfinished.
 func (k *Keeper) resume(ctx context.Context) {
 	e := k.engine
 	change := e.Resolver.Rules().Change()
@@ -162,7 +162,7 @@ func (k *Keeper) resume(ctx context.Context) {
 		k.seen = -1
 		return
 	}
-	if done := change.Records(); done != k.seen { // another process works on it, or stopped less than a tick ago
+	if done := change.Records(); done != k.seen { // another process is working on it, or stopped less than a tick ago
 		k.seen = done
 		k.reload(ctx)
 		return
@@ -181,12 +181,12 @@ func (k *Keeper) resume(ctx context.Context) {
 	})
 }
 
-// switches counts the goroutines of this process that continue the switch of a kind.
+// switches counts the goroutines of this process that are continuing a kind switch.
 type switches struct{ n atomic.Int32 }
 
 func (s *switches) under() bool { return s.n.Load() > 0 }
 
-// Switching notes that the caller continues the switch of a kind, so that the keeper does not, until end is called.
+// Switching registers the caller as continuing a kind switch, so that the keeper does not, until end is called.
 func (e *Engine) Switching() (end func()) {
 	e.switching.n.Add(1)
 	return func() { e.switching.n.Add(-1) }

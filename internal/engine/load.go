@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Records reads records by puid, in order, nil where there is none.
+// Records returns the record of each puid, at the same index; nil for a missing record.
 func (e *Engine) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	records := make([]*entity.Record, len(puids))
 	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
@@ -43,7 +43,7 @@ func (e *Engine) Record(ctx context.Context, puid entity.PUID) (*entity.Record, 
 	return Present(puid, records[0])
 }
 
-// Present returns what was found at an address, or the error that says why nothing is there.
+// Present returns rec, or the error that says why there is none: entity.ErrNotFound or entity.ErrErased.
 func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 	switch {
 	case rec == nil:
@@ -55,8 +55,8 @@ func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 	}
 }
 
-// Stored reads the entities that are stored under anchors, in order, nil where none is. The entity of a record
-// that is alone need not be stored.
+// Stored returns the stored entity of each anchor, at the same index; nil for a missing one. The entity of a single
+// record need not be stored.
 func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	entities := make([]*entity.Entity, len(anchors))
 	err := ByCell(ctx, e, anchors, e.LocateRecord, func(tx resolve.Tx, anchors []entity.PUID, at []int) error {
@@ -69,7 +69,8 @@ func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.E
 	return entities, err
 }
 
-// EntityOf reads the entity of a record; nil if a merge or a deletion came in between.
+// EntityOf reads the entity of a record. It returns nil if the record is deleted or a concurrent merge or deletion
+// intervened.
 func (e *Engine) EntityOf(ctx context.Context, puid entity.PUID) (*entity.Entity, error) {
 	records, err := e.Records(ctx, []entity.PUID{puid})
 	if err != nil {
@@ -89,7 +90,7 @@ func (e *Engine) EntityOf(ctx context.Context, puid entity.PUID) (*entity.Entity
 	return found[0], nil
 }
 
-// Decisions reads the decisions that are stored under records, by record and topic.
+// Decisions reads the decisions stored under records, ordered by record and topic.
 func (e *Engine) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
 	groups := make([][]entity.Decision, len(puids))
 	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Metrics returns the places of metrics: a metric that a cell has counted stays there, every other one is in the database
-// of documents, if there is one.
+// Metrics returns the stores of metrics. A metric that a cell already counts stays there; every other metric is in the
+// document database, if there is one.
 func (e *Engine) Metrics() counter.Cells {
 	if e.Documents == nil {
 		return metricCells{e}
@@ -22,12 +22,12 @@ func (e *Engine) Metrics() counter.Cells {
 	return metricsApart{metricCells{e}, e.Documents.Metrics()}
 }
 
-// metricCells are the cells of an installation as counters need them. A metric is a key of the directory
-// that has no source, which no record can have: so growth, sealing and moving hold for metrics as for records.
-// Its puid names the cell, and its place in the range of the cell's puids is its ID.
+// metricCells implements counter.Cells over the cells of an installation. A metric is a directory key without a source,
+// which no record can have, so growth, sealing and moving treat metrics like records. Its puid names the cell, and its
+// offset in the cell's puid range is its ID.
 type metricCells struct{ engine *Engine }
 
-// Places asks the directory.
+// Places looks the metrics up in the directory.
 func (c metricCells) Places(ctx context.Context, metrics []counter.Metric, create, fresh bool) []counter.Place {
 	m := c.engine.Map()
 	keys := make([]cell.Key, len(metrics))
@@ -61,15 +61,15 @@ func (c metricCells) place(ctx context.Context, puid int64) counter.Place {
 	return counter.Place{Cell: id.String(), ID: counter.ID(puid - lo)}
 }
 
-// puids returns the puid of each key, Nothing if it has none and is to get none. A cell that cannot be
-// asked fails its own keys only.
+// puids returns the puid of each key, Nothing for a key that has none and is not to be created. An unreachable cell
+// fails only its own keys.
 func (c metricCells) puids(ctx context.Context, keys []cell.Key, create bool) ([]int64, []error) {
 	errs := make([]error, len(keys))
 	puids, err := c.ask(ctx, keys, create)
 	if err == nil {
 		return puids, errs
 	}
-	// Keys of one current cell share all older ones.
+	// Keys that share the current cell also share all older cells.
 	groups := map[cell.ID][]int{}
 	var ids []cell.ID
 	for i, k := range keys {
@@ -99,8 +99,8 @@ func (c metricCells) puids(ctx context.Context, keys []cell.Key, create bool) ([
 	return puids, errs
 }
 
-// ask asks for all keys or none. A commit whose answer is lost may have given a metric its place, which
-// counts nothing: it is asked for again, and never says of a hit that it may have been counted.
+// ask looks all keys up, or fails. With create, a commit whose reply was lost may have assigned a place. That counts
+// nothing, so the call is repeated and never reported as a hit that may have been counted.
 func (c metricCells) ask(ctx context.Context, keys []cell.Key, create bool) ([]int64, error) {
 	if !create {
 		return c.engine.Keys.Lookup(ctx, keys)
@@ -122,7 +122,7 @@ func (c metricCells) ask(ctx context.Context, keys []cell.Key, create bool) ([]i
 	return puids, nil
 }
 
-// List names the cells, the oldest generation first, so that new ones come last.
+// List returns the names of the cells, the oldest generation first, so that new cells come last.
 func (c metricCells) List() []string {
 	ids := c.engine.Map().Cells()
 	names := make([]string, len(ids))
@@ -132,7 +132,7 @@ func (c metricCells) List() []string {
 	return names
 }
 
-// Cell runs transactions of a cell as counters need them.
+// Cell returns the database of a cell, in the form that counters use.
 func (c metricCells) Cell(name string) counter.Database {
 	id, wrong := cell.ParseID(name)
 	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
@@ -156,13 +156,13 @@ func wrapUnconfirmed(err error) error {
 	return err
 }
 
-// metricsApart are the cells and, behind them, the database of documents. A metric has one place for ever.
+// metricsApart combines the cells and the document database. A metric stays in one of them for ever.
 type metricsApart struct {
 	cells     metricCells
 	documents counter.Cells
 }
 
-// Places asks the directory first.
+// Places looks in the directory first, then in the document database.
 func (m metricsApart) Places(ctx context.Context, metrics []counter.Metric, create, fresh bool) []counter.Place {
 	places := m.cells.Places(ctx, metrics, false, fresh)
 	var others []counter.Metric
@@ -180,10 +180,10 @@ func (m metricsApart) Places(ctx context.Context, metrics []counter.Metric, crea
 	return places
 }
 
-// List names the cells, then what the documents are called.
+// List returns the names of the cells, then those of the document database.
 func (m metricsApart) List() []string { return append(m.cells.List(), m.documents.List()...) }
 
-// Cell is one of either.
+// Cell returns the database of that name, from either.
 func (m metricsApart) Cell(name string) counter.Database {
 	if slices.Contains(m.documents.List(), name) {
 		return m.documents.Cell(name)

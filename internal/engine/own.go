@@ -2,15 +2,15 @@
 
 package engine
 
-// OwnMetrics begins the names of the metrics that Locus counts itself by: every caller may read them, and only Locus
+// OwnMetrics is the name prefix of the metrics that Locus keeps about itself. Every caller may read them; only Locus
 // adds to them.
 const OwnMetrics = "locus."
 
-// What Locus counts of itself.
+// Metrics that Locus keeps about itself.
 const (
-	OwnRecords = OwnMetrics + "records" // received and durable, whether they said anything new or not
-	OwnMerges  = OwnMetrics + "merges"  // of entities
+	OwnRecords = OwnMetrics + "records" // records received and durable, changed or not
+	OwnMerges  = OwnMetrics + "merges"  // merges of entities
 	OwnSplits  = OwnMetrics + "splits"
-	OwnHits    = OwnMetrics + "hits"   // that became durable, each as often as it counts
-	OwnErrors  = OwnMetrics + "errors" // responses of status 5xx
+	OwnHits    = OwnMetrics + "hits"   // hits that became durable, each by its amount
+	OwnErrors  = OwnMetrics + "errors" // responses with status 5xx
 )

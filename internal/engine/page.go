@@ -14,19 +14,18 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// List says how a list of things that every cell holds in the order of puids is read.
+// List describes how to read a list of things that every cell stores in the order of puids.
 type List[T any] struct {
 	// Read reads at most limit things after a puid, in one snapshot of a cell.
 	Read func(tx resolve.Tx, after entity.PUID, limit int) ([]T, error)
-	// PUID is the place of one in the order.
+	// PUID returns the puid of a thing, its position in the order.
 	PUID func(T) entity.PUID
-	// Damaged, if set, is called for each row that cannot be read, and the others are listed. Otherwise such a row
-	// fails the list.
+	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
 	Damaged func(*cell.DamagedError)
 }
 
-// Page reads a page of at most limit things after a puid, 0 for the beginning; next is the place after which the next
-// page begins, 0 if there is none. The ranges of puids follow each other, so the cells are read one after the other.
+// Page reads a page of at most limit things after a puid (0: from the start). next is the puid to continue after, 0 at
+// the end. The puid ranges of cells are consecutive, so the cells are read one after another.
 func (l List[T]) Page(ctx context.Context, e *Engine, after entity.PUID, limit int) (page []T, next entity.PUID, err error) {
 	for _, id := range e.ByPUID() {
 		lo, hi := e.Map().PuidRange(id)
@@ -50,8 +49,8 @@ func (l List[T]) Page(ctx context.Context, e *Engine, after entity.PUID, limit i
 	return page, 0, nil
 }
 
-// cell reads a part of a page in one cell. Around rows that cannot be read it asks for less and less at once, down to
-// one row, which it reports and passes over.
+// cell reads part of a page from one cell. When a row cannot be read, it requests smaller and smaller steps, down to
+// that one row, which it reports and skips.
 func (l List[T]) cell(ctx context.Context, e *Engine, id cell.ID, after entity.PUID, limit int) (page []T, err error) {
 	for step := limit; len(page) < limit; {
 		var found []T
@@ -84,11 +83,11 @@ func (l List[T]) cell(ctx context.Context, e *Engine, id cell.ID, after entity.P
 	return page, nil
 }
 
-// eachPage is how many things Each reads at once.
+// eachPage is the page size of Each.
 const eachPage = 1000
 
-// Each reads everything that all cells hold, in pages. K is the place of one thing in the order of a cell, first the
-// place before all of them.
+// Each reads everything in all cells, page by page. K is the position of a thing in a cell; first is the position
+// before all of them.
 func Each[T, K any](ctx context.Context, e *Engine, first K, read func(tx resolve.Tx, after K, limit int) ([]T, error),
 	place func(T) K, fn func(T) error,
 ) error {

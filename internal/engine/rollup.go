@@ -13,13 +13,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// rollupTx is a transaction of a cell as rollups need it.
+// rollupTx adapts a cell transaction to rollup.Tx.
 type rollupTx struct {
 	resolve.Tx
 	engine *Engine
 }
 
-// Wanted is part of the head, which every transaction has read.
+// Wanted returns the images that changes must carry. They are stored in the head, which every transaction has read.
 func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	head, err := t.Head(ctx)
 	if err != nil {
@@ -28,21 +28,21 @@ func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	return changelog.ParseImages(head.Images)
 }
 
-// Want is part of the head too.
+// Want stores images in the head. A cell that is not serving returns cell.ErrMoved.
 func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	head, err := t.Head(ctx)
 	switch {
 	case err != nil:
 		return err
 	case head.Home != cell.Serving:
-		return cell.ErrMoved // its head may have been copied already
+		return cell.ErrMoved // the head may already have been copied
 	}
 	head.Images = images.String()
 	return t.SetHead(ctx, head)
 }
 
-// History is that of the database that the cell lives in. A cell that only moved also gets another one, so groups that are
-// kept outside of it are counted again, which is safe.
+// History returns the incarnation of the cell's database. A moved cell also gets a new one, so groups kept outside of
+// it are rebuilt unnecessarily, which is safe.
 func (t rollupTx) History(ctx context.Context) (int64, error) {
 	head, err := t.Head(ctx)
 	return int64(head.Incarnation), err
@@ -71,7 +71,7 @@ func items[T any](of []T, attributes []string, place func(T) int64, image func(T
 	return all
 }
 
-// RollupCell returns a cell as rollups need it. One that has moved is looked for again.
+// RollupCell returns a cell in the form that rollups use. It follows the cell if it moves.
 func (e *Engine) RollupCell(id cell.ID) rollup.Database {
 	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {

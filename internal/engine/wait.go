@@ -18,7 +18,7 @@ func Sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// Wake wakes the goroutine that sleeps on a channel with one place, or the next one that does.
+// Wake wakes the goroutine sleeping on c, or the next one to sleep on it. c must have a buffer of one.
 func Wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -26,7 +26,7 @@ func Wake(c chan<- struct{}) {
 	}
 }
 
-// Every calls do, with a pause before each call, until the context ends. It reports the first failure of a row.
+// Every calls do, pausing before each call, until the context ends. It reports the first of consecutive failures.
 func Every(ctx context.Context, pause time.Duration, do func(context.Context) error, report func(error)) {
 	for failed := false; ; {
 		Sleep(ctx, pause, nil)

@@ -12,22 +12,20 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ErrNoData says that the folder of the labelled sets is missing.
+// ErrNoData means that the folder of the labelled sets is missing.
 var ErrNoData = errors.New("eval: no labelled sets")
 
-// AllOptions name the folder of the labelled sets and what they are compared with.
+// AllOptions configures All.
 type AllOptions struct {
-	Data     string // the folder
-	Baseline string // file of frozen figures. Empty: nothing is compared
-	// Pack is what names are weighed by. Defaults to counts of each set itself,
-	// which see no labels; match.DefaultPack() is what a resolver has that has
-	// seen no data yet.
+	Data     string // folder of the labelled sets
+	Baseline string // file of frozen figures; empty: no comparison
+	// Pack holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultPack() is
+	// what a resolver without data uses.
 	Pack *match.Pack
 }
 
-// All measures every set of the folder that is of kind place, each with its
-// frozen columns and protocol. Where a set lost against the baseline the
-// reports come with an error that wraps ErrWorse and names the sets.
+// All measures every place set of the folder with its frozen columns and protocol. If a set is worse than the baseline,
+// the reports come with an error that wraps ErrWorse and names the sets.
 func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	if _, err := os.Stat(o.Data); err != nil {
 		return nil, fmt.Errorf("%w: look for %q: %w: name the folder that holds fodors_zagats, overture_pairs and chicago_childcare", ErrNoData, o.Data, err)
@@ -51,7 +49,7 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	return reports, b.Compare(reports)
 }
 
-// WriteMarkdown prints one table of all reports, a line per set.
+// WriteMarkdown writes one table with a line per report.
 func WriteMarkdown(w io.Writer, reports []*Report) error {
 	if _, err := fmt.Fprint(w, "| set | protocol | F1 (95 % interval) | precision | recall | blocking recall | candidates a record | tuned on |\n",
 		"|---|---|---|---|---|---|---|---|\n"); err != nil {

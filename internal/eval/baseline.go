@@ -9,16 +9,16 @@ import (
 	"os"
 )
 
-// ErrWorse says that a set lost more than Tolerance against the baseline.
+// ErrWorse means that the F1 of a set is more than Tolerance below the baseline.
 var ErrWorse = errors.New("eval: worse than the baseline")
 
-// Tolerance is the loss of F1 that a change may cost a set: half a point.
+// Tolerance is the accepted loss of F1: half a point.
 const Tolerance = 0.005
 
-// Baseline holds the frozen F1 of every set by its name, to four digits.
+// Baseline holds the frozen F1 of every set, by name, with four digits.
 type Baseline map[string]float64
 
-// ReadBaseline reads a JSON object of names and figures.
+// ReadBaseline reads a JSON object from names to figures.
 func ReadBaseline(path string) (Baseline, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -31,9 +31,8 @@ func ReadBaseline(path string) (Baseline, error) {
 	return b, nil
 }
 
-// Compare answers with an error for every set that lost more than Tolerance,
-// and for every set of the baseline that was not measured. A set that the
-// baseline does not know is no error.
+// Compare returns an error for every set that lost more than Tolerance, and for every set of the baseline that was not
+// measured. A set that is not in the baseline is not an error.
 func (b Baseline) Compare(reports []*Report) error {
 	measured := map[string]*Report{}
 	for _, r := range reports {

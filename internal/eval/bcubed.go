@@ -2,17 +2,17 @@
 
 package eval
 
-// BCubed are the figures of clusters from the view of a row: of those that lie with it the share that
-// belong there, and of those that belong with it the share that lie there; the mean of all rows. Large
-// entities weigh as much as they have rows, and not as much as they have pairs.
+// BCubed holds the B-cubed figures of clusters: for each row, the share of its cluster that belongs with it, and the
+// share of what belongs with it that is in its cluster, averaged over all rows. A large entity weighs as much as it has
+// rows, not pairs.
 type BCubed struct {
 	Precision Figure `json:"precision"`
 	Recall    Figure `json:"recall"`
 	F1        Figure `json:"f1"`
 }
 
-// share is the sum of the rows of one true entity, in billionths: sums of whole numbers do not depend on
-// the order of rows.
+// share holds the sums over the rows of one true entity, in billionths: integer sums do not depend on the order of
+// rows.
 type share struct {
 	precision, recall, rows int64
 }

@@ -9,20 +9,19 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ClustersOptions name a table with duplicates and the column that tells them.
+// ClustersOptions describes a table with duplicates and its column with the truth.
 type ClustersOptions struct {
-	Name    string              // of the report. Defaults to the path
+	Name    string              // of the report; defaults to the path
 	Path    string              // CSV file with a header
-	Truth   string              // column: rows of one value are one thing
-	TruthOf func(string) string // of the column's value, if it is not that itself
-	Mapping map[string]string   // column → attribute, beside the columns named like one
-	Kind    *match.Schema       // Defaults to place
-	Pack    *match.Pack         // Defaults to counts of the set itself, which see no labels
+	Truth   string              // column: rows with the same value are the same thing
+	TruthOf func(string) string // maps the value of that column, if set
+	Mapping map[string]string   // column → attribute, in addition to columns named like one
+	Kind    *match.Schema       // defaults to place
+	Pack    *match.Pack         // defaults to counts over the set itself, without labels
 }
 
-// Clusters measures the resolution of one table: the pairs that share a feature
-// are compared, the records clustered, and F1 is over the pairs of rows that
-// lie in one cluster.
+// Clusters measures the resolution of one table. Pairs that share a feature are compared and the records clustered; F1
+// is over the pairs of rows in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
@@ -49,9 +48,8 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	return r, nil
 }
 
-// judgeClusters fills in figures and errors. A unit of the bootstrap is a true
-// entity with the pairs that its rows are in; a wrong pair belongs to the
-// entity of its first row.
+// judgeClusters fills in figures and errors. A unit of the bootstrap is a true entity with the pairs of its rows; a
+// wrong pair belongs to the entity of its first row.
 func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth []string) {
 	size := map[int]int{}
 	for _, n := range cluster {
@@ -71,7 +69,7 @@ func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth 
 	for _, c := range results {
 		met[[2]int{c.a, c.b}] = true
 	}
-	leads := match.Leaders(s.records) // those that say the same meet whom the first of them does
+	leads := match.Leaders(s.records) // identical records share the candidates of the first of them
 	meet := func(i, j int) bool {
 		i, j = leads[i], leads[j]
 		return i == j || met[[2]int{min(i, j), max(i, j)}]

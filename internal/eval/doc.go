@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eval measures the quality of matching on labelled sets, without ever
-// letting the label in.
+// Package eval measures the quality of matching on labelled sets, and keeps the labels out of the matching.
 //
 //	labelled file ──► records   mapped columns only; ids, classes, sources, confidence never
 //	     │               │
@@ -11,16 +10,15 @@
 //	     ▼               ▼
 //	   truth  ──────► judge ──► Report: P, R, F1 with intervals, curve, blocking, worst errors
 //
-// Three protocols: [Pairs] decides about given pairs; [Tables] finds the pairs
-// across two tables, by shared features; [Clusters] resolves one table as a
-// resolver would and counts the pairs inside clusters. [All] runs every set of
-// the data folder with frozen columns and compares with a [Baseline].
+// There are three main protocols: [Pairs] decides given pairs; [Tables] finds pairs across two tables by shared
+// features; [Clusters] resolves one table as a resolver would, and counts pairs inside clusters. [All] runs every set
+// of the data folder with frozen columns and compares it with a [Baseline].
 //
-// What keeps the figures honest:
+// Safeguards against wrong figures:
 //   - Forbidden columns cannot be mapped. Rows are named by the hash of their
-//     content, so neither an id nor the order of rows can leak through ties.
-//   - Intervals come from a bootstrap over entities, not over pairs, 2,000
-//     draws with a fixed seed.
-//   - Pairs that blocking loses count as missed, in F1 and average precision.
+//     content, so neither an id nor the order of rows can influence ties.
+//   - Intervals come from a bootstrap over entities, not over pairs, with 2,000
+//     draws and a fixed seed.
+//   - Pairs lost by blocking count as missed, in F1 and average precision.
 //   - Each report says what was tuned on its set.
 package eval

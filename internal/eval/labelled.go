@@ -10,21 +10,21 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// LabelledOptions name a table and pairs of its rows that people labelled.
+// LabelledOptions describes a table and labelled pairs of its rows.
 type LabelledOptions struct {
 	Name        string
 	Path        string // CSV file with a header
-	ID          string // its column of ids
-	Labels      string // CSV file: two ids and a label, 1 for one thing
-	Left, Right string // columns of ids
+	ID          string // its id column
+	Labels      string // CSV file: two ids and a label, 1 for the same thing
+	Left, Right string // id columns in Labels
 	Label       string
-	Mapping     map[string]string // column → attribute, beside the columns named like one
-	Kind        *match.Schema     // Defaults to place
-	Pack        *match.Pack       // Defaults to counts of the set itself, which see no labels
+	Mapping     map[string]string // column → attribute, in addition to columns named like one
+	Kind        *match.Schema     // defaults to place
+	Pack        *match.Pack       // defaults to counts over the set itself, without labels
 }
 
-// Labelled measures decisions about the labelled pairs of a table. The rows are resolved as those of
-// Clusters: a pair is one thing if it lies in one cluster.
+// Labelled measures decisions about the labelled pairs of a table. The rows are resolved as in Clusters; a pair in one
+// cluster counts as the same thing.
 func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
@@ -86,7 +86,7 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 
 func isOne(label string) bool { return label == "1" || label == "1.0" }
 
-// clusters answers with the cluster of every record.
+// clusters returns the cluster of every record.
 func (s *set) clusters(results []compared) []int {
 	var edges []match.Edge
 	for _, c := range results {

@@ -18,28 +18,28 @@ import (
 
 // Errors of loading a set.
 var (
-	// ErrForbidden says that a column which gives the answer away was mapped to an attribute.
+	// ErrForbidden means that a column which reveals the answer was mapped to an attribute.
 	ErrForbidden = errors.New("eval: column gives the answer away")
-	// ErrSet says that a file is not what its protocol expects.
+	// ErrSet means that a file is not in the format of its protocol.
 	ErrSet = errors.New("eval: unexpected content")
 )
 
-// forbidden are the columns that are never evidence: gold, ids of any kind, the
-// source's name, its confidence. Folded: lower case, single spaces.
+// forbidden are the columns that are never evidence: the truth, ids of any kind, the name of the source, confidence.
+// Folded: lower case, single spaces.
 var forbidden = map[string]bool{
 	"class": true, "cluster": true, "true id": true, "unique id": true, "rec id": true, "id": true, "gold": true, "label": true,
 	"winner": true, "split": true, "pair": true, "source": true, "sources": true, "confidence": true,
 }
 
-// columns say which column is which attribute.
+// columns maps columns to attributes.
 type columns struct {
 	of    map[string]string // column → attribute
-	asked map[string]string // the part that was asked for: a file must have it
+	asked map[string]string // the requested part: a file must have these
 	kind  *match.Schema
 }
 
-// columnsFor maps the columns that are named like an attribute, and those that
-// were asked for. Columns that give the answer away are refused.
+// columnsFor maps the columns named like an attribute, and the requested ones. Columns that reveal the answer are
+// rejected.
 func columnsFor(kind *match.Schema, asked map[string]string) (columns, error) {
 	c := columns{of: map[string]string{}, asked: asked, kind: kind}
 	for _, a := range kind.Attributes {
@@ -58,8 +58,8 @@ func columnsFor(kind *match.Schema, asked map[string]string) (columns, error) {
 	return c, nil
 }
 
-// add adds a value. Several columns of an attribute that has one value are parts of it, as house number
-// and street are.
+// add adds a value. Several columns of an attribute with a single value are parts of it, such as house number and
+// street.
 func (c columns) add(to match.Attributes, attribute, value string) {
 	if a, _ := c.kind.Attribute(attribute); !a.Many && len(to[attribute]) > 0 {
 		to[attribute][0] += " " + value
@@ -68,16 +68,15 @@ func (c columns) add(to match.Attributes, attribute, value string) {
 	to[attribute] = append(to[attribute], value)
 }
 
-// row is one line of a CSV file: its attributes, and the columns that a
-// protocol asked for by name, such as an id or the truth.
+// row is one line of a CSV file: its attributes, and the columns that a protocol requested by name, such as an id or
+// the truth.
 type row struct {
 	attributes match.Attributes
 	columns    map[string]string
 }
 
-// readCSV reads the mapped columns of a file as attributes and the wanted ones
-// as they are; a wanted name that is empty is the next column from the left.
-// Every other column is dropped.
+// readCSV reads the mapped columns of a file as attributes, and the wanted ones as they are. An empty wanted name means
+// the next column from the left. All other columns are dropped.
 func readCSV(path string, c columns, wanted ...string) ([]row, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,15 +133,15 @@ func readCSV(path string, c columns, wanted ...string) ([]row, error) {
 	}
 }
 
-// pair is two records and whether they are one thing.
+// pair is two records and whether they are the same thing.
 type pair struct {
 	a, b  match.Attributes
 	split string
 	same  bool
 }
 
-// readPairs reads JSON lines: {"label": 0 or 1, "split": ..., "a": {...}, "b": {...}}.
-// Columns of the sides that the mapping does not name are dropped.
+// readPairs reads JSON lines: {"label": 0 or 1, "split": ..., "a": {...}, "b": {...}}. Unmapped columns of the sides
+// are dropped.
 func readPairs(path string, c columns) ([]pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -173,7 +172,7 @@ func readPairs(path string, c columns) ([]pair, error) {
 	return pairs, nil
 }
 
-// mapSide turns the JSON values of a side into attributes.
+// mapSide maps the JSON values of a side to attributes.
 func mapSide(side map[string]any, mapping map[string]string) match.Attributes {
 	a := match.Attributes{}
 	add := func(attribute string, value any) {
@@ -200,8 +199,8 @@ func mapSide(side map[string]any, mapping map[string]string) match.Attributes {
 	return a
 }
 
-// readDitto reads lines of two sides and a label, separated by tabs, a side
-// being "COL name VAL value ..." with stray quotes and blanks around the values.
+// readDitto reads lines of two sides and a label, separated by tabs. A side is "COL name VAL value ..." with stray
+// quotes and blanks around the values.
 func readDitto(path, split string, c columns) ([]pair, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

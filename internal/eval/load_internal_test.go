@@ -13,7 +13,6 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// file writes a file of a test.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Counts are the outcomes of a set of decisions, or of one entity's share of them.
+// Counts are the outcomes of a set of decisions, or one entity's share of them.
 type Counts struct {
 	TruePositive  int `json:"true_positive"`
 	FalsePositive int `json:"false_positive"`
@@ -24,13 +24,13 @@ func (c *Counts) add(d Counts) {
 	c.FalseNegative += d.FalseNegative
 }
 
-// Precision is the share of right ones among the decisions for one thing, 1 if there is none.
+// Precision returns the share of correct matches among all matches, 1 if there is none.
 func (c Counts) Precision() float64 { return ratio(c.TruePositive, c.TruePositive+c.FalsePositive) }
 
-// Recall is the share of found ones among the true pairs, 1 if there is none.
+// Recall returns the share of true pairs that were found, 1 if there is none.
 func (c Counts) Recall() float64 { return ratio(c.TruePositive, c.TruePositive+c.FalseNegative) }
 
-// F1 is the harmonic mean of precision and recall.
+// F1 returns the harmonic mean of precision and recall.
 func (c Counts) F1() float64 {
 	return ratio(2*c.TruePositive, 2*c.TruePositive+c.FalsePositive+c.FalseNegative)
 }
@@ -42,21 +42,21 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Figure is a measured value between 0 and 1 and its 95 % interval.
+// Figure is a value between 0 and 1 with its 95 % interval.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// draws and seed make an interval a function of the counts.
+// A fixed number of draws and a fixed seed make an interval a function of the counts.
 const (
 	draws = 2000
 	seed  = 20130618
 )
 
-// figures are precision, recall and F1 with the percentile intervals of a
-// bootstrap over entities: units drawn with replacement, their counts summed.
+// figures returns precision, recall and F1 with the percentile intervals of a bootstrap over entities: units are drawn
+// with replacement and their counts summed.
 func figures(units []Counts) (precision, recall, f1 Figure) {
 	var all Counts
 	for _, u := range units {
@@ -72,7 +72,7 @@ func figures(units []Counts) (precision, recall, f1 Figure) {
 	return of[0], of[1], of[2]
 }
 
-// bootstrap draws from n units with replacement, as often as the intervals need.
+// bootstrap repeatedly draws from n units with replacement.
 func bootstrap(n int, draw func(drawn func() int) [3]float64, values [3]float64) (of [3]Figure) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	samples := [3][]float64{}
@@ -88,15 +88,14 @@ func bootstrap(n int, draw func(drawn func() int) [3]float64, values [3]float64)
 	return of
 }
 
-// judged is a compared pair with its truth.
+// judged is a compared pair and its truth.
 type judged struct {
 	score match.Score
 	same  bool
 }
 
-// averagePrecision is the mean of the precision at every true pair, from the
-// highest score down; lost true pairs, which were never compared, count as 0.
-// Pairs of one score are taken together.
+// averagePrecision returns the mean of the precision at every true pair, from the highest score down. Lost true pairs,
+// which were never compared, count as 0. Pairs with the same score are counted together.
 func averagePrecision(pairs []judged, lost int) float64 {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
@@ -119,8 +118,8 @@ func averagePrecision(pairs []judged, lost int) float64 {
 	return sum / float64(positive+lost)
 }
 
-// precisionAt is the best precision of a threshold that finds at least a share of the true pairs: what
-// merges without a person are worth if the rest is left to people.
+// precisionAt returns the best precision of a threshold with at least the given recall: the quality of automatic merges
+// if the rest is left to human review.
 func precisionAt(recall float64, pairs []judged, lost int) float64 {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
@@ -143,7 +142,7 @@ func precisionAt(recall float64, pairs []judged, lost int) float64 {
 	return best
 }
 
-// Point is one threshold of a curve.
+// Point is one threshold on a curve.
 type Point struct {
 	Threshold match.Score `json:"threshold"`
 	Precision float64     `json:"precision"`
@@ -151,7 +150,7 @@ type Point struct {
 	F1        float64     `json:"f1"`
 }
 
-// curve is the quality at thresholds from T - 4 to T + 4 bits.
+// curve returns the quality at thresholds from T - 4 to T + 4 bits.
 func curve(pairs []judged, lost int) []Point {
 	var points []Point
 	for t := match.Threshold - 400; t <= match.Threshold+400; t += 50 {

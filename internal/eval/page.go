@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Result is what is kept of a report: the figures that do not depend on the machine.
+// Result holds the figures of a report that do not depend on the machine.
 type Result struct {
 	Name       string  `json:"name"`
 	Kind       string  `json:"kind"`
@@ -25,13 +25,13 @@ type Result struct {
 	Candidates float64 `json:"candidates_per_record"`
 }
 
-// Results are those of all sets.
+// Results holds the results of all sets.
 type Results struct {
 	Sets         []Result      `json:"sets"`
 	Survivorship *Survivorship `json:"survivorship,omitempty"`
 }
 
-// ResultsOf keeps the results of reports.
+// ResultsOf extracts the results from reports.
 func ResultsOf(reports []*Report, survivorship *Survivorship) *Results {
 	results := &Results{Survivorship: survivorship}
 	for _, r := range reports {
@@ -58,13 +58,13 @@ func ReadResults(r io.Reader) (*Results, error) {
 	return results, nil
 }
 
-// standard is what a set is held against: the goal for F1, and what others published about it.
+// standard is what a set is compared with: the goal for F1, and published figures.
 type standard struct {
 	goal      float64
 	published string
 }
 
-// standards of the sets. The published figures are quoted and were not measured here.
+// standards by set. The published figures are quoted, not measured here.
 var standards = map[string]standard{
 	"fodors-zagats tables":      {.99, "ZeroER 1.00 (its paper, from memory)"},
 	"fodors-zagats one-to-one":  {.99, "ZeroER 1.00 (its paper, from memory)"},
@@ -76,7 +76,7 @@ var standards = map[string]standard{
 	"febrl 2":                   {.99, "none"},
 }
 
-// automatic is the precision that merges without a person should have, at a recall of .80.
+// automatic is the target for the precision of automatic merges at a recall of .80.
 const automatic = 0.97
 
 const pageHead = `# Quality
@@ -103,7 +103,7 @@ figure is no promise for other data. Febrl and fake 1000 are made by programs, w
 Published figures are quoted from their sources; where rows or protocols differ they are no comparison.
 `
 
-// WritePage prints the page of the documentation: every set, beside its goal and what others published.
+// WritePage writes the page of the documentation: every set with its goal and published figures.
 func (r *Results) WritePage(w io.Writer) error {
 	reached, missed := "", ""
 	table := "| set | kind, protocol | F1 (95 % interval) | precision | recall | B-cubed F1 | goal | published by others | tuned on |\n|---|---|---|---|---|---|---|---|---|\n"

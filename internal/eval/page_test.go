@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// The page is what the program prints of the results; this needs no data.
+// The page equals the output for the results; this needs no data.
 func TestPage_IsPrinted(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -44,7 +44,7 @@ func TestPage_IsPrinted(t *testing.T) {
 	}
 }
 
-// Columns that give the answer away say nothing: shuffled among the rows, they leave every decision as it is.
+// Columns that reveal the answer have no influence: shuffling them among the rows changes no decision.
 func TestClusters_LeaksAreDropped(t *testing.T) {
 	t.Parallel()
 	data := dataSets(t)
@@ -80,7 +80,7 @@ func TestClusters_LeaksAreDropped(t *testing.T) {
 	}
 }
 
-// shuffled is a copy of a CSV file with some columns in another order of rows.
+// shuffled returns a copy of a CSV file with the values of some columns in another order.
 func shuffled(t *testing.T, path string, columns []string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

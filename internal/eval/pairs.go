@@ -12,19 +12,18 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// PairsOptions name a set of labelled pairs.
+// PairsOptions describes a set of labelled pairs.
 type PairsOptions struct {
-	Name    string            // of the report. Defaults to the path
+	Name    string            // of the report; defaults to the path
 	Path    string            // JSON lines, or the "COL name VAL value" lines of a .txt file
-	Split   string            // keep the pairs of this split only. Defaults to all
-	Also    []string          // further files whose records are counted for the statistics, unlabelled
-	Mapping map[string]string // column → attribute, beside the columns named like one
-	Kind    *match.Schema     // Defaults to place
-	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
+	Split   string            // only the pairs of this split; defaults to all
+	Also    []string          // further files whose records are counted for the statistics, without labels
+	Mapping map[string]string // column → attribute, in addition to columns named like one
+	Kind    *match.Schema     // defaults to place
+	Pack    *match.Pack       // defaults to counts over the set itself, without labels
 }
 
-// Pairs measures decisions about given pairs: each is compared, and is one
-// thing if its score reaches the threshold.
+// Pairs measures decisions about given pairs: a pair counts as the same thing if its score reaches the threshold.
 func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	pairs, err := loadPairs(o)
 	if err != nil {
@@ -88,7 +87,7 @@ func decided(positive, truth bool) Counts {
 	return Counts{}
 }
 
-// loadPairs reads the pairs of a file by its ending.
+// loadPairs reads the pairs of a file; the extension determines the format.
 func loadPairs(o PairsOptions) ([]pair, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/internal/eval"
 )
 
-// write writes a file of a test.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -132,8 +131,8 @@ func TestClusters_AStormOfOneNameEnds(t *testing.T) {
 	}
 }
 
-// TestSets_ForbiddenColumnsSayNothing shuffles, in each set, the columns that
-// give the answer away, and the rows; the figures must stay, to the digit.
+// TestSets_ForbiddenColumnsSayNothing shuffles the columns that reveal the answer, and the rows, of each set. The
+// figures must not change in any digit.
 func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 	t.Parallel()
 	data := dataSets(t)
@@ -199,8 +198,7 @@ func equalReports(t *testing.T, want, got *eval.Report) {
 	}
 }
 
-// shuffle puts the rows of a CSV file into another order and the values of the
-// columns into other rows.
+// shuffle reorders the rows of a CSV file, and the values of the columns among the rows.
 func shuffle(t *testing.T, path string, columns ...string) string {
 	t.Helper()
 	f, err := os.Open(path)

@@ -12,48 +12,48 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Report is what was measured on one set.
+// Report holds the measurements on one set.
 type Report struct {
 	Name       string  `json:"name"`
 	Kind       string  `json:"kind"`
 	Protocol   string  `json:"protocol"` // pairs, tables, clusters or labelled
 	Note       string  `json:"note,omitempty"`
 	Records    int     `json:"records"`   // of both sides
-	Positives  int     `json:"positives"` // pairs that the gold calls one thing
-	Compared   int     `json:"compared"`  // pairs that were compared
+	Positives  int     `json:"positives"` // pairs that are the same thing according to the truth
+	Compared   int     `json:"compared"`  // compared pairs
 	Counts     Counts  `json:"counts"`
 	Precision  Figure  `json:"precision"`
 	Recall     Figure  `json:"recall"`
 	F1         Figure  `json:"f1"`
 	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
 	Average    float64 `json:"average_precision,omitempty"`
-	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // the best of a threshold that finds 80 % of the positives
+	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
 	Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
 	Candidates float64 `json:"candidates_per_record"`            // compared pairs per record
 	Features   float64 `json:"features_per_record"`
 	Outcomes   struct {
 		Same      int `json:"same"`
 		Unsure    int `json:"unsure"`
-		Related   int `json:"related"` // parts of each other, or two things at one spot
+		Related   int `json:"related"` // part of each other, or two things in one place
 		Different int `json:"different"`
 	} `json:"outcomes"`
 	Clusters int     `json:"clusters,omitempty"`
 	Largest  int     `json:"largest_cluster,omitempty"`
 	Curve    []Point `json:"curve,omitempty"`
 	Errors   []Error `json:"errors"` // the worst, at most 20
-	// Normalise and Compare are mean times of one record and one pair.
+	// Normalise and Compare are mean times per record and per pair.
 	Normalise time.Duration `json:"normalise_ns"`
 	Compare   time.Duration `json:"compare_ns"`
 }
 
-// Error is a pair that was decided against the gold.
+// Error is a wrongly decided pair.
 type Error struct {
 	Kind        string            `json:"kind"` // false positive or false negative
-	Met         bool              `json:"met"`  // shared a feature
+	Met         bool              `json:"met"`  // the two share a feature
 	Explanation match.Explanation `json:"explanation"`
 }
 
-// WriteText prints the report for people.
+// WriteText writes the report for humans.
 func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "%s (%s)\n", r.Name, r.Protocol)
@@ -96,7 +96,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return nil
 }
 
-// writeText prints the waterfall of one error.
+// writeText writes the waterfall of one error.
 func (e *Error) writeText(w io.Writer) error {
 	fmt.Fprintf(w, "\n  %s, %s bits", e.Kind, e.Explanation.Score)
 	if !e.Met {

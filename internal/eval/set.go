@@ -15,10 +15,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// worst is the number of errors that a report spells out.
+// worst is the number of errors in a report.
 const worst = 20
 
-// kindOr is the kind of a set: place if it names none.
 func kindOr(kind *match.Schema) *match.Schema {
 	if kind == nil {
 		return match.Place()
@@ -26,22 +25,21 @@ func kindOr(kind *match.Schema) *match.Schema {
 	return kind
 }
 
-// set is loaded records with all that a protocol needs of them.
+// set holds loaded records and what the protocols need.
 type set struct {
 	matcher   *match.Matcher
 	records   []*match.Record
 	normalise time.Duration // mean
 }
 
-// newSet normalises records. Statistics are counted over distinct records, and
-// without labels. A record's key is the hash of its content, so that neither
-// an id nor the order of rows can leak into a decision.
+// newSet normalises records. Statistics are counted over distinct records, without labels. A record's key is the hash
+// of its content, so that neither an id nor the order of rows can influence a decision.
 func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
 	keyOf := func(a match.Attributes) string {
-		content, _ := json.Marshal(a) // maps of strings are written with sorted keys, and always can be
+		content, _ := json.Marshal(a) // sorted keys; cannot fail for maps of strings
 		return strconv.FormatUint(xxhash.Sum64(content), 16)
 	}
 	for i, a := range records {
@@ -72,14 +70,14 @@ func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []ma
 	return s
 }
 
-// compared is a pair of records with what was decided about it, and its weight.
+// compared is a pair of records with its score and decision.
 type compared struct {
 	a, b    int
 	score   match.Score
 	outcome match.Outcome
 }
 
-// compare fills in the scores of pairs and answers with the mean time of one.
+// compare compares pairs and returns the results and the mean time per pair.
 func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Duration, error) {
 	out := make([]compared, len(pairs))
 	start := time.Now()
@@ -93,7 +91,7 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }
 
-// report fills in what all protocols report alike.
+// report fills in what all protocols report.
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
 	r := &Report{Name: name, Kind: s.matcher.Schema().Kind, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {
@@ -118,14 +116,14 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 	return r
 }
 
-// mistake is an error before it is spelled out.
+// mistake is an error before its details are filled in.
 type mistake struct {
 	a, b     int
-	positive bool // decided for one thing
+	positive bool // decided to be the same thing
 	score    match.Score
 }
 
-// worstOf spells out the mistakes that are furthest from the threshold.
+// worstOf returns the details of the mistakes furthest from the threshold.
 func (s *set) worstOf(mistakes []mistake) []Error {
 	distance := func(m mistake) match.Score {
 		if m.positive {
@@ -149,7 +147,7 @@ func (s *set) worstOf(mistakes []mistake) []Error {
 	return errors
 }
 
-// finish fills in the figures; lost is the number of true pairs never compared.
+// finish fills in the figures; lost is the number of true pairs that were never compared.
 func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	for _, u := range units {
 		r.Counts.add(u)

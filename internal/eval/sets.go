@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// settings of the labelled sets of kind place: files, columns, protocol. They
-// are frozen: a figure is comparable only while they stay.
+// Settings of the labelled place sets: files, columns, protocol. They are frozen, because figures are comparable only
+// with the same settings.
 var (
 	restaurantColumns = map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"}
 	overtureColumns   = map[string]string{
@@ -26,8 +26,8 @@ var (
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
-// namedSet is a labelled set: how it is measured, and what people saw of it
-// while the table and the rules were made. Nothing is trained on any.
+// namedSet is a labelled set: how it is measured, and a note on what its authors saw of it while making the match table
+// and the rules. Nothing is trained on any set.
 type namedSet struct {
 	name string
 	run  func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error)
@@ -93,7 +93,7 @@ func riddle(ctx context.Context, dir, name string, pack *match.Pack) (*Report, e
 
 func febrl(file string) func(context.Context, string, string, *match.Pack) (*Report, error) {
 	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
-		// rec-7-org and rec-7-dup-0 are one person.
+		// rec-7-org and rec-7-dup-0 are the same person.
 		person := func(id string) string {
 			return strings.Join(strings.SplitN(id, "-", 3)[:min(2, strings.Count(id, "-")+1)], "-")
 		}

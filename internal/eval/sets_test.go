@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// dataSets is the folder of the labelled sets; the test is skipped without it.
+// dataSets returns the folder of the labelled sets; without it the test is skipped.
 func dataSets(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("LOCUS_DATA_SETS")
@@ -33,8 +33,7 @@ var goals = map[string]float64{
 	"chicago childcare":        0.90,
 }
 
-// TestAll_ReachesTheGoalsWithoutStatistics measures with the pack that a
-// resolver has before it has seen any data.
+// TestAll_ReachesTheGoalsWithoutStatistics measures with the pack of a resolver that has not seen any data.
 func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Pack: match.DefaultPack()})

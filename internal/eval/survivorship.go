@@ -16,35 +16,34 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Survivorship is how often the merged view of two records shows the values of the side that a person
-// held to be right.
+// Survivorship measures how often the merged view of two records shows the values of the side that a human judged to be
+// right.
 type Survivorship struct {
 	Name       string              `json:"name"`
 	Rows       int                 `json:"rows"`
 	Attributes []AttributeAccuracy `json:"attributes"`
 }
 
-// AttributeAccuracy is the accuracy of one attribute, over the four answers base, alt, both and none.
+// AttributeAccuracy is the accuracy of one attribute over the four answers base, alt, both and none.
 type AttributeAccuracy struct {
 	Attribute string `json:"attribute"`
 	Accuracy  Figure `json:"accuracy"`
-	// Majority is the accuracy of the commonest answer, given every time.
+	// Majority is the accuracy of always giving the most frequent answer.
 	Majority float64 `json:"majority"`
 	Goal     float64 `json:"goal"`
 	right    []Counts
 }
 
-// judgedAttributes are what people judged, the attribute of the kind, and the accuracy to beat: the
-// better of the published one and of the commonest answer, on twice as many rows.
+// judgedAttributes are the judged attributes, their names in the kind, and the accuracy to beat: the better of the
+// published one and of the most frequent answer, on twice as many rows.
 var judgedAttributes = []struct {
 	label, attribute string
 	goal             float64
 }{{"name", "name", .73}, {"phone", "phones", .72}, {"web", "websites", .705}, {"address", "address", .705}, {"category", "category", .715}}
 
-// MeasureSurvivorship reads JSON lines of two records of one thing, with the side whose value is right:
-// {"winner": {"name": "base" | "alt" | "both" | "none", ...}, "base": {...}, "alt": {...}}. The sides are
-// merged as a resolver merges them, under the default trust, each observed when it says that it was
-// updated. A side is right where the view shows its value.
+// MeasureSurvivorship reads JSON lines of two records of one thing, with the side whose value is right: {"winner":
+// {"name": "base" | "alt" | "both" | "none", ...}, "base": {...}, "alt": {...}}. The sides are merged as a resolver
+// merges them, with default trust, each observed at its own update time. A side is right if the view shows its value.
 func MeasureSurvivorship(path string) (*Survivorship, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -99,7 +98,7 @@ func MeasureSurvivorship(path string) (*Survivorship, error) {
 	return s, nil
 }
 
-// testify is what a record says, as a resolver hands it to the merged view.
+// testify returns what a record says, in the form that a resolver passes to the merged view.
 func testify(m *match.Matcher, r *match.Record, member int, updated any) entity.Testimony {
 	t := entity.Testimony{Member: member, Source: r.Source(), Values: map[string][]entity.Spelling{}}
 	if text, ok := updated.(string); ok && len(text) >= len(time.DateOnly) {
@@ -113,8 +112,8 @@ func testify(m *match.Matcher, r *match.Record, member int, updated any) entity.
 	return t
 }
 
-// survivor says whose value of an attribute a view shows: a side's, if what is shown is its own in the
-// spelling that it sent. Of categories the first counts: it is what a source takes the thing for.
+// survivor returns the side whose value of an attribute the view shows, in the spelling of that side. For categories
+// only the first counts: it is the main one of a source.
 func survivor(m *match.Matcher, v entity.View, sides [2]*match.Record, attribute string) string {
 	a, _ := m.Schema().Attribute(attribute)
 	var shown []string
@@ -150,7 +149,7 @@ func survivor(m *match.Matcher, v entity.View, sides [2]*match.Record, attribute
 	}
 }
 
-// WriteText prints the figures for people.
+// WriteText writes the figures for humans.
 func (s *Survivorship) WriteText(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s (survivorship, %d rows)\n", s.Name, s.Rows); err != nil {
 		return err

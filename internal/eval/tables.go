@@ -12,21 +12,21 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TablesOptions name two tables without duplicates inside, and the pairs across.
+// TablesOptions describes two tables without internal duplicates, and the true pairs across them.
 type TablesOptions struct {
-	Name              string            // of the report. Defaults to the left path
+	Name              string            // of the report; defaults to the left path
 	Left, Right, Gold string            // CSV files with a header
-	LeftID, RightID   string            // columns. Default to "id"
-	GoldLeft          string            // column of the gold with the left id. Defaults to its first
-	GoldRight         string            // and with the right one. Defaults to its second
-	OneToOne          bool              // every row has at most one partner: the best ones are taken first
-	Mapping           map[string]string // column → attribute, beside the columns named like one
-	Kind              *match.Schema     // Defaults to place
-	Pack              *match.Pack       // Defaults to counts of the set itself, which see no labels
+	LeftID, RightID   string            // columns; default to "id"
+	GoldLeft          string            // column of the gold file with the left id; defaults to its first
+	GoldRight         string            // column with the right id; defaults to its second
+	OneToOne          bool              // every row has at most one partner: the best pairs are taken first
+	Mapping           map[string]string // column → attribute, in addition to columns named like one
+	Kind              *match.Schema     // defaults to place
+	Pack              *match.Pack       // defaults to counts over the set itself, without labels
 }
 
-// Tables measures matching across two tables: the pairs that share a feature
-// are compared, and F1 is over the pairs that are taken for one thing.
+// Tables measures matching across two tables. Pairs that share a feature are compared; F1 is over the pairs decided to
+// be the same thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
@@ -41,7 +41,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{o.GoldLeft, o.GoldRight} // filled in where they are empty
+	names := []string{o.GoldLeft, o.GoldRight} // empty ones are filled in
 	gold, err := readCSV(o.Gold, columns{kind: c.kind}, names...)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	return r, nil
 }
 
-// across are the pairs of candidates of two tables; those that say the same meet whom the first of them does.
+// across returns the candidate pairs of two tables. Identical records share the candidates of the first of them.
 func (s *set) across(left int) [][2]int {
 	leads := match.Leaders(s.records)
 	alike := make([][]int, len(s.records))
@@ -107,8 +107,8 @@ func (s *set) across(left int) [][2]int {
 	return pairs
 }
 
-// takePairs answers with the pairs that are taken for one thing. Equal scores
-// are taken in the order of content, since the order of rows is no evidence.
+// takePairs returns the pairs decided to be the same thing. Equal scores are ordered by content, because the order of
+// rows is not evidence.
 func (s *set) takePairs(results []compared, oneToOne bool) map[[2]int]bool {
 	taken := map[[2]int]bool{}
 	if oneToOne {
@@ -128,8 +128,7 @@ func (s *set) takePairs(results []compared, oneToOne bool) map[[2]int]bool {
 	return taken
 }
 
-// judgeTables fills in figures and errors. A unit of the bootstrap is a row of
-// the left table with all pairs that it is in.
+// judgeTables fills in figures and errors. A unit of the bootstrap is a row of the left table with all its pairs.
 func (s *set) judgeTables(r *Report, results []compared, taken, truth map[[2]int]bool, left int) {
 	units := make([]Counts, left)
 	judgements := make([]judged, len(results))

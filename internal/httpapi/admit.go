@@ -7,39 +7,37 @@ import (
 	"net/netip"
 )
 
-// class is the kind of work that a request is; each has a lane of its own, so that writes cannot
-// starve reads.
+// class is the class of a request. Each class has its own lane, so that writes cannot starve reads.
 type class uint8
 
 const (
-	health class = iota // has no lane: it must answer when nothing else does
+	health class = iota // no lane: it must answer even if nothing else does
 	reads
 	writes
-	hits  // they wait together for one commit, so many of them cost little
-	admin // what changes the cells, or goes through all that is in them, for as long as an hour
-	feeds // who follows the changes, for as long as they like
+	hits  // batches share a commit, so many at once cost little
+	admin // changes the cells or scans all of them; up to an hour
+	feeds // followers of changes, without a time limit
 	classes
 )
 
-// adminRunning is how many requests of class admin are worked on at once: growing is one, and what looks at
-// it while it waits.
+// adminRunning limits concurrent requests of class admin: one growth, for example, and the requests that inspect it.
 const adminRunning = 8
 
-// hitsPerWrite is how many batches of hits are worked on at once for each write.
+// hitsPerWrite is how many batches of hits may run at once for each write.
 const hitsPerWrite = 4
 
 func (c class) String() string {
 	return [...]string{"health", "reads", "writes", "hits", "admin", "feeds"}[c]
 }
 
-// The price of a read is in places of its lane, of which there are 16 for each processor: it is about how much of
-// a processor the read takes. A page of 1000 that is searched for takes nearly a whole one.
+// The price of a read is a number of places in its lane, which has 16 per processor. It is roughly the share of a
+// processor that the read uses: a search for a page of 1000 uses nearly a whole one.
 const (
-	pricePage   = 100 // items of a page for one place more
-	priceSearch = 4   // places more for what looks into every cell
+	pricePage   = 100 // items of a page per extra place
+	priceSearch = 4   // extra places for a search in every cell
 )
 
-// price is how many places a call takes.
+// price returns how many places a call takes.
 func (c *call) price() int {
 	price := 1 + c.route.price
 	if c.class != reads {
@@ -51,8 +49,8 @@ func (c *call) price() int {
 	return price
 }
 
-// clientOf is who sent a request, as far as the network tells: its address, or the network of 64 bits that an
-// address of IPv6 is in, of which one machine may have all.
+// clientOf returns the client of a request as far as the network shows it: its address, or for IPv6 its /64 network,
+// because one machine may own all of that.
 func clientOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -67,7 +65,7 @@ func clientOf(remote string) string {
 	return addr.String()
 }
 
-// enter takes what a call costs in the lane of its class.
+// enter takes the places for a call in the lane of its class.
 func (s *Server) enter(c *call) (leave func(), err error) {
 	if c.class == health {
 		return func() {}, nil
@@ -75,8 +73,7 @@ func (s *Server) enter(c *call) (leave func(), err error) {
 	return s.lanes[c.class].enter(c, clientOf(c.r.RemoteAddr), c.price())
 }
 
-// run lets a call be handled in the lane of its route's class, for as long as a request may take; a stream
-// has its own end.
+// run runs a handler in the lane of its route's class, limited by the request timeout. A stream has its own limits.
 func (s *Server) run(c *call, handle func() error) error {
 	leave, err := s.enter(c)
 	if err != nil {

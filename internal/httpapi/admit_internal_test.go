@@ -80,7 +80,7 @@ func TestLane_WaitsForAWhile(t *testing.T) {
 	})
 }
 
-// empty checks that nothing is taken and that no request waits.
+// empty checks that no place is taken and no request waits.
 func (l *lane) empty(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
@@ -90,8 +90,8 @@ func (l *lane) empty(t *testing.T) {
 	}
 }
 
-// TestP12_ClientsShareALane has one client send far more than another: each request of the other one is admitted,
-// whatever the first has waiting, and it is the first that is refused.
+// TestP12_ClientsShareALane has one client send far more than another. Every request of the other one is admitted,
+// however many the first has waiting; only the first is refused.
 func TestP12_ClientsShareALane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestP12_ClientsShareALane(t *testing.T) {
 	})
 }
 
-// TestP12_PlacesGoToTheClientWithTheFewest has two clients wait for a lane that is full.
+// TestP12_PlacesGoToTheClientWithTheFewest has two clients wait for a full lane.
 func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 		if refused.Load() != 1 {
 			t.Fatalf("%d refused", refused.Load())
 		}
-		enter("new", 4) // and never of those with fewer; it waits for all that one client may have
+		enter("new", 4) // never one of a client with fewer; it waits for the most that one client may have
 		if refused.Load() != 2 || len(l.queue) != 4 {
 			t.Fatalf("%d refused, %d wait", refused.Load(), len(l.queue))
 		}
@@ -197,7 +197,7 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 		give("many", 1)
 		give("other", 0)
 		synctest.Wait()
-		if has("many") != 3 || has("new") != 0 { // a large one is not overtaken by those with more
+		if has("many") != 3 || has("new") != 0 { // requests of a client with more do not overtake a large one
 			t.Errorf("many had %d places, new %d", has("many"), has("new"))
 		}
 		give("few", 0)

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// How tells how an entity came to be.
+// How describes how an entity was formed.
 type How struct {
 	Entity    Entity           `json:"entity"`
 	Threshold match.Score      `json:"threshold" doc:"Bits from which two records are taken for one thing"`
@@ -28,14 +28,14 @@ type How struct {
 	TookMS    float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
 }
 
-// History is what the logs still hold of an entity.
+// History is what the logs still hold about an entity.
 type History struct {
 	Entity Entity           `json:"entity"`
 	Events []changes.Change `json:"events" doc:"Puts of its records, and what became of the entities that they were, the oldest first"`
 	Since  time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
 }
 
-// RelationList are the things that an entity has to do with.
+// RelationList lists the relations of an entity.
 type RelationList struct {
 	Relations []entities.Relation `json:"relations" doc:"The best first, at most 16, each other entity once"`
 }
@@ -49,14 +49,14 @@ type WhatIfRequest struct {
 	Threshold float64            `json:"threshold,omitempty" doc:"Bits from which two records would be taken for one thing"`
 }
 
-// Supposed is what entities would be.
+// Supposed holds the entities of a what-if scenario.
 type Supposed struct {
 	Before []SupposedEntity `json:"before" doc:"Entities that are, and would change or be no more"`
 	After  []SupposedEntity `json:"after" doc:"Entities that would be in their place"`
 	TookMS float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
 }
 
-// SupposedEntity is an entity as it is or would be.
+// SupposedEntity is an entity, current or hypothetical.
 type SupposedEntity struct {
 	ID      locality.ID  `json:"id"`
 	Records []entity.Ref `json:"records" doc:"Its records in the order of birth; the first is the anchor"`
@@ -175,7 +175,6 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 	return q, err
 }
 
-// bitsAt reads a number of bits.
 func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
 	if v.Kind() != strictjson.Number {
 		return 0, wrongKind(pointer, v, "a number of bits")
@@ -188,7 +187,7 @@ func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
 	return score, score.UnmarshalJSON([]byte(v.Number()))
 }
 
-// textAt reads a text that must be there.
+// textAt reads a required string.
 func textAt(v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		if v.Kind() == strictjson.Missing {
@@ -199,7 +198,6 @@ func textAt(v strictjson.Value, pointer string) (string, error) {
 	return v.Text(), nil
 }
 
-// textsAt reads a list of texts.
 func textsAt(v strictjson.Value, pointer, what string, most int) (list []string, err error) {
 	if v.Kind() != strictjson.Array {
 		return nil, wrongKind(pointer, v, fmt.Sprintf("an array of at most %d %s", most, what))

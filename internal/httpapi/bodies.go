@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// firstBytes is how much memory a body takes before a byte of it has come.
+// firstBytes is the memory reserved for a body before its first byte arrives.
 const firstBytes = 4 << 10
 
-// bodies bounds the memory of all bodies that are being sent, wait or are worked on. A body takes memory as it
-// comes, so that one whose sender is slow takes little; when there is too little for another one, the body that came
-// too slowly is given up: of the client whose bodies take the most, the one that began first.
+// bodies limits the memory of all request bodies that are being read, queued or processed. Memory is reserved as a body
+// arrives, so a slow sender takes little. If there is not enough memory for another body, a slow one is aborted: of the
+// client that takes the most memory, the one that began first.
 type bodies struct {
 	refused func()
 
 	mu      sync.Mutex
-	room    int     // bytes that are left
-	reading []*body // in the order in which they began
+	room    int     // bytes left
+	reading []*body // in order of arrival
 }
 
-// body is one that is being read.
+// body is a body that is being read.
 type body struct {
 	client string
 	taken  int    // bytes
-	stop   func() // ends its reading; nil once it was called
+	stop   func() // aborts the reading; nil once called
 }
 
 var errSlowBody = fault(CodeOverloaded, "", "the body came so slowly that its memory went to others: send it again")
 
-// read reads a body whole, which is of size bytes, or of any if that is below 0. The memory is taken until free is
-// called, which is not nil.
+// read reads a whole body of size bytes, or of any size if size is negative. The memory is reserved until free is
+// called, which is never nil.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request, size int64) (data []byte, free func(), err error) {
 	control := http.NewResponseController(w)
 	one := &body{client: clientOf(r.RemoteAddr), stop: func() { _ = control.SetReadDeadline(time.Unix(1, 0)) }}
@@ -70,7 +70,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, size int64) (data 
 	}
 }
 
-// take takes so many bytes more for a body, if need be from others.
+// take reserves more bytes for a body, aborting other bodies if necessary.
 func (b *bodies) take(one *body, bytes int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *bodies) take(one *body, bytes int) error {
 		b.refused()
 		victim.stop()
 		victim.stop = nil
-		b.room += victim.taken // which its reader drops within moments
+		b.room += victim.taken // its reader releases the memory within moments
 		victim.taken = 0
 	}
 	if one.stop == nil {
@@ -94,7 +94,7 @@ func (b *bodies) take(one *body, bytes int) error {
 	return nil
 }
 
-// victim is the body to give up for another one.
+// victim returns the body to abort.
 func (b *bodies) victim(except *body) (found *body) {
 	taken := map[string]int{}
 	for _, one := range b.reading {
@@ -108,7 +108,7 @@ func (b *bodies) victim(except *body) (found *body) {
 	return found
 }
 
-// end ends the reading of a body, and reports whether it was given up.
+// end ends the reading of a body, and reports whether it was aborted.
 func (b *bodies) end(one *body, free bool) (stopped bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,7 +2,7 @@
 
 package httpapi
 
-// BodyRoom is how many bytes of memory are left for bodies.
+// BodyRoom returns how many bytes of memory are left for bodies.
 func (s *Server) BodyRoom() int {
 	s.bodies.mu.Lock()
 	defer s.bodies.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/cells"
 )
 
-// CellList is the installation: what its cell map says, and what each cell does.
+// CellList describes the installation: the cell map and the state of each cell.
 type CellList struct {
 	Epoch       uint64       `json:"epoch" doc:"Version of the cell map"`
 	Until       time.Time    `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
@@ -29,12 +29,12 @@ type Generation struct {
 	URLs       []string  `json:"urls,omitempty" doc:"Where its cells were made: {g} and {i} stand for generation and index"`
 }
 
-// Cell is one database with its piece of the ring.
+// Cell is one cell with its segment of the ring.
 type Cell struct {
 	Cell cell.ID   `json:"cell"`
 	Role cell.Role `json:"role" enum:"retired,older,current,announced" doc:"That of its generation"`
 	URL  string    `json:"url" doc:"Where it is; never with a password"`
-	// Answers is false for a cell that is not known to be there; what it says of itself is missing then.
+	// Answers is false for an unreachable cell; its state is then missing.
 	Answers     bool           `json:"answers" doc:"Whether it could be asked; without it there is nothing below"`
 	Keys        cell.Keys      `json:"keys" enum:"open,sealed,retired" doc:"Whether it takes new keys"`
 	Home        cell.Residence `json:"home" enum:"serving,moving,moved"`
@@ -51,7 +51,7 @@ type Cell struct {
 	Bytes       int64          `json:"bytes" doc:"What it takes on its disk"`
 }
 
-// CellDetail is a cell with all that the map says about it.
+// CellDetail is a cell with all that the map contains about it.
 type CellDetail struct {
 	Cell
 	Cells     uint64      `json:"cells" doc:"How many cells its generation has"`
@@ -63,12 +63,12 @@ type CellDetail struct {
 	Puids     *cell.Range `json:"puid_range" doc:"Its puids; the first of the range is never one"`
 }
 
-// MapHistory are the versions of the cell map that are kept.
+// MapHistory lists the stored versions of the cell map.
 type MapHistory struct {
 	Maps []json.RawMessage `json:"maps" doc:"Cell maps in their stored form, the oldest first"`
 }
 
-// cells asks every cell. One that does not answer is in the list all the same, and says so.
+// cells queries every cell. Unreachable cells are listed and marked.
 func (s *Server) cells(c *call) (any, error) {
 	status, err := s.svc.Cells().Status(c)
 	if err != nil {
@@ -106,7 +106,7 @@ func oneCell(m *cell.Map, of cells.CellStatus) Cell {
 	}
 }
 
-// answers tells whether a cell could be asked: every cell has lived in one database at least.
+// answers reports whether a cell was reached: the incarnation of a cell is at least 1.
 func answers(of cells.CellStatus) bool { return of.Head.Incarnation > 0 }
 
 func (s *Server) cell(c *call) (any, error) {
@@ -122,7 +122,7 @@ func (s *Server) cell(c *call) (any, error) {
 	if err != nil && c.Err() != nil {
 		return nil, err
 	}
-	return detail(m, of), nil // one that does not answer says so
+	return detail(m, of), nil // an unreachable cell is marked
 }
 
 func detail(m *cell.Map, of cells.CellStatus) CellDetail {
@@ -140,12 +140,11 @@ func detail(m *cell.Map, of cells.CellStatus) CellDetail {
 	return d
 }
 
-// noCell says that a map does not list a cell.
+// noCell returns the fault for a cell that the map does not list.
 func noCell(m *cell.Map, id cell.ID) *Fault {
 	return fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
 }
 
-// cellID is the cell in the path.
 func (c *call) cellID() (cell.ID, error) {
 	text, err := c.path("id")
 	if err != nil {
@@ -158,7 +157,7 @@ func (c *call) cellID() (cell.ID, error) {
 	return id, nil
 }
 
-// cellMap is the newest map that this server knows, as it is stored.
+// cellMap returns the newest map that this server has, in its stored form.
 func (s *Server) cellMap(*call) (any, error) { return s.svc.Cells().Map(), nil }
 
 func (s *Server) mapHistory(c *call) (any, error) {

@@ -42,7 +42,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// The map is answered as it is stored: whoever has it routes with it.
+// The map is served as it is stored, so that a client can route with it.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -12,13 +12,13 @@ import (
 	"github.com/locus-db/locus/changes"
 )
 
-// ChangeList is a page of changes: of each cell in order, between two cells in none.
+// ChangeList is a page of changes. Those of one cell are in order; there is no order between cells.
 type ChangeList struct {
 	Changes []changes.Change    `json:"changes" doc:"None if there is nothing new"`
 	Next    changelog.Watermark `json:"next" doc:"The after of the next page; there always is one, since there will be more changes"`
 }
 
-// portion is how many changes are read at once for a page, which is cut by its bytes.
+// portion is how many changes are read at once for a page, which is limited in bytes.
 const portion = 250
 
 func (s *Server) changes(c *call) (any, error) {
@@ -51,7 +51,7 @@ func (s *Server) changes(c *call) (any, error) {
 	return list, nil
 }
 
-// upTo is the place after some changes of what was read, whose end is next.
+// upTo returns the position after the kept changes, given the rest and the position next after all.
 func upTo(after changelog.Watermark, kept, rest []changes.Change, next changelog.Watermark) changelog.Watermark {
 	at := maps.Clone(next)
 	for i := range rest {
@@ -69,7 +69,7 @@ func upTo(after changelog.Watermark, kept, rest []changes.Change, next changelog
 	return at
 }
 
-// changeQuery reads which changes are asked for; After is nil if the query does not say.
+// changeQuery reads the query for changes; After is nil if it is not given.
 func (s *Server) changeQuery(c *call) (q changes.Query, err error) {
 	if text, given := c.query["cell"]; given {
 		m := s.svc.Cells().Map()
@@ -90,7 +90,7 @@ func (s *Server) changeQuery(c *call) (q changes.Query, err error) {
 	return q, err
 }
 
-// changeSize is about the number of bytes that a change has in an answer.
+// changeSize returns the approximate size of a change in an answer, in bytes.
 func changeSize(c *changelog.Change) int {
 	n := 6*itemBytes + 2*itemBytes*(len(c.Before)+len(c.After))
 	for _, im := range []*changelog.Image{c.Was, c.Is} {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// inOrder checks that each cell's changes rise, and counts them by kind.
+// inOrder checks that each cell's changes are ascending, and counts them by kind.
 func inOrder(t *testing.T, changes []changes.Change) map[changelog.Kind]int {
 	t.Helper()
 	kinds, last := map[changelog.Kind]int{}, map[cell.ID]changelog.Seq{}
@@ -69,7 +69,7 @@ func TestChanges_PagesAreTheLogs(t *testing.T) {
 	}
 }
 
-// Changes with large images are told in pages of bounded size, and all of them are.
+// Changes with large images are split into pages of bounded size, and none is lost.
 func TestChanges_PagesAreBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

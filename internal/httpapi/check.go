@@ -50,7 +50,7 @@ func (s *Server) check(c *call, progress func(any)) (any, error) {
 	return all, nil
 }
 
-// checking reads the body of a check; an empty one checks everything.
+// checking reads the body of a check; an empty body checks everything.
 func (c *call) checking() (opts cells.Checking, err error) {
 	if len(c.body) == 0 {
 		return opts, nil

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// spare is how many connections are taken beyond the limit. They are for health checks: requests of any other class
-// are refused, and each connection ends with its first answer.
+// spare is how many connections are accepted beyond the limit. They are for health checks: other requests are refused,
+// and each connection is closed after its first answer.
 const spare = 64
 
-// connections bounds how many connections are open. None waits to be accepted: when there are too many, one that
-// waits for its client is closed, so neither idle clients nor slow ones keep others out.
+// connections limits the number of open connections. None waits to be accepted: if there are too many, one that waits
+// for its client is closed, so that idle or slow clients do not keep others out.
 //
 //	new, idle ── header read ──► busy ── answered ──► idle
 //	                              │ ▲
@@ -28,36 +28,36 @@ type connections struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
 	spares  int
-	clients map[string]int // connections of each client
+	clients map[string]int // connections per client
 }
 
-// connection is one that is open.
+// connection is an open connection.
 type connection struct {
 	net.Conn
 	client string
 	spare  bool
 	state  connState
-	since  time.Time // when it came into its state
+	since  time.Time // start of its state
 }
 
-// connState is what a connection does; the first are closed first.
+// connState is the state of a connection. Connections in a lower state are closed first.
 type connState uint8
 
 const (
 	idle      connState = iota // waits for a request, or for the rest of its header
 	receiving                  // waits for the rest of a body
-	busy                       // is worked for
+	busy                       // a request is being handled
 )
 
 type connectionKey struct{}
 
-// connectionOf is the connection of a request, nil without a network.
+// connectionOf returns the connection of a request, nil without a network.
 func connectionOf(ctx context.Context) *connection {
 	c, _ := ctx.Value(connectionKey{}).(*connection)
 	return c
 }
 
-// add is http.Server.ConnContext.
+// add implements http.Server.ConnContext.
 func (o *connections) add(ctx context.Context, conn net.Conn) context.Context {
 	c := &connection{Conn: conn, client: clientOf(conn.RemoteAddr().String()), since: time.Now()}
 	o.mu.Lock()
@@ -79,7 +79,7 @@ func (o *connections) add(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// changed is http.Server.ConnState.
+// changed implements http.Server.ConnState.
 func (o *connections) changed(conn net.Conn, state http.ConnState) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,7 +97,7 @@ func (o *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// receive has a connection wait for a body, until the function that it returns is called.
+// receive marks a connection as receiving until the returned function is called.
 func (o *connections) receive(c *connection) (received func()) {
 	if c == nil {
 		return func() {}
@@ -113,9 +113,8 @@ func (o *connections) receive(c *connection) (received func()) {
 
 func (c *connection) set(state connState) { c.state, c.since = state, time.Now() }
 
-// victim is the connection to close for another one: of those that wait for their clients the idle ones before those
-// that send, then one of the client with the most connections, the one that has waited longest. It is nil if all
-// are busy.
+// victim returns the connection to close for another one: idle ones before receiving ones, then one of the client with
+// the most connections, then the one that has waited longest. It returns nil if all are busy.
 func (o *connections) victim() (found *connection) {
 	for _, c := range o.open {
 		if c.state == busy || c.spare {
@@ -138,7 +137,7 @@ func (o *connections) before(a, b *connection) bool {
 	return a.since.Before(b.since)
 }
 
-// oldestSpare is a health check that does not end.
+// oldestSpare returns the oldest connection for health checks.
 func (o *connections) oldestSpare() (found *connection) {
 	for _, c := range o.open {
 		if c.spare && (found == nil || c.since.Before(found.since)) {

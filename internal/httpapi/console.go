@@ -23,17 +23,17 @@ import (
 // pageLimit is how many entities a page of the console's list has.
 const pageLimit = 50
 
-// site serves the pages of the console. They are for people: what the URL says too much is ignored,
-// and what cannot be found is said on a page.
+// site serves the pages of the console. They are for humans: unknown parameters are ignored, and a missing item gives a
+// page that says so.
 type site struct {
 	*Server
 	history console.History
-	// streaming has a place for each event stream that may be open at once.
+	// streaming limits the number of open event streams.
 	streaming chan struct{}
 	looks     *looks
 }
 
-// registerConsole puts the pages, their files and their events on the router.
+// registerConsole registers the pages, their files and their events.
 func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
@@ -77,8 +77,8 @@ func (s *Server) registerConsole() {
 	s.mux.HandleFunc("GET /events", p.events)
 }
 
-// page makes a handler of a function that renders. Nothing of a page is sent before all of it is
-// there. The function may answer by itself and leave the buffer empty.
+// page returns a handler that renders a page. The page is sent only when it is complete. render may also answer itself
+// and leave the buffer empty.
 func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
@@ -100,11 +100,10 @@ func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Han
 func writePage(w http.ResponseWriter, status int, body *bytes.Buffer) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = body.WriteTo(w) // who left does not want it
+	_, _ = body.WriteTo(w) // an error means that the client has left
 }
 
-// sorry says on a page why there is none. What is the server's fault is answered and logged like
-// any other failure.
+// sorry renders a page for an error. Server errors are answered and logged as usual.
 func (p *site) sorry(c *call, err error) {
 	f := toFault(err, "")
 	status := codes[f.Code].status
@@ -141,7 +140,7 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	return p.pages.Home(body, snapshot)
 }
 
-// snapshot is the state now; that of the cells may be a second old.
+// snapshot returns the current state; that of the cells may be a second old.
 func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	status, err := p.recentStatus(ctx)
 	if err != nil {
@@ -150,11 +149,11 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Cells().Map(), History: &p.history}, nil
 }
 
-// overview is a snapshot with what Locus has counted of itself, for the first screen.
+// overview returns a snapshot with the self-metrics, for the home page.
 func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
-		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+		s.Own, _ = recently(ctx, p.looks, "own", p.own) // on error the page shows it as unknown
 		if received, known := console.Total(s.Own, console.Received); known {
 			p.history.Add(s.Time, received)
 		}
@@ -166,7 +165,7 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	return s, err
 }
 
-// searchPage finds what the question says; what was typed as words may also be an address.
+// searchPage shows the results of a search. The text may also be an address.
 func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	c.query.unfilled()
 	if c.query["value"] == "" {
@@ -184,7 +183,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
 		return p.pages.Search(body, shown)
 	}
-	if c.query["value"] != "" { // one more filter, under whose name the cursor is found on the next page
+	if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
 		c.query["filter"] = strings.Join(append(slices.Clone(shown.Filters), shown.Attribute+":"+shown.Value), "\n")
 		delete(c.query, "attribute")
 		delete(c.query, "value")
@@ -200,7 +199,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		err, shown.Problem = nil, "These words are longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
-		if q.Order == "" { // also when nothing is asked for, unlike in lists for programs
+		if q.Order == "" { // best is the default here, also without conditions
 			q.Order = entities.OrderBest
 		}
 		shown.Found, next, err = p.svc.Entities().Search(c, q)
@@ -214,7 +213,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Search(body, shown)
 }
 
-// unfilled drops what a form sends of fields that were not filled.
+// unfilled drops empty form fields.
 func (q values) unfilled() {
 	for name, text := range q {
 		if repeated[name] {
@@ -227,8 +226,8 @@ func (q values) unfilled() {
 	}
 }
 
-// jump goes to the entity behind an address that was typed where a name was expected. What only might
-// be an address, such as a number or text with a colon, is taken for a name if nothing has it.
+// jump redirects to the entity at an address that was typed as a name. Text that only might be an address, such as a
+// number or text with a colon, is taken for a name if no entity has it.
 func (p *site) jump(c *call) (found bool, err error) {
 	text := strings.TrimSpace(c.query["q"])
 	_, notID := locality.Parse(text)
@@ -239,7 +238,7 @@ func (p *site) jump(c *call) (found bool, err error) {
 	e, err := p.svc.Entities().Find(c, text)
 	switch {
 	case err == nil:
-		// The page of a former id says that it is one.
+		// The page of a former id shows that it is one.
 		http.Redirect(c.w, c.r, "/entities/"+e.Requested.String(), http.StatusSeeOther)
 		return true, nil
 	case notID != nil && !errors.Is(err, entity.ErrErased) && codes[toFault(err, "").Code].status < http.StatusInternalServerError:
@@ -262,14 +261,14 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	how, _ := p.svc.Explain().How(c, why.Entity.ID) // without it the page says that it is not known
+	how, _ := p.svc.Explain().How(c, why.Entity.ID) // on error the page shows it as unknown
 	return p.pages.Entity(body, console.Entity{
 		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
 		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),
 	})
 }
 
-// file serves what pages refer to. A browser keeps it and asks whether it is still good.
+// file serves static files. A browser caches them and revalidates.
 func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	f, ok := console.Static(r.PathValue("file"))
 	if !ok {

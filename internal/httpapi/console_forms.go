@@ -19,8 +19,8 @@ import (
 // mediaForm is the type of the body that a form sends.
 const mediaForm = "application/x-www-form-urlencoded"
 
-// form makes a handler of a function that does what a form asks for and answers with where the browser goes then.
-// These are the only routes of the console that change anything, and all of them are made here.
+// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes of
+// the console change anything, and all are registered here.
 func (p *site) form(path string, do func(*call, values) (string, error)) http.HandlerFunc {
 	rt := &route{path: path, class: writes}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -66,17 +66,17 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
-	p.looks.drop(reviewLook) // who decided something looks at what follows from it
+	p.looks.drop(reviewLook) // the user sees the effect of the decision
 	return to, err
 }
 
-// authorCookie remembers who decided last in a browser, so that a name is typed once.
+// authorCookie stores the last author in the browser, so that a name is typed only once.
 const authorCookie = "locus-author"
 
-// errNameless says that a form does not say who decides, and that the browser remembers no name either.
+// errNameless means that a form has no author and the browser sent none in its cookie.
 var errNameless = errors.New("httpapi: a decision without the name of a person")
 
-// author returns who decided last in this browser, "" if it does not say.
+// author returns the last author in this browser, "" if there is none.
 func (c *call) author() string {
 	cookie, err := c.r.Cookie(authorCookie)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *call) author() string {
 	return strings.TrimSpace(name)
 }
 
-// askName answers a form that names no person with a page that asks for the name, and sends the form on.
+// askName answers a form without an author with a page that asks for the name and then submits the form.
 func (p *site) askName(c *call) {
 	var body bytes.Buffer
 	if err := p.pages.Name(&body, console.Name{Action: c.r.URL.EscapedPath(), Fields: c.query}); err != nil {
@@ -99,10 +99,10 @@ func (p *site) askName(c *call) {
 	writePage(c.w, http.StatusUnprocessableEntity, &body)
 }
 
-// fromPage holds that a page of this server sent a form. Any page of the web may have a browser send one, and there
-// is nothing secret in it that only ours could know: so the browser has to say where it comes from. One that says
-// nothing is refused, unlike at the other routes, whose bodies of JSON a foreign page cannot send. The guard has
-// refused the hosts that are not ours, and what a browser said to be foreign.
+// fromPage returns an error unless a form was sent by a page of this server. Any page on the web can make a browser
+// send a form, and the form contains no secret, so the browser must state its origin. A request without it is refused,
+// unlike at routes with JSON bodies, which foreign pages cannot send. The guard has already refused foreign hosts and
+// requests marked as cross-site.
 func fromPage(r *http.Request) error {
 	if site := r.Header["Sec-Fetch-Site"]; len(site) == 1 && site[0] == "same-origin" {
 		return nil
@@ -114,7 +114,7 @@ func fromPage(r *http.Request) error {
 	return fault(CodeForbidden, "", "a form is taken from a page of this server only, and the browser does not say that this one is: use the command or /v1 instead")
 }
 
-// back is where a form leads, with more said in the query: the page that it names, if that is one of these.
+// back returns where a form leads, with values added to the query: the page named by the form, if it is an allowed one.
 func back(fields values, say url.Values) string {
 	to, err := url.Parse(fields["back"])
 	if err != nil || to.Path != "/review" && !strings.HasPrefix(to.Path, "/entities/") {
@@ -125,7 +125,7 @@ func back(fields values, say url.Values) string {
 	return (&url.URL{Path: to.Path, RawQuery: q.Encode()}).String()
 }
 
-// decideForm makes a decision, or withdraws it.
+// decideForm makes or withdraws a decision.
 func (p *site) decideForm(c *call, fields values) (string, error) {
 	results, err := p.svc.Decisions().Decide(c, []decisions.Input{{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
@@ -145,7 +145,7 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	return back(fields, say), nil
 }
 
-// mergeForm makes one of an entity and another.
+// mergeForm merges an entity with another.
 func (p *site) mergeForm(c *call, fields values) (string, error) {
 	id, err := c.id()
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	return back(values{"back": "/entities/" + id.String()}, nil), nil
 }
 
-// unmergeForm takes a record out of an entity.
+// unmergeForm removes a record from an entity.
 func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	id, err := c.id()
 	if err != nil {

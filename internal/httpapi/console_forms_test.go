@@ -13,10 +13,10 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// ofPage is what a browser says of a form that a page of this server sends.
+// ofPage is the header a browser sends with a form of this server's page.
 var ofPage = []string{"Sec-Fetch-Site", "same-origin"}
 
-// submit sends a form; fields are name and value in turn.
+// submit sends a form; fields are alternating names and values.
 func (f *fixture) submit(path string, from []string, fields ...string) answer {
 	f.Helper()
 	form := url.Values{"author": {"Ada"}}
@@ -26,7 +26,7 @@ func (f *fixture) submit(path string, from []string, fields ...string) answer {
 	return f.do(http.MethodPost, path, form.Encode(), append([]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, from...)...)
 }
 
-// leads reads where a form led to.
+// leads returns where a form redirects.
 func (a answer) leads() string {
 	a.Helper()
 	if a.Code != http.StatusSeeOther {
@@ -35,7 +35,7 @@ func (a answer) leads() string {
 	return a.Header().Get("Location")
 }
 
-// decided are the decisions that stand.
+// decided returns the decisions in force.
 func (f *fixture) decided() []decisions.Decided {
 	f.Helper()
 	page, err := f.svc.Decisions().List(f.Context(), decisions.Query{})
@@ -45,7 +45,7 @@ func (f *fixture) decided() []decisions.Decided {
 	return page.Decisions
 }
 
-// entityOf is the id of the entity that a record is in now.
+// entityOf returns the current entity id of a record.
 func (f *fixture) entityOf(address string) string {
 	f.Helper()
 	e, err := f.svc.Entities().Find(f.Context(), address)
@@ -67,7 +67,7 @@ func TestForms_AreTakenFromPagesOfThisServerOnly(t *testing.T) {
 	}
 	for path, fields := range routes {
 		for _, from := range [][]string{
-			nil, // a program says nothing; nor does a browser that is too old to be trusted
+			nil, // programs send no such header, and neither do old browsers
 			{"Sec-Fetch-Site", "cross-site"},
 			{"Sec-Fetch-Site", "same-site"},
 			{"Sec-Fetch-Site", "none"},
@@ -112,8 +112,8 @@ func TestForms_AreTakenFromPagesOfThisServerOnly(t *testing.T) {
 	}
 }
 
-// A form that names no person is answered with a page that asks for the name and has what the form said; it decides
-// nothing. The browser remembers the name.
+// A form without an author is answered with a page that asks for the name and keeps the form's fields; nothing is
+// decided. The browser remembers the name.
 func TestForms_NeedTheNameOfAPerson(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -196,7 +196,7 @@ func TestConsole_ReviewJoinsAndWithdraws(t *testing.T) {
 	f.says(f.get("/review").page(200), "to review")
 	f.says(f.get("/review?a=pos%3A1&b=nonsense").page(200), "Nothing waits for you", "an address is an entity id")
 	f.says(f.get("/review?a=pos%3A1&b=pos%3A1").page(200), "are the same record")
-	f.says(f.get("/review?said=pos%3A1&of=web%3A2").page(200), "to review") // which nobody said
+	f.says(f.get("/review?said=pos%3A1&of=web%3A2").page(200), "to review") // no such decision exists
 	if body := f.get("/review?said=pos%3A1&of=web%3A2").page(200); strings.Contains(body, `id="answer"`) {
 		t.Error("the page says what nobody said")
 	}

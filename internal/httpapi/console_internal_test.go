@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestPages_WaitWithTheReads fills the lane of reads: a page is refused as a read is, and is there once
-// somebody has left. Its own place is free again when it is answered.
+// TestPages_WaitWithTheReads fills the lane of reads: a page is refused like a read, and served once a place is free.
+// Its own place is released when it is answered.
 func TestPages_WaitWithTheReads(t *testing.T) {
 	t.Parallel()
 	s := bare(t, &strings.Builder{})

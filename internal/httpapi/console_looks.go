@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// lookAge is how old an answer may be that a page shows again, for somebody else.
+	// lookAge is the minimum time for which an answer is cached.
 	lookAge = time.Second
-	// lookShare is how much longer than it took to make it an answer is shown: however many look, the stores
-	// spend no more than this part of their time on the question.
+	// lookShare times the duration of a query is how long its answer is cached. So the stores spend at most about a tenth
+	// of their time on one question, for any number of viewers.
 	lookShare = 10
-	// maxLooks is how many answers are remembered.
+	// maxLooks is how many answers are cached.
 	maxLooks = 256
 )
 
-// looks remembers what pages asked the stores, so that those who watch a page cost no more than one question
-// a second, and less of what takes long.
+// looks caches answers for pages, so that any number of viewers costs at most one query a second, and fewer for slow
+// queries.
 type looks struct {
 	mu   sync.Mutex
 	seen map[string]*looked
 }
 
-// looked is the answer to one question. done is closed once it is there; good says until when it is shown.
+// looked is the cached answer to one question. done is closed once it is there; it is used until good.
 type looked struct {
 	done  chan struct{}
 	good  time.Time
@@ -35,7 +35,7 @@ type looked struct {
 
 func newLooks() *looks { return &looks{seen: map[string]*looked{}} }
 
-// recently answers as ask did a moment ago, or asks. Who comes meanwhile waits for the same answer.
+// recently returns the cached answer for key, or calls ask. Concurrent callers share one call.
 func recently[T any](ctx context.Context, l *looks, key string, ask func(context.Context) (T, error)) (T, error) {
 	now, mine := time.Now(), false
 	l.mu.Lock()
@@ -47,7 +47,7 @@ func recently[T any](ctx context.Context, l *looks, key string, ask func(context
 	}
 	l.mu.Unlock()
 	if mine {
-		defer close(entry.done) // also if it panics: nobody waits for ever
+		defer close(entry.done) // also after a panic, so that no caller waits for ever
 		entry.good = now.Add(patience)
 		entry.err = context.Canceled
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
@@ -67,7 +67,7 @@ func recently[T any](ctx context.Context, l *looks, key string, ask func(context
 	return value, entry.err
 }
 
-// over tells whether an answer is too old to be shown. One that is still waited for is not.
+// over reports whether an answer has expired. One that is still being made has not.
 func (l *looked) over(now time.Time) bool {
 	select {
 	case <-l.done:
@@ -77,7 +77,7 @@ func (l *looked) over(now time.Time) bool {
 	}
 }
 
-// drop has the next who asks a question ask the stores.
+// drop removes an answer from the cache.
 func (l *looks) drop(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // lapse lets the time of a bubble go on.
 func lapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
 
-// However many look, a question is asked once a second, and one that takes long less often.
+// However many viewers there are, a query runs at most once a second, and a slow one less often.
 func TestLooks_AreShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ took, good time.Duration }{{time.Millisecond, time.Second}, {300 * time.Millisecond, 3 * time.Second}} {

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// countersPage lists metrics, and those that were hit most today.
+// countersPage lists metrics, and those with the most hits today.
 func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 	shown := console.Counters{Time: time.Now(), Prefix: c.query["prefix"], After: counter.Metric(c.query["after"])}
 	prefix := counter.Metric(shown.Prefix)
@@ -37,8 +37,7 @@ func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Counters(body, shown)
 }
 
-// metricPage shows what was counted of a metric around a day. A view that cannot be read is left out, and why is
-// said.
+// metricPage shows a metric around a day. A view that cannot be read is left out, with the reason.
 func (p *site) metricPage(c *call, body *bytes.Buffer) error {
 	shown := console.Metric{Time: time.Now(), Name: counter.Metric(c.query["name"]), Day: time.Now().UTC()}
 	if text := c.query["day"]; text != "" {
@@ -64,7 +63,7 @@ func (p *site) metricPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Metric(body, shown)
 }
 
-// view reads what a view of a metric shows, at most a second old.
+// view reads the series of a view, at most a second old.
 func (p *site) view(ctx context.Context, name counter.Metric, view console.View, day time.Time) (*counter.Series, error) {
 	from, to, step := view.Range(day)
 	key := "view/" + string(view) + from.Format(time.DateOnly) + "/" + cut(string(name), counter.MaxMetric+1)
@@ -73,21 +72,21 @@ func (p *site) view(ctx context.Context, name counter.Metric, view console.View,
 	})
 }
 
-// own reads today by minute of what Locus counts itself by.
+// own reads the self-metrics of today by minute.
 func (p *site) own(ctx context.Context) (*counter.Series, error) {
 	from, to, step := console.DayView.Range(time.Now())
 	prefix := counter.Metric(locus.OwnMetrics)
 	return p.svc.Counters().Recorder().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
 }
 
-// noMetric says that nothing was counted under a name.
+// noMetric says that there is no metric of that name.
 func (p *site) noMetric(c *call, name string) error {
 	return p.notice(c.w, http.StatusNotFound, console.Notice{
 		Title: "No such metric", Text: "Nothing was ever counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
 	})
 }
 
-// picture draws a view of a metric. The day lies over the day before.
+// picture draws a view of a metric. A day is drawn over the day before.
 func (p *site) picture(c *call, _ *bytes.Buffer) error {
 	name, view := counter.Metric(c.query["name"]), console.View(c.query["view"])
 	day, err := time.Parse(time.DateOnly, c.query["day"])
@@ -117,12 +116,12 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 	if err := chart.SVG(&b, drawn); err != nil {
 		return err
 	}
-	c.w.Header().Set("Cache-Control", "private, max-age=30") // its address changes every minute
+	c.w.Header().Set("Cache-Control", "private, max-age=30") // the URL changes every minute
 	writeWhole(c.w, http.StatusOK, "image/svg+xml", b.Bytes())
 	return nil
 }
 
-// chartOf draws one line for a counter, and the mean of a gauge between its lowest and highest readings.
+// chartOf draws one line for a counter, and for a gauge the mean between the lowest and highest readings.
 func chartOf(s *counter.Series, end time.Time) *chart.Chart {
 	c := &chart.Chart{Times: s.Times, End: end}
 	l := &s.Lines[0]
@@ -146,7 +145,7 @@ func chartOf(s *counter.Series, end time.Time) *chart.Chart {
 	return c
 }
 
-// valuesOf are values as they are drawn: what is not known is a gap.
+// valuesOf converts values for drawing: unknown ones become gaps.
 func valuesOf(values []counter.Value) []float64 {
 	drawn := make([]float64, len(values))
 	for i, v := range values {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// countHits counts so many hits of each metric now.
+// countHits counts n hits of each metric now.
 func (f *fixture) countHits(n int64, metrics ...counter.Metric) {
 	f.Helper()
 	batch := make([]counter.Hit, 0, len(metrics))
@@ -29,7 +29,7 @@ func (f *fixture) countHits(n int64, metrics ...counter.Metric) {
 	}
 }
 
-// evil is a name that does not stay what it is in a path, nor in HTML.
+// evil is a name that changes in a path and in HTML unless escaped.
 const evil = `..//<script>alert(1)</script>?a=b&c,d`
 
 func TestConsole_Counters(t *testing.T) {
@@ -61,7 +61,7 @@ func TestConsole_Metric(t *testing.T) {
 	f.says(f.get("/counters/metric?name=none").page(404), "No such metric", "locus metric list")
 }
 
-// A picture has no place for what could run: it is served under the policy of pages.
+// A picture cannot run scripts: it is served under the policy of pages.
 func TestConsole_Picture(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

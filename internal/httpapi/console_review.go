@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// reviewLook is the key of the review queue among the looks.
+	// reviewLook is the cache key of the review queue.
 	reviewLook = "review"
-	// reviewList is how many pairs of it the page lists.
+	// reviewList is how many pairs the page lists.
 	reviewList = 50
 )
 
-// queue is the head of the review queue, of as many pairs as are counted.
+// queue returns the head of the review queue, up to the number of pairs that are counted.
 func (p *site) queue(ctx context.Context) (*decisions.ReviewPage, error) {
 	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*decisions.ReviewPage, error) {
 		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview})
 	})
 }
 
-// reviewPage shows the pair that is asked for, else the first of the queue.
+// reviewPage shows the requested pair, or the first of the queue.
 func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 	queue, err := p.queue(c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Review(body, shown)
 }
 
-// pair reads all that stands around two records.
+// pair reads everything about a pair of records.
 func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
 	why, err := p.svc.Explain().WhyNot(c, a, b)
 	if err != nil {
@@ -84,8 +84,8 @@ func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
 	}, nil
 }
 
-// said is the decision that was just made, as the query names its records; nil if there is none: what the page says
-// was decided, was.
+// said returns the decision that was just made, named in the query; nil if there is none. It is read from the store, so
+// the page only confirms decisions that were made.
 func (p *site) said(c *call) (*decisions.Decided, error) {
 	if c.query["said"] == "" {
 		return nil, nil
@@ -106,12 +106,11 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 	return nil, nil
 }
 
-// kindsPage shows the kinds of things.
 func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
 	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Packs: p.svc.Kinds().Packs()})
 }
 
-// whatIfPage shows what would be, and the form that makes it so.
+// whatIfPage shows a what-if scenario, and the form that applies it.
 func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	id, err := c.id()
 	if err != nil {
@@ -147,7 +146,7 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	return p.pages.WhatIf(body, shown)
 }
 
-// apart are the decisions by which a record would be another thing than all others of its entity.
+// apart returns the decisions that separate a record from all others of its entity.
 func apart(e *entities.Entity, record string) []decisions.Input {
 	var list []decisions.Input
 	for _, m := range e.Members {
@@ -158,8 +157,8 @@ func apart(e *entities.Entity, record string) []decisions.Input {
 	return list
 }
 
-// around reads what people decided about an entity and what it has to do with others; nil if that cannot be read
-// now: the page of an entity is there without it.
+// around reads the decisions about an entity and its relations; nil on error, since the page of the entity works
+// without them.
 func (p *site) around(c *call, id locality.ID) *console.Standing {
 	decided, err := p.svc.Decisions().List(c, decisions.Query{Of: id.String(), Withdrawn: true})
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// ringPage shows the cells and, if one was typed, the way of an address. What keeps the way from
-// being the whole one, such as a cell that does not answer, is said on the page: where the address
-// lives is known without asking anybody.
+// ringPage shows the cells and, if an address was typed, its route. What keeps the route from being complete, such as
+// an unreachable cell, is shown on the page: the map alone determines where an address belongs.
 func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 	snapshot, err := p.snapshot(c)
 	if err != nil {
@@ -45,16 +44,16 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Ring(body, shown)
 }
 
-// arithmetic is the part of a way that needs no cell; nil if what was typed is no address.
+// arithmetic returns the part of a route that needs no cell; nil if the text is not an address.
 func arithmetic(m *cell.Map, address string) *explain.Route {
 	router, r := cell.NewRouter(m), &explain.Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
-		way, _ := router.ExplainEntity(id) // with an error it says what the id contains
+		way, _ := router.ExplainEntity(id) // an error is also in the explanation
 		r.ID = &way
 		return r
 	}
 	if puid, err := entity.ParsePUID(address); err == nil {
-		way, _ := router.ExplainPuid(int64(puid)) // with an error it says why nobody has it
+		way, _ := router.ExplainPuid(int64(puid)) // an error is also in the explanation
 		r.PUID = &way
 		return r
 	}

@@ -22,11 +22,11 @@ import (
 const (
 	// effectsShown is how many changes of a group are listed.
 	effectsShown = 30
-	// readingPatience is how long a page waits for a generation that is just taking another one's place.
+	// readingPatience is how long a page waits for a generation that is just being replaced.
 	readingPatience = 500 * time.Millisecond
 )
 
-// rollupsPage shows how all rollups stand.
+// rollupsPage shows the state of all rollups.
 func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 	all, err := recently(c, p.looks, "rollups", p.svc.Rollups().List)
 	if err != nil {
@@ -35,8 +35,8 @@ func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Kinds().Schema("")})
 }
 
-// rollupPage shows the groups of a rollup, or one of them. What keeps them from being read is said on the
-// page, which shows how the rollup stands all the same.
+// rollupPage shows the groups of a rollup, or one of them. If they cannot be read, the page shows the reason and the
+// state of the rollup.
 func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	name := c.r.PathValue("name")
 	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*rollups.Status, error) {
@@ -56,7 +56,7 @@ func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	return p.pages.Rollup(body, shown)
 }
 
-// question reads what is asked of a rollup. What is not to be understood is said, and the beginning shown.
+// question reads the query. If it is invalid, the page shows the reason and the first groups.
 func (p *site) question(c *call, shown *console.Rollup) rollups.Query {
 	d := &shown.Status.Definition
 	q := rollups.Query{Read: rollups.Read{Partial: true, Patience: readingPatience}}
@@ -101,7 +101,7 @@ func (p *site) question(c *call, shown *console.Rollup) rollups.Query {
 	return q
 }
 
-// groups asks for groups, and for what changed one of them.
+// groups reads groups, and the changes of a group.
 func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	name, group := shown.Status.Name, shown.Group
 	key := fmt.Sprintf("%q %q %q %q", name, q.By, q.After, group)
@@ -111,7 +111,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	switch {
 	case err == nil:
 		shown.Answer = answer
-	case errors.Is(err, rollup.ErrNotFound) && group != nil: // an empty group
+	case errors.Is(err, rollup.ErrNotFound) && group != nil: // the group is empty
 	default:
 		shown.Problem = p.excuse(c, err)
 	}
@@ -127,7 +127,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	}
 }
 
-// excuse says on a page why a part of it is missing, and logs what somebody has to look at.
+// excuse returns why a part of the page is missing, and logs errors for operators.
 func (p *site) excuse(c *call, err error) string {
 	f := toFault(err, "")
 	p.note(c.r, problem(f, c.w.Header().Get(requestIDHeader)), err)

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxStreams is how many pages can be kept alive at once.
+	// maxStreams is how many pages can be updated at once.
 	maxStreams = 64
-	// streamBeat is the time between two events. A page takes five of it without one for silence.
+	// streamBeat is the interval of events. A page treats five intervals without an event as a lost connection.
 	streamBeat = time.Second
-	// streamWrite is how long one event may take to be written to a slow viewer.
+	// streamWrite limits the time to write one event to a slow viewer.
 	streamWrite = 10 * time.Second
 )
 
-// events keeps a first screen alive until the viewer leaves or the server stops. A beat that cannot
-// be read from the stores is left out, so that the page says by itself that its numbers are old.
+// events updates a home page until the viewer leaves or the server stops. If the stores cannot be read the event is
+// omitted, so that the page notices that its numbers are old.
 func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.streaming <- struct{}{}:
@@ -30,18 +30,18 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // a proxy must not collect events
+	h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
 	if r.Method == http.MethodHead {
 		return
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // there is nothing left to read, however long it takes
+	_ = control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	beat := time.NewTicker(streamBeat)
 	defer beat.Stop()
 	var shown console.Live
 	for {
 		if snapshot, err := p.overview(r.Context()); err == nil {
-			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // without a network there is none
+			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
 			now := p.pages.Live(snapshot)
 			if now.WriteEvent(w, shown) != nil || control.Flush() != nil {
 				return

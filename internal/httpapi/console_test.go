@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// page reads an answer that is a page with this status.
 func (a answer) page(status int) string {
 	a.Helper()
 	if ct := a.Header().Get("Content-Type"); a.Code != status || ct != "text/html; charset=utf-8" {
@@ -36,7 +35,7 @@ func (a answer) page(status int) string {
 	return a.Body.String()
 }
 
-// says fails unless a page holds all of these.
+// says fails unless a page contains all of these.
 func (f *fixture) says(page string, wants ...string) {
 	f.Helper()
 	for _, want := range wants {
@@ -50,7 +49,7 @@ func TestConsole_Home(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Version: "9.8.7"})
 	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", "curl -s localhost:7070/metrics")
-	for _, path := range []string{"/?next=//evil.example", "/?a=b"} { // ignored, whatever it says
+	for _, path := range []string{"/?next=//evil.example", "/?a=b"} { // unknown parameters are ignored
 		if a := f.get(path); a.Header().Get("Location") != "" {
 			t.Errorf("%s leads to %s", path, a.Header().Get("Location"))
 		} else {
@@ -116,7 +115,7 @@ func TestConsole_Search(t *testing.T) {
 	}
 }
 
-// The list of everything is in the order that its form says, which is that of the command beside it.
+// The list without conditions is in the order that its form shows, which is that of its command.
 func TestConsole_EverythingIsInOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -143,7 +142,7 @@ func TestConsole_EverythingIsInOrder(t *testing.T) {
 	}
 }
 
-// A browser is told on a page of the console what is wrong, with the way back; programs get JSON, as ever.
+// A browser gets failures as console pages with a link back; programs get JSON.
 func TestConsole_FailuresArePages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -223,7 +222,7 @@ func TestConsole_Entity(t *testing.T) {
 	f.says(f.get(path).page(410), "Erased")
 }
 
-// A key may be anything, also what a path would lose: the page of its entity leads to its JSON all the same.
+// A key may contain anything, including what a path would lose: the page of its entity still links to its JSON.
 func TestConsole_EntityLeadsToItsRecords(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -285,7 +284,7 @@ func TestConsole_TakesNoWrites(t *testing.T) {
 	f.do(http.MethodGet, "/", "", "Host", "evil.example", "Origin", "http://evil.example").refused(http.StatusMisdirectedRequest, httpapi.CodeMisdirected)
 }
 
-// liveEvent is what tests look at of an event.
+// liveEvent is the part of an event that tests read.
 type liveEvent struct {
 	Page  string            `json:"page"`
 	Empty bool              `json:"empty"`
@@ -315,7 +314,7 @@ func stream(t *testing.T, base string) (*http.Response, *bufio.Scanner) {
 	return response, lines
 }
 
-// nextEvent reads events until one fits.
+// nextEvent reads events until one matches.
 func nextEvent(t *testing.T, lines *bufio.Scanner, fits func(liveEvent) bool) liveEvent {
 	t.Helper()
 	for lines.Scan() {

@@ -11,17 +11,16 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// A cursor is the position that the page ended with and the first 16 bytes of an HMAC-SHA256 over the
-// route, the filters and the position, in base64url without padding. The position is a puid in 8 bytes, with the
-// points of an entity in one more, or the values of a group, each after its length.
+// A cursor is the last position of a page and the first 16 bytes of an HMAC-SHA256 over the route, the filters and the
+// position, in base64url without padding. The position is a puid in 8 bytes, plus one byte for the points of an entity,
+// or the values of a group, each prefixed by its length.
 //
-// The key is derived from the salt of the cell map, which every server of an installation reads from
-// the same place: a cursor outlives a restart and is good at any of them. It keeps a page's cursor
-// from being taken to another list, and nothing secret: whoever could forge one could as well have
-// asked for the page.
+// The key is derived from the salt of the cell map, which all servers of an installation share, so a cursor survives
+// restarts and works on any server. The MAC keeps a cursor from being used for another list. It protects no secret: a
+// forged cursor gives nothing that the client could not request anyway.
 const (
 	cursorSum = 16
-	// maxPosition is longer than any group.
+	// maxPosition is larger than any group.
 	maxPosition = 4096
 )
 
@@ -32,7 +31,7 @@ func cursorKey(salt [16]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// cursor is where the next page of the call's list begins, "" if there is none.
+// cursor returns the cursor for the next page of a list, "" at the end.
 func (s *Server) cursor(c *call, next entity.PUID) string {
 	if next == 0 {
 		return ""
@@ -52,7 +51,7 @@ func (s *Server) after(c *call) (entity.PUID, error) {
 	return entity.PUID(binary.BigEndian.Uint64(position)), nil
 }
 
-// placeCursor is where the next page of entities begins, "" if there is none.
+// placeCursor returns the cursor for the next page of entities, "" at the end.
 func (s *Server) placeCursor(c *call, next entity.Place) string {
 	if next == (entity.Place{}) {
 		return ""
@@ -72,7 +71,7 @@ func (s *Server) afterPlace(c *call) (entity.Place, error) {
 	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8])}, nil
 }
 
-// groupCursor is where the next page of groups begins, "" if there is none.
+// groupCursor returns the cursor for the next page of groups, "" at the end.
 func (s *Server) groupCursor(c *call, next []string) string {
 	if next == nil {
 		return ""
@@ -98,19 +97,18 @@ func (s *Server) afterGroup(c *call) (group []string, err error) {
 	return group, err
 }
 
-// seal makes a cursor of a position.
 func (s *Server) seal(c *call, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(position, s.cursorMAC(c, position)...))
 }
 
-// unseal reads the position out of the cursor in a parameter, nil if there is none.
+// unseal returns the position in the cursor of a parameter, nil if there is none.
 func (s *Server) unseal(c *call, param string) ([]byte, error) {
 	text, ok := c.query[param]
 	if !ok {
 		return nil, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	// The decoder passes over line breaks, so the length is looked at too.
+	// The decoder skips line breaks, so the length is checked too.
 	if err != nil || len(raw) <= cursorSum || len(raw) > maxPosition || len(text) != base64.RawURLEncoding.EncodedLen(len(raw)) {
 		return nil, notOfList(param)
 	}
@@ -125,7 +123,7 @@ func notOfList(param string) error {
 	return fault(CodeInvalid, "?"+param, "the cursor is not one of this list with these filters: begin again without it")
 }
 
-// unfiltered are parameters that a page may have other ones of than the page before.
+// unfiltered are the parameters that may change from page to page.
 var unfiltered = map[string]bool{"limit": true, "cursor": true, "after": true, "min_watermark": true, "latest": true, "partial": true}
 
 func (s *Server) cursorMAC(c *call, position []byte) []byte {

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// A cursor is good in its own list only: not in that of another route, another thing, or another filter, though
-// positions and parameters look the same. What a page may have otherwise it may.
+// A cursor is valid only for its own list: not for another route, item or filter, even if positions and parameters look
+// the same. Parameters that may change from page to page may differ.
 func TestCursor_IsOfItsListOnly(t *testing.T) {
 	t.Parallel()
 	s := &Server{cursorKey: cursorKey([16]byte{1})}
@@ -47,7 +47,7 @@ func TestCursor_IsOfItsListOnly(t *testing.T) {
 				t.Errorf("%s: the cursor of %v is good in %v", name, own, l)
 			}
 		}
-		// Nor is one of another installation.
+		// A cursor of another installation is invalid too.
 		other := &Server{cursorKey: cursorKey([16]byte{2})}
 		c := open(own)
 		c.query["cursor"] = seal.cursor

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// timeoutHeader is where a client says for how many whole seconds it waits for the answer.
+// timeoutHeader is the time the client waits for an answer, in whole seconds.
 const timeoutHeader = "Request-Timeout"
 
-// withTimeout bounds a request by the patience of its client, so that nothing is begun that nobody
-// waits for. The server's own limits hold besides: a client can only ask for less.
+// withTimeout limits a request by the client's timeout, so that no work is done for a client that has given up. The
+// server's own limits still apply: a client can only shorten them.
 func withTimeout(r *http.Request) (*http.Request, context.CancelFunc, error) {
 	values := r.Header[timeoutHeader]
 	if len(values) == 0 {

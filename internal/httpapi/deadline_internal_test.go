@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestP12_TheClientsPatienceEndsTheWork lets a handler take as long as it may: until the client's
-// deadline or the server's, whichever comes first.
+// TestP12_TheClientsPatienceEndsTheWork lets a handler run until the client's deadline or the server's, whichever comes
+// first.
 func TestP12_TheClientsPatienceEndsTheWork(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]time.Duration{"": 10 * time.Second, "1": time.Second, "9": 9 * time.Second, "3600": 10 * time.Second} {
@@ -35,7 +35,7 @@ func TestP12_TheClientsPatienceEndsTheWork(t *testing.T) {
 			if took := time.Since(begin); took != want || rec.Code != http.StatusServiceUnavailable {
 				t.Errorf("Request-Timeout %q: status %d after %v, want %v", header, rec.Code, took, want)
 			}
-			// Nobody has to look at what only the client had no time for.
+			// A timeout set by the client is not logged for operators.
 			if lines := strings.Count(logs.String(), "\n"); (lines == 1) != (want == 10*time.Second) {
 				t.Errorf("Request-Timeout %q: the log is %q", header, logs.String())
 			}

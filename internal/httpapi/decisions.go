@@ -15,7 +15,7 @@ type DecideRequest struct {
 	Decisions []DecisionInput `json:"decisions" minItems:"1" maxItems:"1000" doc:"1 to 1000 decisions"`
 }
 
-// DecisionInput is a decision to be made or taken back.
+// DecisionInput is a decision to make or withdraw.
 type DecisionInput struct {
 	Verdict   entity.Verdict `json:"verdict" enum:"same,different,anchor,value" doc:"same and different are about two records; anchor says whose birth id the entity has, value what it shows"`
 	A         string         `json:"a" doc:"Entity id, which stands for its anchor, puid or SOURCE:KEY"`
@@ -32,7 +32,7 @@ type DecideResponse struct {
 	Results []DecideResult `json:"results"`
 }
 
-// DecideResult is what became of a decision.
+// DecideResult is the result of one decision.
 type DecideResult struct {
 	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"As it stands; left out if it was refused"`
 	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A rollup read with it as min_watermark contains what follows from the decision"`
@@ -58,7 +58,7 @@ type UnmergeRequest struct {
 	Reason  string   `json:"reason,omitempty"`
 }
 
-// decision is an item of a batch as it was read.
+// decision is a parsed item of a batch.
 type decision struct {
 	decisions.Input
 	refusal
@@ -149,7 +149,7 @@ func (s *Server) listDecisions(c *call) (any, error) {
 	return DecisionList{page.Decisions, s.textCursor(c, page.Next)}, nil
 }
 
-// textCursor is where the next page of a list begins that is not in the order of puids.
+// textCursor returns the cursor for the next page of a list that is not in the order of puids.
 func (s *Server) textCursor(c *call, next string) string {
 	if next == "" {
 		return ""

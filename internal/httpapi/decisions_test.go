@@ -12,13 +12,12 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// post sends a body.
 func (f *fixture) post(target, body string) answer {
 	f.Helper()
 	return f.do(http.MethodPost, target, body)
 }
 
-// unsurePair puts two records of which nobody can be sure.
+// unsurePair puts two records that are a possible match.
 func (f *fixture) unsurePair() {
 	f.Helper()
 	decode[httpapi.PutResponse](f.post("/v1/records", `{"records":[
@@ -133,7 +132,7 @@ func TestDecisions_BadInput(t *testing.T) {
 			t.Errorf("%s %.100s: pointer %q, want %q", c.path, c.body, p.Pointer, c.pointer)
 		}
 	}
-	// What is wrong with one decision harms no other.
+	// A fault of one decision does not affect the others.
 	answer := decode[httpapi.DecideResponse](f.post("/v1/decisions", `{"decisions":[
 		{"verdict":"anchor","a":"a:oak","reason":"`+long+`"}, {"verdict":"anchor","a":"a:oak","reason":"\u0007"}, {"verdict":"anchor","a":7},
 		{"verdict":"anchor","a":"a:oak","color":"red"}, {"verdict":"anchor","a":"a:none"}, {"verdict":"anchor","a":"a:oak","withdraw":"yes"},
@@ -166,7 +165,7 @@ func TestDecisions_BadInput(t *testing.T) {
 	}
 }
 
-// A list goes on where the page before ended, and its cursor is of no other list.
+// A list continues where the previous page ended, and its cursor is valid for no other list.
 func TestDecisions_Pages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -13,18 +13,18 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// item is one record of a batch: a put, or why it is none.
+// item is one record of a batch: an input, or the reason why it is rejected.
 type item struct {
 	put records.Input
 	refusal
-	// slab is where the values of attributes with one value lie; a record has about ten of them.
+	// slab stores the values of attributes with one value; a record has about ten of them.
 	slab []string
 }
 
-// refusal is why an item of a batch is none, if so.
+// refusal is why an item of a batch is rejected, if it is.
 type refusal struct{ fault *Fault }
 
-// note keeps the first fault; the rest of the item is read all the same, so that the answer names it.
+// note keeps the first fault. The rest of the item is still parsed, so that the answer can name the item.
 func (r *refusal) note(f *Fault) {
 	if r.fault == nil {
 		r.fault = f
@@ -33,13 +33,12 @@ func (r *refusal) note(f *Fault) {
 
 func (r *refusal) refused() *Fault { return r.fault }
 
-// decodePut reads a batch of records.
 func decodePut(body []byte) ([]item, error) {
 	return decodeBatch(body, "records", records.MaxBatch, decodeRecord)
 }
 
-// decodeBatch reads a batch, whose items stand under a name. What is wrong with the document refuses all of it;
-// what is wrong with one item refuses that item only.
+// decodeBatch reads a batch of items under a name. A fault of the document rejects the whole batch; a fault of an item
+// rejects only that item.
 func decodeBatch[T any, P interface {
 	*T
 	refused() *Fault
@@ -68,7 +67,7 @@ func decodeBatch[T any, P interface {
 	return items, nil
 }
 
-// decodeRecord reads a record. The pointer of its fault begins at the record.
+// decodeRecord reads a record. The pointer of its fault is relative to the record.
 func decodeRecord(v strictjson.Value) (it item) {
 	if v.Kind() != strictjson.Object {
 		it.fault = wrongKind("", v, "a record")
@@ -110,7 +109,7 @@ func decodeRecord(v strictjson.Value) (it item) {
 	return it
 }
 
-// observedAt reads the time of an observation. Empty is not sent, as in an attribute.
+// observedAt reads the time of an observation. An empty string means that it was not sent, as for attributes.
 func observedAt(text string) (time.Time, *Fault) {
 	if text == "" {
 		return time.Time{}, nil
@@ -118,8 +117,8 @@ func observedAt(text string) (time.Time, *Fault) {
 	return instantAt("/observed_at", text)
 }
 
-// attribute takes a string, a number as its text, or an array of them. An array of nothing is an
-// attribute that was not sent.
+// attribute accepts a string, a number as its text, or an array of them. An empty array means that the attribute was
+// not sent.
 func (it *item) attribute(name string, v strictjson.Value) *Fault {
 	start := len(it.slab)
 	switch v.Kind() {
@@ -160,10 +159,9 @@ func unknownField(at, name, known string) *Fault {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// escapePointer makes a name a part of a JSON pointer (RFC 6901) that is safe to show.
+// escapePointer escapes a name as a part of a JSON pointer (RFC 6901) that is safe to print.
 func escapePointer(name string) string {
 	return pointerEscapes.Replace(printable(cut(name, 100)))
 }
 
-// itemPointer leads to an item of a batch.
 func itemPointer(batch string, i int) string { return "/" + batch + "/" + strconv.Itoa(i) }

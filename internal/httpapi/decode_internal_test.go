@@ -17,8 +17,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// FuzzDecodePut looks for a document that is neither taken nor refused in the way that was promised,
-// and for values that change on the way.
+// FuzzDecodePut looks for a document that is neither accepted nor rejected as documented, and for values that change.
 func FuzzDecodePut(f *testing.F) {
 	for _, seed := range []string{
 		`{"records":[{"source":"a","key":"1","attributes":{"name":"x","phones":["1",2]}}]}`,
@@ -64,7 +63,7 @@ func FuzzDecodePut(f *testing.F) {
 	})
 }
 
-// FuzzParseQuery holds the strict reader against its promise: each parameter once, all of them UTF-8.
+// FuzzParseQuery checks the strict parser: each parameter once, all valid UTF-8.
 func FuzzParseQuery(f *testing.F) {
 	for _, seed := range []string{"a=1&b=2", "a=%zz", "a;b", "a=1&a=2", "%ff=1", "&&", "=", "a=b=c", "q=%25_"} {
 		f.Add(seed)
@@ -135,7 +134,7 @@ func TestDecodePut_DepthComesBeforeShape(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode is the way in: 1,000 records, from bytes to puts.
+// BenchmarkDecode decodes 1,000 records from bytes to inputs.
 func BenchmarkDecode(b *testing.B) {
 	body := batch(1000)
 	b.SetBytes(int64(len(body)))
@@ -148,7 +147,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/record")
 }
 
-// BenchmarkEncode is the way out: 1,000 results.
+// BenchmarkEncode encodes 1,000 results.
 func BenchmarkEncode(b *testing.B) {
 	answer := PutResponse{}
 	for i := range 1000 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpapi serves Locus over HTTP: it is the only place that knows status codes.
+// Package httpapi serves Locus over HTTP. Only this package knows status codes.
 //
 //	request
 //	  │  id, headers of every answer, panics        guard.go     421 403 414 431 400
@@ -14,21 +14,20 @@
 //	query, body                                     query.go write.go
 //	  ▼
 //	admission: a lane per class, 64 waiting,        admit.go     503 overloaded
-//	  │  250 ms; health has no lane
+//	  │  1 s; health has no lane
 //	  ▼
 //	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go cells.go
 //	  │                                             rollups.go groups.go changes.go decode.go cursor.go page.go
 //	  │  or a stream of lines, until it is done     stream.go growth.go
-//	  │  or of events, until somebody leaves        feed.go
+//	  │  or of events, until the client leaves      feed.go
 //	  ▼
-//	locus.Service ──► answer, or problem+json       errors.go: one table from errors to codes
+//	locus.DB ──► answer, or problem+json            errors.go: one table from errors to codes
 //
-// A refusal says with its outcome whether it may have been done all the same. What is accepted comes
-// back byte for byte.
+// The outcome of a refusal says whether the request may have been applied all the same. Accepted values are returned
+// byte for byte.
 //
-// There is one description of a route, in the table: its path, parameters, body, answer and handler.
-// The router, the check that a query has no other parameters, and the OpenAPI document (made with
-// huma's model of it) read the same line, so they cannot drift apart. Documents are decoded by hand
-// from strictjson's values: a batch of 1,000 records costs less than the 10 us a record that this
-// layer may take, and no reflection decides what an unknown name means.
+// The route table holds the only description of a route: its path, parameters, body, answer and handler. The router,
+// the check for unknown parameters, and the OpenAPI document (built with huma's model) all use it, so they cannot
+// diverge. Bodies are decoded by hand from strictjson values: a batch of 1,000 records stays below this layer's budget
+// of 10 us per record, and no reflection decides what an unknown name means.
 package httpapi

@@ -13,10 +13,10 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Entity is the thing itself: the records that speak of it, and what they say together.
+// Entity is an entity with its records and merged values.
 type Entity struct {
 	ID locality.ID `json:"id"`
-	// RedirectedFrom is the id that was asked for, if it was merged into this one.
+	// RedirectedFrom is the requested id, if it was merged into this entity.
 	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
 	Kind           string          `json:"kind"`
 	Records        int             `json:"records" doc:"How many records it has"`
@@ -26,37 +26,37 @@ type Entity struct {
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
 }
 
-// Rank is what an entity is ordered by, and what it is made of.
+// Rank is the rank of an entity and its components.
 type Rank struct {
 	Points int `json:"points" doc:"The sum of the others"`
 	entity.Rank
 }
 
-// View is the merged view: a JSON object whose names keep the order of the schema.
+// View is the merged view: a JSON object with names in the order of the schema.
 type View []ViewAttribute
 
 // ViewAttribute is one merged attribute.
 type ViewAttribute struct {
 	Name string `json:"-"`
-	// Value is the one that won; an attribute with many values has none.
+	// Value is the winning value; an attribute with many values has none.
 	Value  *string     `json:"value,omitempty" doc:"The value that won, for attributes with one value"`
 	Values []ViewValue `json:"values" doc:"All values, heaviest first"`
 }
 
-// ViewValue is a value and the records that say so.
+// ViewValue is a value and the records that have it.
 type ViewValue struct {
 	Value   string       `json:"value"`
 	Records []entity.Ref `json:"records"`
 	Pinned  bool         `json:"pinned,omitempty" doc:"A person chose it"`
 }
 
-// EntityList is a page of entities. Cursor is where the next one begins, "" at the end.
+// EntityList is a page of entities. Cursor is that of the next page, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
 	Cursor   string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
-// Get answers with an attribute of the view, nil if it has no value.
+// Get returns an attribute of the view, nil if it has no value.
 func (v View) Get(name string) *ViewAttribute {
 	for i := range v {
 		if v[i].Name == name {
@@ -111,7 +111,7 @@ func (v *View) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// entity translates; requested is the id that was asked for.
+// entity converts an entity; requested is the requested id.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 	out := Entity{ID: e.ID, Kind: e.Kind, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
 	out.Rank = Rank{e.Rank.Points(), e.Rank}
@@ -122,7 +122,7 @@ func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 	return out
 }
 
-// merged translates a view, whose values name the members that say so.
+// merged converts a view, with the records that support each value.
 func (s *Server) merged(kind string, view entity.View, member func(int) entity.Ref) View {
 	out := View{}
 	schema := s.svc.Kinds().Schema(kind)
@@ -163,7 +163,7 @@ func (s *Server) find(c *call) (any, error) {
 	return s.found(c, e), nil
 }
 
-// found names the survivor in a header too, for clients that only look there.
+// found converts an entity, and names the survivor of a redirect in a header too.
 func (s *Server) found(c *call, e *entities.Entity) Entity {
 	if e.Redirected() {
 		c.w.Header().Set("Content-Location", "/v1/entities/"+e.ID.String())
@@ -202,7 +202,6 @@ func (s *Server) listEntities(c *call) (any, error) {
 	return list, nil
 }
 
-// entities reads what entities are asked for.
 func (q values) entities() (entities.Query, error) {
 	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"])}
 	if len(query.Text) > entities.MaxText {
@@ -218,7 +217,6 @@ func (q values) entities() (entities.Query, error) {
 	return query, nil
 }
 
-// id is the entity id in the path.
 func (c *call) id() (locality.ID, error) {
 	text := c.r.PathValue("id")
 	id, err := locality.Parse(text)

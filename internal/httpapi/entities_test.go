@@ -103,7 +103,7 @@ func TestEntities_BadIDs(t *testing.T) {
 			}
 		}
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-013e4e2afbde"+suffix).refused(404, httpapi.CodeNotFound)
-		// Nobody has minted an id of that time: in a data directory the server knows the newest map.
+		// No id of that time was ever minted: in a data directory the server has the newest map.
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-ffffffffffff"+suffix).refused(404, httpapi.CodeNotFound)
 	}
 }
@@ -210,7 +210,7 @@ func TestListRecords_GoesOnBehindADeletedRecord(t *testing.T) {
 	}
 }
 
-// TestP12_PagesAreBounded lists more than fits in a page, records and what becomes of them.
+// TestP12_PagesAreBounded lists more records and entities than fit into a page.
 func TestP12_PagesAreBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

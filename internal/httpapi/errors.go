@@ -24,10 +24,10 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Code names a failure for programs. Codes are stable: they are added, never renamed.
+// Code identifies a failure for programs. Codes are stable: new ones are added, none is renamed.
 type Code string
 
-// The codes of this interface.
+// Codes of this API.
 const (
 	CodeMalformed    Code = "malformed"
 	CodeInvalidUTF8  Code = "invalid_utf8"
@@ -64,17 +64,17 @@ const (
 	CodeNoRoom       Code = "no_room"
 )
 
-// Outcome says whether what was asked for may have been done.
+// Outcome says whether a failed request may have been applied.
 type Outcome string
 
-// The outcomes of a failure.
+// Outcomes of a failure.
 const (
 	NotApplied Outcome = "not_applied" // nothing was written
-	Unknown    Outcome = "unknown"     // it may have been written; asking for the same again is safe
+	Unknown    Outcome = "unknown"     // it may have been written; repeating the request is safe
 )
 
-// codes gives each code its status and outcome. A text stands where the error's own is not for strangers,
-// since it may name statements or files: it goes to the log instead.
+// codes maps each code to its status and outcome. A text replaces the text of an error that may contain statements or
+// file names, which is logged instead.
 var codes = map[Code]struct {
 	status  int
 	outcome Outcome
@@ -154,8 +154,7 @@ var codes = map[Code]struct {
 	},
 }
 
-// sentinels is the one table from errors to codes; the first that fits counts, so an unknown outcome
-// is never hidden by what caused it.
+// sentinels is the only table from errors to codes. The first match counts, so a cause never hides an unknown outcome.
 var sentinels = []struct {
 	err  error
 	code Code
@@ -237,17 +236,17 @@ var sentinels = []struct {
 	{context.Canceled, CodeUnavailable},
 }
 
-// Fault is what went wrong with a request or with one item of it.
+// Fault is a failure of a request or of one item of it.
 type Fault struct {
 	Code   Code   `json:"code" doc:"Stable name of the failure, for programs"`
 	Detail string `json:"detail" doc:"What failed, which, why, and what to try; for people"`
-	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a parameter of the query.
+	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a query parameter.
 	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
 	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether it may have been done all the same"`
 	Errors  []SubFault `json:"errors,omitempty" doc:"All that is wrong, if it is more than one thing, with finer codes"`
 }
 
-// SubFault is one of several things that are wrong with one item.
+// SubFault is one of several faults of an item.
 type SubFault struct {
 	Code    string `json:"code"`
 	Detail  string `json:"detail"`
@@ -255,7 +254,7 @@ type SubFault struct {
 	Line    int    `json:"line,omitempty" doc:"Line of the body, where it was read by lines"`
 }
 
-// Problem is the answer to a request that failed (RFC 9457, application/problem+json).
+// Problem is the answer to a failed request (RFC 9457, application/problem+json).
 type Problem struct {
 	Title  string `json:"title" doc:"The status in words"`
 	Status int    `json:"status"`
@@ -263,25 +262,23 @@ type Problem struct {
 	RequestID string `json:"request_id" doc:"Stands in the log too"`
 }
 
-// Error is the detail with its code, so that clients can hand a Problem on as an error.
+// Error returns the detail and the code, so that clients can return a Problem as an error.
 func (p *Problem) Error() string { return fmt.Sprintf("%s (%s)", p.Detail, p.Code) }
 
-// Error makes a fault an error, so that handlers can return one.
+// Error returns the detail, so that handlers can return a Fault as an error.
 func (f *Fault) Error() string { return f.Detail }
 
-// fault makes an error of this interface's own. The detail is for the client as it stands, so
-// arguments that come from outside are formatted with a length, as in %.60q.
+// fault returns an error of this API. The detail is sent to the client, so external arguments must be formatted with a
+// length, as in %.60q.
 func fault(code Code, pointer, format string, args ...any) *Fault {
 	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...), Pointer: pointer, Outcome: codes[code].outcome}
 }
 
-// standard is a fault that the text of its code says all about.
 func standard(code Code) *Fault {
 	return &Fault{Code: code, Detail: codes[code].text, Outcome: codes[code].outcome}
 }
 
-// toFault translates any error. Pointer is where the item stands, put before the pointers of its
-// problems.
+// toFault converts any error. pointer is the pointer of the item, prepended to the pointers of its problems.
 func toFault(err error, pointer string) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -327,20 +324,20 @@ func toFault(err error, pointer string) *Fault {
 	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}
 }
 
-// A move that is refused because of rows that it may replace has this pointer, and says this at the end.
+// A move that is refused because rows would be replaced has this pointer, and ends with this text.
 const (
 	PointerReplace = "/replace"
 	WithReplace    = `"replace": true deletes them first`
 )
 
-// problem completes a fault to an answer.
+// problem returns the answer for a fault.
 func problem(f *Fault, requestID string) *Problem {
 	status := codes[f.Code].status
 	return &Problem{Title: http.StatusText(status), Status: status, Fault: *f, RequestID: requestID}
 }
 
-// retryAfter is in seconds, 1 to 3, so that those who were refused together do not come back together; 1 for a
-// rollup, which is nearly there and asked for by few.
+// retryAfter returns 1 to 3 seconds, so that clients refused together do not retry together; 1 for a rollup, which is
+// ready soon and requested by few clients.
 func retryAfter(err error) string {
 	if ofRollup(err) {
 		return "1"

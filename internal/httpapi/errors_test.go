@@ -17,8 +17,7 @@ var libraries = []string{"", "locality", "cell", "changelog", "entity", "match",
 
 var sentinelName = regexp.MustCompile(`^Err[A-Z]`)
 
-// TestErrors_EverySentinelHasACode walks the exported Err* variables of the libraries and looks for
-// each of them in the table of errors.go.
+// TestErrors_EverySentinelHasACode looks for every exported Err* variable of the libraries in the table of errors.go.
 func TestErrors_EverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	mapped := map[string]bool{}
@@ -48,7 +47,7 @@ func TestErrors_EverySentinelHasACode(t *testing.T) {
 	}
 }
 
-// sentinels are the exported error variables of a package. An alias of another package's is left to that
+// sentinels returns the exported error variables of a package. Aliases of another package's variables are left to that
 // package.
 func sentinels(t *testing.T, dir string) (names []string) {
 	t.Helper()

@@ -20,7 +20,7 @@ type Why struct {
 	Joins     []explain.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
 }
 
-// Schema is the kind of things that are resolved.
+// Schema describes a kind.
 type Schema struct {
 	Kind       string            `json:"kind"`
 	Version    int               `json:"version"`
@@ -28,7 +28,7 @@ type Schema struct {
 	Kinds      []string          `json:"kinds" doc:"All kinds, in the order of their names"`
 }
 
-// SchemaAttribute is one attribute of the kind.
+// SchemaAttribute is one attribute of a kind.
 type SchemaAttribute struct {
 	Name     string     `json:"name"`
 	Type     match.Type `json:"type"`
@@ -80,7 +80,7 @@ func (s *Server) schema(c *call) (any, error) {
 	return answer, nil
 }
 
-// kind answers with the kind of that name; "" is that of records that name none.
+// kind returns the schema of the named kind; "" is the default kind.
 func (s *Server) kind(name string) (*match.Schema, error) {
 	if kind := s.svc.Kinds().Schema(name); kind != nil {
 		return kind, nil

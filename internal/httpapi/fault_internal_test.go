@@ -67,7 +67,7 @@ func TestToFault(t *testing.T) {
 	}
 }
 
-// How a rollup stands is said in its own words, with one second to come back; what a cell says is not.
+// Errors about the state of a rollup keep their own text, with a Retry-After of one second; errors of cells do not.
 func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -119,7 +119,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// bare is a server without a service, for what does not need one.
+// bare returns a server without an installation, for tests that need none.
 func bare(t *testing.T, logs *strings.Builder) *Server {
 	t.Helper()
 	s := &Server{opts: (&Options{Logger: slog.New(slog.NewTextHandler(logs, nil)), Metrics: obs.NewMetrics()}).withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection()}
@@ -182,7 +182,7 @@ func TestRefuse_LogsOnceWhatSomebodyHasToLookAt(t *testing.T) {
 	}
 }
 
-// TestPutResult says of each item what became of it, and of no other.
+// TestPutResult checks that each item has its own result.
 func TestPutResult(t *testing.T) {
 	t.Parallel()
 	ref := entity.Ref{Source: "s", Key: "k"}

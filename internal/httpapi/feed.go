@@ -18,15 +18,15 @@ import (
 	"github.com/locus-db/locus/changes"
 )
 
-// mediaEvents is the type of an answer that is a stream of server-sent events.
+// mediaEvents is the media type of server-sent events.
 const mediaEvents = "text/event-stream"
 
-// The events of a feed. All but the last carry a watermark as their id, from which the feed can be taken up
-// again, and as the field watermark where they have no change.
+// Events of a feed. All but the last have a watermark as id, from which the feed can be resumed, and also as the field
+// watermark if they carry no change.
 const (
-	EventStart     = "start"     // where the feed begins, at once
+	EventStart     = "start"     // the position where the feed begins, sent at once
 	EventChange    = "change"    // one change; the id is the watermark after it
-	EventHeartbeat = "heartbeat" // nothing has come for a while
+	EventHeartbeat = "heartbeat" // no changes for a while
 	EventEnd       = "end"       // the server ends the feed; has the fields of a Problem
 )
 
@@ -34,22 +34,22 @@ const feedDoc = "Event start with the watermark where the feed begins; then an e
 	"as id, for Last-Event-ID or after; heartbeat while there is none; and end, with the fields of a Problem, if the server ends the feed"
 
 const (
-	// feedSoon and feedLate are between which a feed waits before it looks again for changes: the longer the
-	// longer there was none.
+	// feedSoon and feedLate are the shortest and longest pause between reads; the pause grows while there are no
+	// changes.
 	feedSoon = 5 * time.Millisecond
 	feedLate = 250 * time.Millisecond
-	// feedBeat is how long a feed is silent at most.
+	// feedBeat is the maximum time without an event.
 	feedBeat = 3 * time.Second
-	// lastEventID is where a client says what it has seen, when it comes again.
+	// lastEventID is the header with the last event that a reconnecting client received.
 	lastEventID = "Last-Event-Id"
 )
 
-// FeedMark is the data of events that are no changes.
+// FeedMark is the data of events without a change.
 type FeedMark struct {
 	Watermark changelog.Watermark `json:"watermark"`
 }
 
-// wantsEvents tells whether a client asks for events.
+// wantsEvents reports whether a client accepts server-sent events.
 func wantsEvents(r *http.Request) bool {
 	for media := range accepted(r) {
 		if media == mediaEvents {
@@ -59,7 +59,7 @@ func wantsEvents(r *http.Request) bool {
 	return false
 }
 
-// followChanges answers with a feed. What fails before its first event is refused as any request is.
+// followChanges sends a feed. An error before the first event is answered like that of any request.
 func (s *Server) followChanges(c *call) error {
 	q, err := s.feedQuery(c)
 	if err != nil {
@@ -86,13 +86,13 @@ func (s *Server) followChanges(c *call) error {
 		q.After = after
 		return s.svc.Changes().Read(ctx, q)
 	}
-	_ = f.control.SetReadDeadline(time.Time{}) // there is nothing left to read, however long it takes
+	_ = f.control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	err = f.follow(ctx)
 	switch {
 	case s.streams.Err() != nil && ctx.Err() != nil:
 		err = standard(CodeDraining)
 	case f.begun && (errors.Is(err, errLeft) || ctx.Err() != nil):
-		return nil // nobody is there who could be told
+		return nil // the client has left
 	}
 	if !f.begun {
 		return err
@@ -104,15 +104,15 @@ func (s *Server) followChanges(c *call) error {
 	return nil
 }
 
-// nothingAfter tells whether all logs ended at a place not long ago. Feeds for which nothing comes ask that
-// together, instead of each its own question to every cell.
+// nothingAfter reports whether all logs ended at a position a short time ago. Idle feeds share this query instead of
+// each querying every cell.
 func (s *Server) nothingAfter(ctx context.Context, at changelog.Watermark, age time.Duration) bool {
 	tail, err := s.tail.get(ctx, age, func(ctx context.Context) (changelog.Watermark, error) { return s.svc.Changes().Tail(ctx, nil) })
 	return err == nil && maps.Equal(tail, at)
 }
 
-// feedQuery reads which changes are to be followed. Who comes again says where it was in a header, while the
-// address stays the same.
+// feedQuery reads which changes to follow. A reconnecting client sends its position in a header, while the URL stays
+// the same.
 func (s *Server) feedQuery(c *call) (changes.Query, error) {
 	q, err := s.changeQuery(c)
 	if err != nil {
@@ -130,23 +130,23 @@ func (s *Server) feedQuery(c *call) (changes.Query, error) {
 	return q, nil
 }
 
-// feed is an answer that goes on for as long as somebody reads it.
+// feed is an answer that continues as long as the client reads.
 type feed struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	// at is the place up to which everything was written, nil to begin at the end of the log.
+	// at is the position up to which everything was written, nil to begin at the end of the log.
 	at changelog.Watermark
-	// read answers with what comes after a place, and the place after that; of nil with the end of the log.
-	// It may be behind by a part of the time for which nothing came.
+	// read returns the changes after a position, and the position after them; for nil the end of the log. It may lag by
+	// a fraction of the idle time.
 	read  func(ctx context.Context, after changelog.Watermark, idle time.Duration) ([]changes.Change, changelog.Watermark, error)
 	begun bool
 	wrote time.Time
 }
 
-// errLeft says that nobody reads any more.
+// errLeft means that the client has left.
 var errLeft = errors.New("the reader has left")
 
-// follow writes changes as they come, until something ends it.
+// follow writes changes as they arrive, until an error.
 func (f *feed) follow(ctx context.Context) error {
 	for wait := feedSoon; ; {
 		changes, next, err := f.read(ctx, f.at, wait)
@@ -171,12 +171,12 @@ func (f *feed) follow(ctx context.Context) error {
 	}
 }
 
-// write hands changes to the reader, or a sign of life if there was none for a while.
+// write sends changes, or a heartbeat if there was none for a while.
 func (f *feed) write(changes []changes.Change, next changelog.Watermark) error {
 	if !f.begun {
 		h := f.w.Header()
 		h.Set("Content-Type", mediaEvents)
-		h.Set("X-Accel-Buffering", "no") // a proxy must not collect events
+		h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering events
 		if f.at == nil {
 			f.at = next
 		}
@@ -206,7 +206,6 @@ func (f *feed) write(changes []changes.Change, next changelog.Watermark) error {
 	return nil
 }
 
-// event writes one event.
 func (f *feed) event(kind string, id changelog.Watermark, data any) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "event: %s\n", kind)
@@ -216,12 +215,12 @@ func (f *feed) event(kind string, id changelog.Watermark, data any) error {
 	text.WriteString("data: ")
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(data); err != nil { // a line
+	if err := encoder.Encode(data); err != nil { // one line
 		return err
 	}
 	text.WriteByte('\n')
 	f.wrote = time.Now()
-	_ = f.control.SetWriteDeadline(f.wrote.Add(streamWrite)) // without a network there is none
+	_ = f.control.SetWriteDeadline(f.wrote.Add(streamWrite)) // fails without a network
 	if _, err := f.w.Write(text.Bytes()); err != nil {
 		return fmt.Errorf("%w: %w", errLeft, err)
 	}

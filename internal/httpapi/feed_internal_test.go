@@ -24,7 +24,7 @@ import (
 	"github.com/locus-db/locus/changes"
 )
 
-// logs are those of two cells, as a feed reads them.
+// logs are the logs of two cells, as a feed reads them.
 type logs struct {
 	mu    sync.Mutex
 	last  changelog.Watermark
@@ -53,7 +53,7 @@ func (l *logs) read(_ context.Context, after changelog.Watermark, _ time.Duratio
 	return list, maps.Clone(l.last), nil
 }
 
-// recorder is what a feed has written so far, for a test that reads it while the feed goes on.
+// recorder records what a feed has written, for a test that reads it while the feed runs.
 type recorder struct {
 	*httptest.ResponseRecorder
 	mu sync.Mutex
@@ -101,7 +101,7 @@ func started(t *testing.T, l *logs, at changelog.Watermark) (rec *recorder, stop
 	return rec, func() error { cancel(); return <-done }
 }
 
-// kinds are the events so far.
+// kindsOf returns the kinds of the events so far.
 func kindsOf(rec *recorder) (kinds []string) {
 	for line := range strings.Lines(rec.text()) {
 		if kind, ok := strings.CutPrefix(line, "event: "); ok {
@@ -141,7 +141,7 @@ func TestFeed_SaysWhereItBeginsAndGoesOn(t *testing.T) {
 	})
 }
 
-// While nothing comes, a feed asks ever less often, and shows that it is alive.
+// An idle feed queries less and less often, and sends heartbeats.
 func TestFeed_IsQuietButAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestFeed_IsQuietButAlive(t *testing.T) {
 		if n := len(beats); n < 15 || n > 20 || !slices.Equal(slices.Compact(beats), []string{EventHeartbeat}) {
 			t.Errorf("%d events: %s", n, beats)
 		}
-		// A number that was passed over is told by the next sign of life.
+		// A skipped number is covered by the next heartbeat.
 		rec.forget()
 		l.mu.Lock()
 		l.last = changelog.Watermark{here: 7, there: 0}
@@ -190,7 +190,7 @@ func TestFeed_NobodyReads(t *testing.T) {
 	}
 }
 
-// wire is a connection that notes deadlines, and fails when it is told to.
+// wire is a connection that records deadlines, and fails on demand.
 type wire struct {
 	*httptest.ResponseRecorder
 	deadlines []time.Time
@@ -204,7 +204,7 @@ func (w *wire) SetWriteDeadline(at time.Time) error {
 
 func (w *wire) FlushError() error { return w.err }
 
-// Each event has a time in which the network has to take it, and what cannot be flushed ends the feed.
+// Each event must be written within a time limit, and a failed flush ends the feed.
 func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 	})
 }
 
-// A feed that was idle for long and has something again looks again soon: more is likely to come.
+// After a change, an idle feed queries again soon, because more changes are likely.
 func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 	})
 }
 
-// An event is text for people and programs, not for a page: characters stand for themselves.
+// An event is text, not HTML: characters are not escaped for pages.
 func TestFeed_EscapesNothingForPages(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
@@ -266,7 +266,7 @@ func TestFeed_EscapesNothingForPages(t *testing.T) {
 	}
 }
 
-// Whoever takes a feed up again at the id of any event misses nothing and sees nothing twice.
+// A feed resumed at the id of any event misses no change and repeats none.
 func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -302,7 +302,7 @@ func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	})
 }
 
-// TestFeed_HasALaneOfItsOwn fills one lane and then the other: events wait for feeds, pages for reads.
+// TestFeed_HasALaneOfItsOwn fills one lane and then the other: event streams wait for feeds, pages for reads.
 func TestFeed_HasALaneOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := bare(t, &strings.Builder{})
@@ -352,7 +352,7 @@ func TestWantsEvents(t *testing.T) {
 	}
 }
 
-// A page that is cut leads on from where it was cut, in each cell.
+// A truncated page continues where it was cut, in each cell.
 func TestUpTo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,7 +16,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// event is one of a feed.
 type event struct{ kind, id, data string }
 
 // feed is an open feed of changes.
@@ -26,7 +25,7 @@ type feed struct {
 	leave context.CancelFunc
 }
 
-// follow opens a feed over the network; headers are name and value in turn.
+// follow opens a feed over the network; headers are alternating names and values.
 func (r *running) follow(query string, headers ...string) *feed {
 	r.Helper()
 	ctx, leave := context.WithCancel(r.Context())
@@ -72,7 +71,6 @@ func (f *feed) next() (e event, err error) {
 	}
 }
 
-// expect reads an event of a kind.
 func (f *feed) expect(kind string) event {
 	f.Helper()
 	e, err := f.next()
@@ -82,7 +80,7 @@ func (f *feed) expect(kind string) event {
 	return e
 }
 
-// created reads changes until an entity has been created, and answers with the id of that event.
+// created reads changes until an entity has been created, and returns the id of that event.
 func (f *feed) created() string {
 	f.Helper()
 	for {
@@ -142,7 +140,7 @@ func TestFeed_FollowsAndIsTakenUpAgain(t *testing.T) {
 	}
 }
 
-// TestP13_DrainEndsFeeds stops the server under feeds: they are told, and nothing is cut off.
+// TestP13_DrainEndsFeeds stops the server under feeds: they get the end event, and nothing is cut off.
 func TestP13_DrainEndsFeeds(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1})
@@ -166,7 +164,7 @@ func TestP13_DrainEndsFeeds(t *testing.T) {
 	}
 }
 
-// Feeds keep nobody from reading and writing, where only one may at once.
+// Feeds do not block reads and writes, even if only one of these may run at once.
 func TestFeed_ManyHarmNobody(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, Running: 1})
@@ -197,7 +195,7 @@ func TestFeed_OfHeadersOnly(t *testing.T) {
 	}
 }
 
-// What a feed cannot do is refused before it begins.
+// Invalid requests are refused before the feed begins.
 func TestFeed_Refuses(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -16,21 +16,21 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// sparing is a listener that keeps a file in reserve. When the process may open no more files, the next connection
-// takes the place of that one, is told why it is refused, and makes room again; so clients need not wait for an
-// answer that cannot come, and what is served goes on.
+// sparing is a listener that keeps a file descriptor in reserve. If the process has no more descriptors, the reserve is
+// used to accept a connection, answer with the reason, and close it. So clients do not wait for nothing, and open
+// connections go on.
 type sparing struct {
 	net.Listener
 	logger *slog.Logger
 	open   func() (*os.File, error)
 	spare  *os.File
 	logged time.Time
-	wait   time.Duration // for the request of a connection that is refused
+	wait   time.Duration // for the request of a refused connection
 }
 
 func newSparing(l net.Listener, logger *slog.Logger) *sparing {
 	s := &sparing{Listener: l, logger: logger, wait: 100 * time.Millisecond, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
-	s.spare, _ = s.open() // without it the server tries again to accept, by itself
+	s.spare, _ = s.open() // without it the server retries Accept
 	return s
 }
 
@@ -54,8 +54,8 @@ func (s *sparing) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse answers on a connection that is not served. It waits a moment for the request, since a connection that is
-// closed before it was read is reset, and the answer with it.
+// refuse answers on a connection that cannot be served. It first waits a moment for the request, because closing a
+// connection with unread data resets it and loses the answer.
 func (s *sparing) refuse(conn net.Conn, why error) {
 	defer conn.Close()
 	if now := time.Now(); now.Sub(s.logged) > 10*time.Second {
@@ -66,7 +66,7 @@ func (s *sparing) refuse(conn net.Conn, why error) {
 	body, _ := json.Marshal(problem(f, ""))
 	conn.SetReadDeadline(time.Now().Add(s.wait))
 	conn.Read(make([]byte, 64<<10))
-	conn.SetWriteDeadline(time.Now().Add(s.wait)) // of its own: a request that came late is answered too
+	conn.SetWriteDeadline(time.Now().Add(s.wait)) // separate: a late request is answered too
 	fmt.Fprintf(conn, "HTTP/1.1 503 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nRetry-After: %s\r\nConnection: close\r\n\r\n%s",
 		http.StatusText(http.StatusServiceUnavailable), len(body), retryAfter(why), body)
 }

@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// crowded is a listener on a machine on which a file can be opened only where one was closed: accepting fails until
-// the spare file is.
+// crowded is a listener on a machine without free file descriptors: accepting fails until the reserve is closed.
 type crowded struct {
 	net.Listener
 	full func() bool
@@ -31,8 +30,8 @@ func (c *crowded) Accept() (net.Conn, error) {
 	return c.Listener.Accept()
 }
 
-// A connection for which there is no file left is told so, the accepting goes on, and the next one is served once
-// there is room.
+// A connection without a free file descriptor gets an answer that says so, accepting continues, and the next connection
+// is served once there is a free one.
 func TestP12_NoFileLeft(t *testing.T) {
 	t.Parallel()
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -41,8 +40,8 @@ func TestP12_NoFileLeft(t *testing.T) {
 	}
 	var log strings.Builder
 	l := newSparing(inner, slog.New(slog.NewTextHandler(&log, nil)))
-	// Two files are left: the spare one, and one that a connection which is served takes. The first opening after a
-	// connection fails, as that has the last file; the second comes after it was closed.
+	// Two files are left: the reserve, and one for a connection that is served. The first open after a connection
+	// fails, because the connection has the last file; the second succeeds after it was closed.
 	opened := 0
 	l.wait = time.Minute
 	l.Listener = &crowded{inner, func() bool { return l.spare != nil && opened < 4 }}

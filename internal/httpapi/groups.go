@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// RollupReading is what an answer of a rollup is true at.
+// RollupReading is the watermark and state of a rollup answer.
 type RollupReading struct {
 	Rollup     string              `json:"rollup"`
 	Watermark  changelog.Watermark `json:"watermark" doc:"The answer equals the recomputation from what each cell held there"`
@@ -39,13 +39,13 @@ type RollupGroups struct {
 	Next       string             `json:"next,omitempty" doc:"The after of the next page; missing at the end of the list, and only there"`
 }
 
-// RollupOne is one group with what it is true at.
+// RollupOne is one group with its watermark.
 type RollupOne struct {
 	RollupReading
 	RollupGroup
 }
 
-// RollupGroup is what a rollup says of one group.
+// RollupGroup holds the measures of one group.
 type RollupGroup struct {
 	Group   []string     `json:"group" doc:"The values of the attributes that make the group"`
 	Total   Measures     `json:"total"`
@@ -53,16 +53,16 @@ type RollupGroup struct {
 	Skipped int64        `json:"skipped,omitempty" doc:"Values left out of the measures, because they are no numbers or have too many digits"`
 }
 
-// RollupSlot is a group as far as it has one value of the dimension.
+// RollupSlot holds the measures of a group for one value of the dimension.
 type RollupSlot struct {
 	Value  *string  `json:"value" nullable:"true" doc:"Of the dimension; null for things without one"`
 	Values Measures `json:"values"`
 }
 
-// Measures are numbers by the name of their measure, each as it is written.
+// Measures are numbers by measure name, in their JSON form.
 type Measures map[string]json.RawMessage
 
-// Schema tells huma what a measure may be.
+// Schema returns the schema of a measure for huma.
 func (Measures) Schema(huma.Registry) *huma.Schema {
 	number := &huma.Schema{Type: huma.TypeNumber}
 	return &huma.Schema{
@@ -71,17 +71,17 @@ func (Measures) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// RollupEffects are the latest changes that touched a group.
+// RollupEffects are the latest changes that affected a group.
 type RollupEffects struct {
 	Rollup  string               `json:"rollup"`
 	Group   []string             `json:"group"`
 	Effects []rollups.CellEffect `json:"effects" doc:"The latest last, as far as the logs go back; counted and counts say under which values of the dimension the thing was counted before, and is since"`
 }
 
-// GroupPath is the path of a group of a rollup.
+// GroupPath returns the path of a group of a rollup.
 func GroupPath(name string, group []string) string { return ofGroup(name, "groups", group) }
 
-// ExplainPath is the path of the changes that touched a group.
+// ExplainPath returns the path of the changes that affected a group.
 func ExplainPath(name string, group []string) string { return ofGroup(name, "explain", group) }
 
 func ofGroup(name, what string, group []string) string {
@@ -125,7 +125,7 @@ func measures(of rollup.Values) (Measures, error) {
 	return m, nil
 }
 
-// size is about the number of bytes that the group has in an answer.
+// size returns the approximate size of the group in an answer, in bytes.
 func (g *RollupGroup) size() int {
 	n := itemBytes
 	for _, value := range g.Group {
@@ -165,7 +165,7 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The page is one snapshot, so it is read whole and then cut.
+		// The page is one snapshot, so it is read whole and then truncated.
 		if size += g.size(); size > pageBytes && i > 0 && q.Top == 0 {
 			page.Next = s.groupCursor(c, a.Groups[i-1].Group)
 			break
@@ -175,7 +175,7 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 	return page, nil
 }
 
-// groupQuery reads the query of a list of groups.
+// groupQuery reads the query for a list of groups.
 func (s *Server) groupQuery(c *call) (q rollups.Query, err error) {
 	if q.Read, err = c.reading(); err != nil {
 		return q, err
@@ -200,7 +200,7 @@ func (s *Server) groupQuery(c *call) (q rollups.Query, err error) {
 	return q, err
 }
 
-// reading says how groups are to be read.
+// reading reads the parameters of reading groups.
 func (c *call) reading() (r rollups.Read, err error) {
 	if r.Min, err = c.query.watermark("min_watermark"); err != nil {
 		return r, err
@@ -248,8 +248,8 @@ func (s *Server) explainRollup(c *call) (any, error) {
 	return RollupEffects{Rollup: name, Group: group, Effects: effects}, err
 }
 
-// group reads the name of a rollup and the values of a group out of the path, a segment for each value. They
-// are taken apart before they are decoded, because a value may contain a slash.
+// group reads the name of a rollup and the values of a group from the path, one segment per value. Segments are split
+// before they are decoded, because a value may contain a slash.
 func (c *call) group() (name string, group []string, err error) {
 	if name, err = c.path("name"); err != nil {
 		return "", nil, err

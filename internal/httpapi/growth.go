@@ -100,7 +100,7 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	return s.svc.Cells().Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
 }
 
-// growth reads the body of a plan.
+// growth reads the body of a growth plan.
 func (s *Server) growth(c *call) (g cell.Growth, err error) {
 	body, err := object(c.body, "cells", "urls")
 	if err != nil {
@@ -126,10 +126,10 @@ func (s *Server) growth(c *call) (g cell.Growth, err error) {
 	return g, nil
 }
 
-// maxPlacedCells is how many cells a map can place.
+// maxPlacedCells is the maximum number of cells that a map can place.
 const maxPlacedCells = 1 << 20
 
-// object reads a body of known fields.
+// object reads a body with known fields.
 func object(body []byte, known ...string) (map[string]strictjson.Value, error) {
 	doc, err := strictjson.Parse(body)
 	if err != nil {
@@ -164,8 +164,8 @@ func number(body map[string]strictjson.Value, name string, limit int) (int, erro
 	return n, nil
 }
 
-// place reads the URL of a database. What is wrong with it, and what must not stand in a map that every cell
-// has a copy of, is refused here, before a database is asked.
+// place reads a database URL. Invalid URLs, and what must not be stored in a map that is copied to every cell, are
+// rejected here without connecting.
 func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		return "", wrongKind(pointer, v, "a url")

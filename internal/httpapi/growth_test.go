@@ -20,13 +20,13 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// streamed are the lines of a stream, and the last of them.
+// streamed holds the lines of a stream, and the last of them.
 type streamed struct {
 	steps []string
 	last  map[string]any
 }
 
-// lines reads an answer that is a stream.
+// lines parses an answer that is a stream.
 func lines(a answer) (s streamed) {
 	a.Helper()
 	if ct := a.Header().Get("Content-Type"); a.Code != http.StatusOK || ct != "application/jsonl" {
@@ -85,8 +85,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestGrow_IsAStreamThatMayBeRepeated grows, grows again, compacts and moves a cell; what was there before is
-// found all the time.
+// TestGrow_IsAStreamThatMayBeRepeated grows, grows again, compacts and moves a cell; existing records are found all the
+// time.
 func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -183,8 +183,8 @@ func (r *running) begun(ctx context.Context, body, step string) (*http.Response,
 	}
 }
 
-// TestGrow_EndsWithTheClient stops a growth while it waits, for an hour. What was done stays done, and the same
-// goes on.
+// TestGrow_EndsWithTheClient stops a growth while it waits for an hour. Completed steps remain, and the same request
+// continues.
 func TestGrow_EndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	r := serveFor(t, httpapi.Options{Linger: -1}, time.Hour)
@@ -209,11 +209,11 @@ func TestGrow_EndsWithTheClient(t *testing.T) {
 	}
 	r.stop()
 	if err := r.finished(); err != nil {
-		t.Error(err) // a growth that went on would be cut off
+		t.Error(err) // a growth still running would be cut off
 	}
 }
 
-// TestP13_DrainEndsAGrowth stops the server under a growth that waits.
+// TestP13_DrainEndsAGrowth stops the server under a waiting growth.
 func TestP13_DrainEndsAGrowth(t *testing.T) {
 	t.Parallel()
 	r := serveFor(t, httpapi.Options{Linger: -1}, time.Hour)
@@ -229,7 +229,7 @@ func TestP13_DrainEndsAGrowth(t *testing.T) {
 	}
 }
 
-// TestStream_HasNoEndOfItsOwn grows although a request may take next to no time.
+// TestStream_HasNoEndOfItsOwn runs a growth with a very short request timeout.
 func TestStream_HasNoEndOfItsOwn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -18,8 +18,8 @@ import (
 // statement finds SQL in a text for people.
 var statement = regexp.MustCompile(`(?i)create (unlogged )?table|insert into|create (unique )?index|select .* from|alter table|pragma |goose`)
 
-// Two growths to different numbers at once: one is done, the other is refused as a conflict that names the one that
-// was first, in its status or, if it had begun to answer, in its last line. No answer holds a statement of SQL.
+// Two concurrent growths to different numbers: one succeeds, the other is refused with a conflict that names the first,
+// in its status or, if its answer has begun, in its last line. No answer contains SQL.
 func TestP06_TwoGrowthsAtOnce(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// notPlaces are urls where no cell can live, with what the refusal has to say.
+// notPlaces returns URLs that are invalid for a cell, with the expected text of the refusal.
 func notPlaces(t *testing.T) map[string]string {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.csv")
@@ -80,8 +80,8 @@ func notPlaces(t *testing.T) map[string]string {
 	}
 }
 
-// A url where no cell can live is refused as what was asked for, with the part that is wrong; it is neither a
-// bug of Locus nor a cell that may be back in a moment.
+// An invalid URL for a cell is rejected as a client error that names the wrong part, neither as an internal error nor
+// as an unavailable cell.
 func TestMove_URLs(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -19,21 +19,21 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// Limits of a request before its body.
+// Limits of the request line and header.
 const (
 	maxTarget      = 8 << 10  // bytes of path and query
 	maxHeaders     = 16 << 10 // bytes of all names and values
 	maxHeaderLines = 100
 )
 
-// policy lets a page load its own files and nothing else; there is no inline script or style.
+// policy allows a page to load only its own files, without inline scripts or styles.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 
-// requestIDHeader names the id that stands in errors and in the log. A client's own is not taken.
+// requestIDHeader is the id used in errors and in the log. A client's own id is not used.
 const requestIDHeader = "X-Request-Id"
 
-// ServeHTTP is the whole interface without a network: guard, router, routes.
+// ServeHTTP handles a request: guard, router, route. It needs no network.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	_, pattern := s.mux.Handler(r)
@@ -73,14 +73,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(out, r)
 }
 
-// clean tells whether the router would take a path as it is, instead of redirecting to another one.
+// clean reports whether the router accepts a path without redirecting.
 func clean(p string) bool {
 	cleaned := path.Clean(p)
 	return p == cleaned || p == cleaned+"/" && cleaned != "/"
 }
 
-// guard refuses what no route should see. The Host comes first: a page that reached this server under
-// a foreign name must learn nothing from it.
+// guard rejects requests that no route should see. The Host is checked first: a page that reached this server under a
+// foreign name (DNS rebinding) must not learn anything.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) error {
 	if !s.allowed(r.Host) {
 		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use 127.0.0.1 or localhost, or allow the name", r.Host)
@@ -119,7 +119,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	return nil
 }
 
-// allowed looks only at the name: a port says nothing about who resolved the name.
+// allowed checks only the name: the port does not matter.
 func (s *Server) allowed(host string) bool {
 	name := host
 	if h, port, err := net.SplitHostPort(host); err == nil {
@@ -140,7 +140,7 @@ func (s *Server) allowed(host string) bool {
 	return name == "localhost" || slices.Contains(s.opts.Hosts, name)
 }
 
-// refuse answers with an error and logs it once, if it is one that somebody has to look at.
+// refuse sends an error, and logs it once if it is one for operators.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
 	if p.Status == http.StatusServiceUnavailable {
@@ -148,14 +148,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.note(r, p, err)
 	if r.ContentLength < 0 {
-		w.Header().Set("Connection", "close") // net/http would read on, for the next request, before it answers
+		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
 	}
 	s.tell(w, r, p)
 }
 
-// tell writes a problem: as a page to a browser that asked for one, as JSON to every other client.
+// tell writes a problem: as a page to a browser that requests one, as JSON to all other clients.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
-	if wantsPage(r) && p.Code != CodeMisdirected { // a page under a foreign name learns nothing, not even the version
+	if wantsPage(r) && p.Code != CodeMisdirected { // under a foreign name a page must not show even the version
 		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
 		switch {
 		case p.Code == CodeNotFound:
@@ -170,14 +170,14 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
 
-// wantsPage reports whether a browser asks for a page: /v1 is for programs, whatever they accept.
+// wantsPage reports whether a browser requests a page. /v1 is for programs, whatever they accept.
 func wantsPage(r *http.Request) bool {
 	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "json") &&
 		r.URL.Path != "/v1" && !strings.HasPrefix(r.URL.Path, "/v1/")
 }
 
-// notice writes a page that says something instead of showing what was asked for.
+// notice writes a page with a message.
 func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {
 	var body bytes.Buffer
 	if err := s.pages.Notice(&body, n); err != nil {
@@ -187,7 +187,7 @@ func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) err
 	return nil
 }
 
-// note logs an error that somebody has to look at.
+// note logs an error for operators.
 func (s *Server) note(r *http.Request, p *Problem, err error) {
 	attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("err", err)}
 	if p.Status == http.StatusInternalServerError || p.Code == CodeUnconfirmed || p.Code == CodeNoRoom {
@@ -197,8 +197,8 @@ func (s *Server) note(r *http.Request, p *Problem, err error) {
 	}
 }
 
-// panicked turns a panic into an answer, or cuts the connection if an answer has begun, so that half
-// of one never looks like a whole.
+// panicked answers after a panic, or closes the connection if an answer has begun, so that a partial answer never looks
+// complete.
 func (s *Server) panicked(w *reply, r *http.Request, pattern string, cause any) {
 	if cause == http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
 		panic(cause)
@@ -212,8 +212,8 @@ func (s *Server) panicked(w *reply, r *http.Request, pattern string, cause any) 
 	s.tell(w, r, problem(standard(CodeInternal), id))
 }
 
-// reply remembers the status of an answer. Unwrap gives http.ResponseController what lies below, so
-// streams can flush and set their deadlines.
+// reply records the status of an answer. Unwrap gives http.ResponseController access, so that streams can flush and set
+// deadlines.
 type reply struct {
 	http.ResponseWriter
 	status int

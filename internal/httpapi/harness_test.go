@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server over an installation of its own.
+// fixture is a server with an installation of its own.
 type fixture struct {
 	*testing.T
 	svc    *locus.DB
 	server *httpapi.Server
 }
 
-// soon is the notice of a generation that is waited for; a map speaks for a second more at most.
+// soon is the notice of a generation that a test waits for; a map covers at most a second more.
 const soon = 4 * time.Second
 
 func openService(t testing.TB, dir string, notice time.Duration) *locus.DB {
@@ -51,7 +51,7 @@ func setup(t *testing.T, opts *httpapi.Options) *fixture {
 	return setupFor(t, opts, 0)
 }
 
-// setupFor has generations announced so long before they start.
+// setupFor sets the notice of generations.
 func setupFor(t *testing.T, opts *httpapi.Options, notice time.Duration) *fixture {
 	t.Helper()
 	svc := openService(t, t.TempDir(), notice)
@@ -64,13 +64,12 @@ func setupFor(t *testing.T, opts *httpapi.Options, notice time.Duration) *fixtur
 	return &fixture{t, svc, server}
 }
 
-// answer is what came back.
 type answer struct {
 	*fixture
 	*httptest.ResponseRecorder
 }
 
-// do sends a request; headers are name and value in turn, and replace the usual ones.
+// do sends a request; headers are alternating names and values, and replace the default ones.
 func (f *fixture) do(method, target, body string, headers ...string) answer {
 	f.Helper()
 	r := httptest.NewRequestWithContext(context.Background(), method, target, strings.NewReader(body))
@@ -95,7 +94,6 @@ func (f *fixture) do(method, target, body string, headers ...string) answer {
 
 func (f *fixture) get(target string) answer { f.Helper(); return f.do(http.MethodGet, target, "") }
 
-// decode reads an answer of status 200.
 func decode[T any](a answer) (v T) {
 	a.Helper()
 	if a.Code != http.StatusOK {
@@ -112,7 +110,7 @@ func decode[T any](a answer) (v T) {
 	return v
 }
 
-// refused checks a refusal and answers with it.
+// refused checks a refusal and returns it.
 func (a answer) refused(status int, code httpapi.Code) *httpapi.Problem {
 	a.Helper()
 	var p httpapi.Problem
@@ -163,10 +161,9 @@ func (f *fixture) put(records ...[4]string) []httpapi.PutResult {
 	return results
 }
 
-// one is a batch of one record out of JSON.
+// one returns a batch of one record given as JSON.
 func one(record string) string { return `{"records":[` + record + `]}` }
 
-// item sends one record and answers with its result.
 func (f *fixture) item(record string) httpapi.PutResult {
 	f.Helper()
 	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", one(record))).Results
@@ -176,7 +173,7 @@ func (f *fixture) item(record string) httpapi.PutResult {
 	return results[0]
 }
 
-// good sees to it that the server still does its work.
+// good checks that the server still works.
 func (f *fixture) good() {
 	f.Helper()
 	if a := f.get("/readyz"); a.Code != http.StatusOK {

@@ -24,16 +24,16 @@ type Liveness struct {
 type Health struct {
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason,omitempty" doc:"Why it is not ready, or what is missing: a shared installation goes on without some of its cells"`
-	// The rest is missing while nobody knows it.
+	// These fields are missing while they are unknown.
 	Epoch uint64    `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
 	Until time.Time `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
 	Redo  int       `json:"redo,omitempty" doc:"Records whose consequences are still being worked out"`
-	// Switching is there while a switch is not finished.
+	// Switching is set during a kind switch.
 	Switching string       `json:"switching,omitempty" doc:"The kind whose records are being resolved anew"`
 	Cells     []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
 }
 
-// CellHealth is a cell in an answer of /readyz.
+// CellHealth is the state of a cell in /readyz.
 type CellHealth struct {
 	Cell    cell.ID        `json:"cell"`
 	Answers bool           `json:"answers"`
@@ -42,7 +42,7 @@ type CellHealth struct {
 	Home    cell.Residence `json:"home" enum:"serving,moving,moved"`
 }
 
-// healthOf is a status as /readyz tells it.
+// healthOf converts a status for /readyz.
 func healthOf(status *cells.Status) Health {
 	h := Health{
 		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Switching: status.Switching,
@@ -61,8 +61,7 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-// recent remembers an answer of the stores, so that those who watch cost no more than one question a second,
-// whatever they do and however many they are.
+// recent caches an answer of the stores, so that any number of monitoring clients costs at most one query a second.
 type recent[T any] struct {
 	mu     sync.Mutex
 	asked  time.Time
@@ -70,7 +69,7 @@ type recent[T any] struct {
 	err    error
 }
 
-// get answers with what is younger than age.
+// get returns an answer younger than age.
 func (r *recent[T]) get(ctx context.Context, age time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,16 +83,16 @@ func (r *recent[T]) get(ctx context.Context, age time.Duration, ask func(context
 	return r.answer, r.err
 }
 
-// patience is how long the stores may take to answer for a health check or a scrape: long enough to give up a few
-// cells that are cut off, and to hear of the others.
+// patience limits how long the stores may take for a health check or a scrape: long enough to give up on a few
+// unreachable cells and to hear from the others.
 const patience = 5 * time.Second
 
-// recentStatus is the state of the stores, at most a second old.
+// recentStatus returns the state of the stores, at most a second old.
 func (s *Server) recentStatus(ctx context.Context) (*cells.Status, error) {
 	return s.ready.get(ctx, time.Second, s.svc.Cells().Status)
 }
 
-// recentRollups are the rollups, at most a second old, and how many changes were counted until now.
+// recentRollups returns the rollups, at most a second old, and how many changes this process has applied.
 func (s *Server) recentRollups(ctx context.Context) ([]rollups.Status, int64, error) {
 	all, err := s.standing.get(ctx, time.Second, s.svc.Rollups().List)
 	return all, s.svc.Rollups().Applied(), err

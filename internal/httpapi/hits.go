@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Headers of a batch of hits that is to count once.
+// Headers of a batch of hits that counts only once.
 const (
 	keyHeader      = "Idempotency-Key"
 	producerHeader = "Locus-Producer"
@@ -23,7 +23,7 @@ type HitRequest struct {
 	Hits []HitInput `json:"hits" minItems:"1" maxItems:"1000"`
 }
 
-// HitInput is a hit as it is sent. One that has a value is the reading of a gauge.
+// HitInput is a hit as sent. A hit with a value is the reading of a gauge.
 type HitInput struct {
 	Metric string `json:"metric" doc:"What is counted: 1 to 200 bytes"`
 	At     string `json:"at,omitempty" format:"date-time" doc:"When it happened, at most 7 days ago; now if left out, but a batch that is to count once must say it"`
@@ -31,22 +31,22 @@ type HitInput struct {
 	Value  *int64 `json:"value,omitempty" minimum:"-1000000000000000" maximum:"1000000000000000" doc:"What a gauge read, in the place of n"`
 }
 
-// HitResponse is the answer to POST /v1/hits: a result for each hit, in their order.
+// HitResponse is the answer to POST /v1/hits: a result for each hit, in order.
 type HitResponse struct {
 	Results []HitResult `json:"results"`
 }
 
-// HitResult is what became of one hit.
+// HitResult is the result of one hit.
 type HitResult struct {
 	Metric  string     `json:"metric"`
 	Outcome HitOutcome `json:"outcome,omitempty" enum:"counted"`
 	Error   *Fault     `json:"error,omitempty"`
 }
 
-// HitOutcome says what became of a hit.
+// HitOutcome is the outcome of a hit.
 type HitOutcome string
 
-// Counted means that the hit is durable. That of a batch that had been counted before is so too.
+// Counted means that the hit is durable. It is also the outcome of a replayed batch.
 const Counted HitOutcome = "counted"
 
 func (s *Server) addHits(c *call) (any, error) {
@@ -102,8 +102,8 @@ func (s *Server) addHits(c *call) (any, error) {
 	return answer, nil
 }
 
-// ofAll is what the batch failed with as a whole: all hits but those that are wrong by themselves were answered
-// that the key, or the number, is another batch's.
+// ofAll returns the error of the batch as a whole: set if all hits, except invalid ones, failed because the key or the
+// sequence number belongs to another batch.
 func ofAll(results []error) (whole error) {
 	for _, err := range results {
 		switch {
@@ -117,7 +117,7 @@ func ofAll(results []error) (whole error) {
 	return whole
 }
 
-// once reads what makes a batch count once out of the headers.
+// once reads the headers that make a batch count only once.
 func (c *call) once() (b counter.Batch, err error) {
 	key, keyed, err := c.oneHeader(keyHeader)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *call) once() (b counter.Batch, err error) {
 	return b, nil
 }
 
-// oneHeader reads a header that may stand once.
+// oneHeader reads a header that may occur once.
 func (c *call) oneHeader(name string) (value string, given bool, err error) {
 	switch values := c.r.Header[name]; len(values) {
 	case 0:
@@ -166,7 +166,7 @@ func (c *call) oneHeader(name string) (value string, given bool, err error) {
 	}
 }
 
-// IsKey tells whether a key is made of visible characters of ASCII, 1 to so many.
+// IsKey reports whether a key consists of 1 to most visible ASCII characters.
 func IsKey(key string, most int) bool {
 	if key == "" || len(key) > most {
 		return false
@@ -179,7 +179,7 @@ func IsKey(key string, most int) bool {
 	return true
 }
 
-// faultOf is what a hit was refused with.
+// faultOf returns the fault of a rejected hit.
 func (it *hitItem) faultOf(err error, i int) *Fault {
 	at := itemPointer("hits", i)
 	f := toFault(err, at)

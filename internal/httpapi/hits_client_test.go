@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// The client and the server, with a way between them that loses every third answer: what was acknowledged was
-// counted once, and nothing else was.
+// The client and the server, over a connection that loses every third answer: every acknowledged hit counts exactly
+// once, and nothing else counts.
 func TestP02_LostAnswersOfTheServer(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -9,18 +9,17 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// hitItem is one hit of a batch, or why it is none.
+// hitItem is one hit of a batch, or the reason why it is rejected.
 type hitItem struct {
 	hit counter.Hit
 	refusal
 }
 
-// decodeHits reads a batch of hits.
 func decodeHits(body []byte) ([]hitItem, error) {
 	return decodeBatch(body, "hits", counter.MaxBatch, decodeHit)
 }
 
-// decodeHit reads a hit. The pointer of its fault begins at the hit.
+// decodeHit reads a hit. The pointer of its fault is relative to the hit.
 func decodeHit(v strictjson.Value) (it hitItem) {
 	if v.Kind() != strictjson.Object {
 		it.fault = wrongKind("", v, "a hit")
@@ -56,7 +55,7 @@ func decodeHit(v strictjson.Value) (it hitItem) {
 	return it
 }
 
-// whole reads a whole number that is written as one: 1e3, 1.0 and -0 are not.
+// whole reads a number written as an integer: 1e3, 1.0 and -0 are rejected.
 func whole(at string, v strictjson.Value, low, high int64) (int64, *Fault) {
 	if v.Kind() != strictjson.Number {
 		return 0, wrongKind(at, v, "a number")

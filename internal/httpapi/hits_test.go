@@ -20,13 +20,13 @@ import (
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// hits sends a batch out of JSON and answers with its results.
+// hits sends a batch given as JSON and returns its results.
 func (f *fixture) hits(hits string, headers ...string) []httpapi.HitResult {
 	f.Helper()
 	return decode[httpapi.HitResponse](f.do(http.MethodPost, "/v1/hits", `{"hits":[`+hits+`]}`, headers...)).Results
 }
 
-// today is the series of a metric in the hours of these two days.
+// today returns the series of a metric by hour for yesterday and today.
 func (f *fixture) today(metric string) httpapi.SeriesLine {
 	f.Helper()
 	from := time.Now().UTC().Add(-24 * time.Hour)
@@ -156,11 +156,11 @@ func TestHits_Once(t *testing.T) {
 	} {
 		f.do(http.MethodPost, "/v1/hits", `{"hits":[`+hits+`]}`, test.headers...).refused(test.status, test.code)
 	}
-	// A keyed hit brings its time, or its repeat would be another one.
+	// A hit with a key must have a time; otherwise its repeat would be a different hit.
 	f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a"}]}`, "Idempotency-Key", "z").refused(422, httpapi.CodeInvalid)
 }
 
-// What Locus answers with 5xx, it counts; health says so by itself, and is no error.
+// Responses with status 5xx are counted, except those of health checks.
 func TestErrors_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -185,7 +185,7 @@ func TestErrors_AreCounted(t *testing.T) {
 		rec := httptest.NewRecorder()
 		server.ServeHTTP(rec, r)
 		if target == "/readyz" {
-			continue // whatever it says
+			continue // whatever the status
 		}
 		if rec.Code != status {
 			t.Errorf("%s: %d %s", target, rec.Code, rec.Body)

@@ -13,29 +13,29 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// IDList is a page of what the ids of a cell lead to.
+// IDList is a page of the states of a cell's ids.
 type IDList struct {
 	IDs  []mirror.State `json:"ids" doc:"In the order of the ids"`
 	Next locality.ID    `json:"next,omitzero" doc:"The after of the next page; missing at the end of the list, and only there"`
 }
 
-// IDRequest asks what ids lead to, and the ids that records were born with.
+// IDRequest requests the states of ids, and of the birth ids of records.
 type IDRequest struct {
 	IDs     []locality.ID `json:"ids,omitempty"`
 	Records []entity.PUID `json:"records,omitempty" doc:"By puid; those that are not there, or not any more, are left out"`
 }
 
-// IDAnswer is what they lead to, in no order, each id once.
+// IDAnswer holds the requested states, in no particular order, each id once.
 type IDAnswer struct {
 	IDs []mirror.State `json:"ids" doc:"In no order, each once"`
 }
 
-// Tail is where the logs end.
+// Tail is the current end of the logs.
 type Tail struct {
 	Watermark changelog.Watermark `json:"watermark" doc:"Everything that was acknowledged before the question lies up to it"`
 }
 
-// idStride is how many states are read at once for a page, which is cut by its bytes.
+// idStride is how many states are read at once for a page, which is limited in bytes.
 const idStride = 64
 
 func (s *Server) logEnds(c *call) (any, error) {
@@ -104,7 +104,7 @@ func decodeIDs(body []byte) (ids []locality.ID, records []entity.PUID, err error
 	return ids, records, err
 }
 
-// listAt reads a list of texts that stand for something; none if it is missing.
+// listAt reads a list of strings and parses each; nil if it is missing.
 func listAt[T any](v strictjson.Value, name string, parse func(string) (T, error)) (list []T, err error) {
 	if v.Kind() == strictjson.Missing {
 		return nil, nil
@@ -123,7 +123,7 @@ func listAt[T any](v strictjson.Value, name string, parse func(string) (T, error
 	return list, nil
 }
 
-// stateSize is about the number of bytes that a state has in an answer.
+// stateSize returns the approximate size of a state in an answer, in bytes.
 func stateSize(s *mirror.State) int {
 	n := 4 * itemBytes
 	if s.Thing == nil {

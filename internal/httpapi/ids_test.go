@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// listed are all states of a cell, by pages of a limit.
+// listed returns all states of a cell, read in pages.
 func (f *fixture) listed(of string, limit int) (all []mirror.State) {
 	f.Helper()
 	for after := ""; ; {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// parseInstant reads a time of RFC 3339 and nothing else. time.Parse takes a comma for the point,
-// one digit for the hour, an offset of 24 hours, and cuts a tenth digit of the fraction.
+// parseInstant parses an RFC 3339 time, strictly. time.Parse also accepts a comma before the fraction, a one-digit
+// hour, an offset of 24 hours, and truncates the fraction after nine digits.
 func parseInstant(text string) (time.Time, bool) {
 	const whole = len("2006-01-02T15:04:05")
 	if len(text) <= whole || !shaped(text[:whole], "0000-00-00T00:00:00") {
@@ -32,7 +32,6 @@ func parseInstant(text string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// instantAt reads a time of RFC 3339 that stands at a pointer.
 func instantAt(pointer, text string) (time.Time, *Fault) {
 	t, ok := parseInstant(text)
 	if !ok {
@@ -41,7 +40,7 @@ func instantAt(pointer, text string) (time.Time, *Fault) {
 	return t, nil
 }
 
-// shaped tells whether a text has the shape of another, in which 0 stands for any digit.
+// shaped reports whether a text matches a shape, where 0 stands for any digit.
 func shaped(text, shape string) bool {
 	if len(text) != len(shape) {
 		return false

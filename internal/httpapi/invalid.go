@@ -18,13 +18,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// spoken is an error whose text is for the client although its code has one of its own.
+// spoken is an error whose text is sent to the client although its code has a text of its own.
 type spoken struct{ error }
 
 func (e spoken) Unwrap() error { return e.error }
 
-// outspoken lets those who change the cells read what failed: they run the installation. A cell map that
-// cannot be, and a url where no cell can live, are what they asked for.
+// outspoken sends the text of errors to clients that change the cells, because they are operators. Errors about an
+// invalid cell map or cell URL become client errors.
 func outspoken(err error) error {
 	if errors.As(err, new(*Fault)) || errors.As(err, new(*locus.InvalidError)) {
 		return err
@@ -35,12 +35,12 @@ func outspoken(err error) error {
 	return spoken{err}
 }
 
-// plain is the text of an error about what was asked for, without the names of the errors that code knows.
+// plain returns the text of an error about the request, without the prefixes of sentinels.
 func plain(err error) string {
 	return printable(strings.NewReplacer(cell.ErrMap.Error()+": ", "", cell.ErrURL.Error()+": ", "", cell.ErrFormat.Error()+": ", "", cell.ErrPreflight.Error()+": ", "").Replace(err.Error()))
 }
 
-// ofDamage names what is damaged, which trying again does not cure.
+// ofDamage names the damaged row; retrying does not help.
 func ofDamage(err error) string {
 	where := err.Error()
 	if damaged, ok := errors.AsType[*cell.DamagedError](err); ok {
@@ -49,7 +49,7 @@ func ofDamage(err error) string {
 	return printable(where) + "; all else is served: locus check says what is damaged and what can be repaired"
 }
 
-// ofRollup tells whether an error says in words that are for the client how a rollup stands.
+// ofRollup reports whether the text of an error about a rollup is meant for the client.
 func ofRollup(err error) bool {
 	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrLimit, rollup.ErrNoDocuments} {
 		if errors.Is(err, e) {
@@ -64,8 +64,8 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	for _, p := range invalid.Problems {
 		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
 	}
-	// The codes of problems are finer than those of answers, and some of the same name are about something
-	// else: "too_deep" is a path of categories there, a document here.
+	// Codes of problems are finer than those of answers, and some equal names differ in meaning: "too_deep" is about a
+	// path of categories there, and about a document here.
 	code := CodeInvalid
 	switch c := Code(subs[0].Code); c {
 	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:
@@ -78,7 +78,7 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	return f
 }
 
-// definitionFault says everything that is wrong with a definition, each with the way to its field.
+// definitionFault lists all problems of a definition, each with a pointer.
 func definitionFault(invalid *rollup.InvalidError) *Fault {
 	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
 	for _, p := range invalid.Problems {
@@ -87,7 +87,7 @@ func definitionFault(invalid *rollup.InvalidError) *Fault {
 	return f.summed(invalid.Problems[0].String())
 }
 
-// schemaFault is what is wrong with a kind.
+// schemaFault lists all problems of a kind.
 func schemaFault(invalid *match.SchemaError) *Fault {
 	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
 	for _, p := range invalid.Problems {
@@ -96,7 +96,7 @@ func schemaFault(invalid *match.SchemaError) *Fault {
 	return f.summed(invalid.Problems[0].String())
 }
 
-// ofRules tells whether an error is about kinds and packs, and says what to do by itself.
+// ofRules reports whether an error is about kinds and packs and has a text for the client.
 func ofRules(err error) bool {
 	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoPack, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrSwitching} {
 		if errors.Is(err, e) {
@@ -106,7 +106,7 @@ func ofRules(err error) bool {
 	return false
 }
 
-// atLine adds something that is wrong with a field of a text.
+// atLine adds a problem of a field in a text.
 func (f *Fault) atLine(line int, field, text string) {
 	var pointer strings.Builder
 	for name := range strings.SplitSeq(field, ".") {
@@ -115,7 +115,7 @@ func (f *Fault) atLine(line int, field, text string) {
 	f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(text), Pointer: pointer.String(), Line: line})
 }
 
-// summed says the first thing that is wrong, and how many more are.
+// summed sets the detail to the first problem and the number of further ones.
 func (f *Fault) summed(first string) *Fault {
 	f.Detail, f.Pointer = printable(first), f.Errors[0].Pointer
 	if more := len(f.Errors) - 1; more > 0 {
@@ -124,7 +124,7 @@ func (f *Fault) summed(first string) *Fault {
 	return f
 }
 
-// ofCounter is what a counter says in its own words, "" if the text of its code fits.
+// ofCounter returns the text of a counter error for the client, "" if the text of its code fits.
 func ofCounter(err error) string {
 	for _, e := range []error{counter.ErrNotFound, counter.ErrInFuture, counter.ErrKind, counter.ErrQuota, counter.ErrSequence} {
 		if errors.Is(err, e) && !errors.Is(err, counter.ErrUnconfirmed) {
@@ -134,14 +134,14 @@ func ofCounter(err error) string {
 	return ""
 }
 
-// hitFault says everything that is wrong with a hit, a batch of them or a query.
+// hitFault lists all problems of a hit, of a batch of hits, or of a query.
 func hitFault(invalid *counter.InvalidError, pointer string) *Fault {
 	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
 	for _, p := range invalid.Problems {
 		at, detail := pointer+"/"+p.Field, p.Message
 		switch p.Field {
 		case "key", "producer", "seq":
-			at, detail = "", "the "+p.Field+": "+p.Message // a header
+			at, detail = "", "the "+p.Field+": "+p.Message // for a header
 		case "hits":
 			at = "/hits"
 		}
@@ -154,7 +154,7 @@ func hitFault(invalid *counter.InvalidError, pointer string) *Fault {
 	return f
 }
 
-// printable escapes whatever a terminal or a reader could take for something else, and cuts.
+// printable escapes everything that a terminal or a reader could misinterpret, and truncates.
 func printable(s string) string {
 	const limit = 600
 	var b strings.Builder

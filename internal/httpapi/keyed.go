@@ -14,9 +14,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// keyedError is an error of a call that names external keys. Who asked reads the keys as they are. The
-// log is read by others and kept longer: there a hash stands for a key, cell.Hash in hex, by which
-// who knows the key finds the line.
+// keyedError is an error of a call that names external keys. The client sees the keys. The log has more readers and a
+// longer life, so it contains cell.Hash of a key in hex instead, which finds the line for a known key.
 type keyedError struct {
 	error
 	call *call
@@ -24,7 +23,7 @@ type keyedError struct {
 
 func (e *keyedError) Unwrap() error { return e.error }
 
-// LogValue is the text of the error with hashes for the keys that the call names.
+// LogValue returns the text of the error with hashes in place of the keys of the call.
 func (e *keyedError) LogValue() slog.Value {
 	refs := e.call.refs()
 	slices.SortFunc(refs, func(a, b entity.Ref) int { return cmp.Compare(len(b.Key), len(a.Key)) }) // a:12 before a:1
@@ -35,7 +34,7 @@ func (e *keyedError) LogValue() slog.Value {
 	return slog.StringValue(strings.NewReplacer(pairs...).Replace(e.Error()))
 }
 
-// keyed makes an error fit for the log.
+// keyed wraps an error for the log.
 func (c *call) keyed(err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +42,7 @@ func (c *call) keyed(err error) error {
 	return &keyedError{err, c}
 }
 
-// refs are the external keys that the path, the query and the body name.
+// refs returns the external keys in the path, the query and the body.
 func (c *call) refs() (refs []entity.Ref) {
 	named := []string{c.r.PathValue("source") + ":" + c.r.PathValue("key")}
 	for _, value := range c.query {

@@ -15,8 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// TestP10_KeysAreHashedInTheLog lets calls fail with errors that name a key, in each place that a key
-// may come from.
+// TestP10_KeysAreHashedInTheLog makes calls fail with errors that name a key from each place of a request.
 func TestP10_KeysAreHashedInTheLog(t *testing.T) {
 	t.Parallel()
 	long, short := entity.Ref{Source: "crm", Key: "canary %/: 12"}, entity.Ref{Source: "crm", Key: "canary %/: 1"}
@@ -65,7 +64,7 @@ func TestKeyed_ChangesNothingElse(t *testing.T) {
 	}
 }
 
-// TestP10_RoutesHashKeys goes the way of every route of the table.
+// TestP10_RoutesHashKeys calls every route of the table.
 func TestP10_RoutesHashKeys(t *testing.T) {
 	t.Parallel()
 	var logs strings.Builder

@@ -11,18 +11,18 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Kind is a kind of things and how it is resolved.
+// Kind is a kind and how it is resolved.
 type Kind struct {
 	Kind    string       `json:"kind"`
 	Version int          `json:"version" doc:"Of the schema"`
 	Default bool         `json:"default" doc:"Records that name no kind are of this one"`
 	Pack    string       `json:"pack" doc:"Hash of the statistics that names are weighed with"`
 	Switch  *SwitchState `json:"switch,omitempty" doc:"The switch to these rules that is not finished"`
-	// Schema is in the answer about one kind.
+	// Schema is set only in the answer about one kind.
 	Schema string `json:"schema,omitempty" doc:"In YAML, as PUT takes it"`
 }
 
-// SwitchState is how far the switch of a kind is.
+// SwitchState is the progress of a kind switch.
 type SwitchState struct {
 	Since   string `json:"since" doc:"RFC 3339"`
 	Records int    `json:"records" doc:"How many were resolved anew"`
@@ -45,7 +45,7 @@ type PackRequest struct {
 	Kind string `json:"kind" doc:"The kind whose records are counted"`
 }
 
-// Pack is a pack that the installation keeps.
+// Pack is a stored pack.
 type Pack = resolve.Pack
 
 // PackList is the answer of GET /v1/packs.
@@ -69,7 +69,7 @@ func (s *Server) listKinds(*call) (any, error) {
 	return list, nil
 }
 
-// kindOf is the kind of a path.
+// kindOf returns the named kind.
 func (s *Server) kindOf(name string) (any, error) {
 	for _, k := range s.svc.Kinds().List() {
 		if k.Schema.Kind == name {
@@ -116,7 +116,7 @@ func (s *Server) putKind(c *call) (any, error) {
 	return s.kindOf(name)
 }
 
-// proposal reads the body of a switch or of a comparison.
+// proposal reads the body of a switch or a comparison.
 func (c *call) proposal() (p kinds.Proposal, err error) {
 	if p.Kind, err = c.path("kind"); err != nil {
 		return p, err

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// lane bounds the work in progress of a class, in places, and how many requests wait for how long. Overload is
-// decided here, before any work is done, and never later.
+// lane limits the concurrent work of a class, in places, and the number of waiting requests and their waiting time.
+// Overload is detected here, before any work is done, and never later.
 //
-// Clients share a lane fairly: a place goes to the client with the fewest, one client never has more than its share,
-// and when too many wait, a request of the client with the most waiting is refused.
+// Clients share a lane fairly: a free place goes to the client with the fewest, no client has more than its share, and
+// if too many requests wait, one of the client with the most waiting requests is refused.
 type lane struct {
 	places  int
-	waiters int // how many requests may wait
+	waiters int // maximum number of waiting requests
 	wait    time.Duration
-	// refused is called for each refusal; waits around each wait with +1 and -1.
+	// refused is called for each refusal; waits is called with +1 and -1 around each wait.
 	refused func()
 	waits   func(delta int)
 
 	mu    sync.Mutex
 	taken int
-	held  map[string]int // places of each client that has some
-	queue []*waiter      // in the order of arrival
+	held  map[string]int // places per client
+	queue []*waiter      // in order of arrival
 }
 
-// waiter is a request that waits for places.
+// waiter is a request waiting for places.
 type waiter struct {
 	client string
 	places int
-	told   chan error // nil once it has its places
+	told   chan error // receives nil once it has its places
 }
 
-// share is how many places one client may have: all but a quarter.
+// share is how many places one client may have: three quarters.
 func (l *lane) share() int { return l.places - l.places/4 }
 
-// enter takes places for a client and returns what gives them back. It fails with overloaded at once when too
-// many wait, and after the wait when too few places are given back.
+// enter takes places for a client and returns the function that releases them. It fails with overloaded at once if too
+// many requests wait, and after the wait if not enough places become free.
 func (l *lane) enter(ctx context.Context, client string, places int) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err // its client has left
+		return nil, err // the client has left
 	}
 	w := &waiter{client: client, places: min(places, l.share()), told: make(chan error, 1)}
 	leave = func() { l.leave(w) }
@@ -74,18 +74,18 @@ func (l *lane) enter(ctx context.Context, client string, places int) (leave func
 	defer l.mu.Unlock()
 	i := slices.Index(l.queue, w)
 	if i < 0 {
-		return leave, <-w.told // at the same moment
+		return leave, <-w.told // admitted or refused at the same moment
 	}
 	l.queue = slices.Delete(l.queue, i, i+1)
-	l.admit() // those who waited behind it
+	l.admit() // requests that waited behind it
 	if ctx.Err() == nil {
 		l.refused()
 	}
 	return nil, err
 }
 
-// admit gives places to those whose turn it is. One that needs more than there are keeps the others waiting, or it
-// would wait until it is refused.
+// admit gives places to the next requests. If the next one needs more places than are free, all others wait; otherwise
+// it could wait until it is refused.
 func (l *lane) admit() {
 	for {
 		next := -1
@@ -105,7 +105,7 @@ func (l *lane) admit() {
 	}
 }
 
-// drop refuses the newest request of the client with the most waiting.
+// drop refuses the newest request of the client with the most waiting requests.
 func (l *lane) drop() {
 	waiting := map[string]int{}
 	for _, w := range l.queue {

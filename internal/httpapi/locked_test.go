@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// TestP12_ALockedCellHoldsUpNothingElse has another program lock the file of one of two cells. A batch for both is
-// answered by the deadline of its client, record by record; what is for the other cell alone goes on; /readyz
-// names the cell; and what was accepted is resolved once the lock is gone.
+// TestP12_ALockedCellHoldsUpNothingElse has another program lock the file of one of two cells. A batch for both cells
+// is answered by the client's deadline, record by record; requests for the other cell work; /readyz names the cell; and
+// accepted records are resolved once the lock is released.
 func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -59,7 +59,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 		}
 	}
 	first := answer{}
-	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // its time was over before it was begun, on a busy machine
+	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // timed out before it started
 		began := time.Now()
 		first = f.do(http.MethodPost, "/v1/records", batch(keys[0][1], keys[1][1]), "Request-Timeout", "1")
 		if took := time.Since(began); took > 4*time.Second { // one statement alone would wait for 5 s
@@ -73,7 +73,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	if r := got.Results[1]; r.Error == nil || r.Error.Code != httpapi.CodeUnavailable && r.Error.Code != httpapi.CodeUnconfirmed {
 		t.Errorf("the record of the cell that is locked: %+v", r)
 	}
-	// The longest of these may be the one that has the breaker trip.
+	// The slowest of these may be the one that trips the breaker.
 	began := time.Now()
 	for i := 2; i < 22; i++ {
 		got := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", batch(keys[0][i], keys[1][i])))

@@ -8,13 +8,13 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// MetricList is a page of metrics. Cursor is where the next one begins, "" at the end.
+// MetricList is a page of metrics. Cursor is that of the next page, "" at the end.
 type MetricList struct {
 	Metrics []Metric `json:"metrics"`
 	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
-// Metric is what is known of a metric.
+// Metric describes a metric.
 type Metric struct {
 	Metric string    `json:"metric"`
 	Kind   string    `json:"kind" enum:"counter,gauge"`
@@ -22,13 +22,13 @@ type Metric struct {
 	Cell   string    `json:"cell" doc:"The cell that it lives in, for ever"`
 }
 
-// Top are the counters that were hit most on a day.
+// Top lists the counters with the most hits on a day.
 type Top struct {
 	Day     string      `json:"day" format:"date" doc:"In UTC"`
 	Metrics []TopMetric `json:"metrics" doc:"The highest first; of equal ones, in the order of their names"`
 }
 
-// TopMetric is a counter with its total of the day.
+// TopMetric is a counter with its total for the day.
 type TopMetric struct {
 	Metric string `json:"metric"`
 	N      int64  `json:"n"`

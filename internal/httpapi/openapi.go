@@ -19,10 +19,10 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// openAPI makes the OpenAPI 3.1 document out of the table of routes and the types that they name.
+// openAPI builds the OpenAPI 3.1 document from the route table and its types.
 func openAPI(table []route, version string) ([]byte, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
-	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // written in bits
+	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // in bits
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Sum](), reflect.TypeFor[float64]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())
@@ -49,8 +49,8 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// correct mends what huma cannot know: fields that are numbers in Go and, by their tag, strings in
-// JSON; and that answers may get more fields, while bodies are read strictly.
+// correct adjusts what huma cannot know: fields that are numbers in Go but strings in JSON by their tag, and that
+// answers may get more fields while bodies are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
 		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "DecisionInput" && name != "HitInput" && schema.AdditionalProperties == false {
@@ -111,7 +111,7 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 	return op
 }
 
-// successes describes what a route answers with when nothing fails.
+// successes describes the successful answers of a route.
 func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 	statuses := rt.statuses
 	if statuses == nil {
@@ -137,7 +137,7 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 	}
 }
 
-// byStatus groups codes, with those that any route may answer.
+// byStatus groups codes by status, including those that any route may return.
 func byStatus(failures []Code) map[int][]string {
 	always := []Code{CodeForbidden, CodeMisdirected, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
 	grouped := map[int][]string{}
@@ -150,14 +150,14 @@ func byStatus(failures []Code) map[int][]string {
 	return grouped
 }
 
-// operationID is the method and the path in words: get-v1-entities-id-why.
+// operationID builds the id from method and path: get-v1-entities-id-why.
 func operationID(rt *route) string {
 	words := strings.FieldsFunc(strings.ToLower(rt.method)+rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) })
 	return strings.Join(words, "-")
 }
 
-// schemaName is the name of a type, with its package's before it if it is not of this one: cells.Status is CellsStatus. A
-// name that says its package already stays as it is: cells.CellStatus is CellStatus.
+// schemaName returns the name of a type, prefixed by its package if it is not this one: cells.Status is CellsStatus. A name
+// that already contains its package is kept: cells.CellStatus is CellStatus.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -173,12 +173,12 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// Schema tells huma that a view is an object, in spite of being a list here.
+// Schema tells huma that a view is a JSON object, although it is a slice in Go.
 func (View) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: r.Schema(reflect.TypeFor[ViewAttribute](), true, "")}
 }
 
-// Schema tells huma what is taken as an attribute's value, and that an array is answered.
+// Schema describes which values of attributes are accepted; answers always contain arrays.
 func (Attributes) Schema(huma.Registry) *huma.Schema {
 	scalar := []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}}
 	return &huma.Schema{

@@ -22,7 +22,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden file of the OpenAPI document anew")
 
-// document is what the tests look at of OpenAPI.
+// document is the part of the OpenAPI document that the tests read.
 type document struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -51,8 +51,8 @@ func openAPI(f *fixture) (doc document, raw []byte) {
 	return doc, a.Body.Bytes()
 }
 
-// TestOpenAPI_IsTheRouter asks the router for every path of the document with every method: what is
-// documented is served, and what is not is refused.
+// TestOpenAPI_IsTheRouter sends every method to every path of the document: documented ones are served, all others are
+// refused.
 func TestOpenAPI_IsTheRouter(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -61,7 +61,7 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 		t.Fatalf("openapi %q, %d paths", doc.OpenAPI, len(doc.Paths))
 	}
 	param := regexp.MustCompile(`\{\w+\}`)
-	// taken tells whether some documented path takes a target: /v1/cells/plan is one of /v1/cells/{id} too.
+	// taken reports whether some documented path matches a target: /v1/cells/plan also matches /v1/cells/{id}.
 	taken := func(method, target string) bool {
 		for path, operations := range doc.Paths {
 			_, has := operations[strings.ToLower(method)]
@@ -117,7 +117,7 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_ReferencesLead checks that each schema that is named is there, and that 64-bit ids are strings.
+// TestOpenAPI_ReferencesLead checks that each referenced schema exists, and that 64-bit ids are strings.
 func TestOpenAPI_ReferencesLead(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -5,26 +5,25 @@ package httpapi
 import "github.com/locus-db/locus/entity"
 
 const (
-	// pageBytes is where a page of a list is cut, counted without what JSON adds. A thousand of the
-	// largest records would be 64 MiB, held for every client that asks.
+	// pageBytes limits the size of a page, without the overhead of JSON. A thousand of the largest records would be 64
+	// MiB for every client.
 	pageBytes = 4 << 20
-	// stride is how many items are read at once, which bounds what is read in vain behind the cut.
+	// stride is how many items are read at once, which limits what is read in vain beyond the limit.
 	stride = 64
 )
 
-// listed is an item of a list.
 type listed[P comparable] interface {
-	// size is about the number of bytes that it has in an answer.
+	// size returns the approximate size of the item in an answer, in bytes.
 	size() int
-	// position is that by which the list is in order.
+	// position returns the sort key of the item.
 	position() P
 }
 
-// itemBytes stands for what every part of an item has besides its text: names, ids, quotes.
+// itemBytes is the estimated overhead of a part of an item: names, ids, quotes.
 const itemBytes = 32
 
-// fill reads a page of at most limit items and at most pageBytes, but of one item at least; next is
-// where the one after it begins, the zero position if there is none.
+// fill reads a page of at most limit items and about pageBytes, but at least one item. next is the position after the
+// page, the zero position at the end.
 func fill[T listed[P], P comparable](after P, limit int, read func(after P, limit int) ([]T, P, error)) (page []T, next P, err error) {
 	var none P
 	page = make([]T, 0, min(limit, stride))
@@ -42,7 +41,7 @@ func fill[T listed[P], P comparable](after P, limit int, read func(after P, limi
 		if next == none || len(page) == limit {
 			return page, next, nil
 		}
-		if len(items) == 0 { // none of what was read was asked for
+		if len(items) == 0 { // everything read was filtered out
 			after = next
 		}
 	}

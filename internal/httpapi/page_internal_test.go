@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// thing is an item of a list that has only what a page looks at.
+// thing is a minimal item of a list.
 type thing struct {
 	at    entity.PUID
 	bytes int
@@ -24,7 +24,7 @@ type thing struct {
 func (t thing) position() entity.PUID { return t.at }
 func (t thing) size() int             { return t.bytes }
 
-// reader reads of a list as a service does.
+// reader reads a list as a service does.
 func reader(t rapid.TB, list []thing) func(entity.PUID, int) ([]thing, entity.PUID, error) {
 	return func(after entity.PUID, limit int) ([]thing, entity.PUID, error) {
 		if limit < 1 || limit > stride {

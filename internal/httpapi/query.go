@@ -12,24 +12,23 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Limits of a query that only this interface has.
+// Limits of a query in this API.
 const (
 	maxParams    = 64
 	defaultLimit = 100
 )
 
-// values are the parameters of a query, each once but for those that are lists.
+// values are the parameters of a query. Only list parameters may be repeated.
 type values map[string]string
 
-// repeated are the parameters that may be given several times. Their values are joined by a line break, which no
-// text of a query holds.
+// repeated are the list parameters. Their values are joined by line breaks, which no parameter can contain.
 var repeated = map[string]bool{"filter": true, "has": true, "without": true}
 
-// blank are the parameters whose value may be empty: no words, what every name begins with, and the place in the
-// logs that is before everything.
+// blank are the parameters that may be empty: no words, the prefix of every name, and the position before everything in
+// the logs.
 var blank = map[string]bool{"q": true, "prefix": true, "after": true}
 
-// list is a repeated parameter.
+// list returns the values of a list parameter.
 func (q values) list(name string) []string {
 	text, given := q[name]
 	if !given {
@@ -38,8 +37,8 @@ func (q values) list(name string) []string {
 	return strings.Split(text, "\n")
 }
 
-// parseQuery reads the query of a target and refuses what url.ParseQuery passes over in silence: bad
-// escapes, semicolons, a name twice.
+// parseQuery parses the query of a request and rejects what url.ParseQuery accepts silently: bad escapes, semicolons,
+// repeated names.
 func parseQuery(raw string) (values, error) {
 	if raw == "" {
 		return nil, nil
@@ -81,7 +80,7 @@ func parseQuery(raw string) (values, error) {
 
 func pointerTo(name string) string { return "?" + printable(cut(name, 60)) }
 
-// cut shortens what came from outside before it is shown.
+// cut truncates external text before it is shown.
 func cut(s string, limit int) string {
 	if len(s) > limit {
 		return strings.ToValidUTF8(s[:limit], "") + "…"
@@ -89,9 +88,8 @@ func cut(s string, limit int) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// known refuses parameters that the route does not have, since a mistyped limit must not mean no
-// limit, and those that have no value, since an empty watermark must not mean none, and says which
-// required one is missing.
+// known rejects unknown parameters, because a mistyped limit must not mean no limit, and empty ones, because an empty
+// watermark must not mean none, and missing required ones.
 func (q values) known(params []param) error {
 	found := 0
 	for _, p := range params {
@@ -133,7 +131,7 @@ func contains(params []param, name string) bool {
 	return false
 }
 
-// limit is the page size.
+// limit returns the page size.
 func (q values) limit() (int, error) {
 	text, ok := q["limit"]
 	if !ok {
@@ -142,7 +140,7 @@ func (q values) limit() (int, error) {
 	return q.atMost("limit", text, locus.MaxLimit)
 }
 
-// watermark reads a watermark, nil if it is not there.
+// watermark reads a watermark, nil if it is missing.
 func (q values) watermark(name string) (changelog.Watermark, error) {
 	text, given := q[name]
 	if !given {
@@ -157,7 +155,7 @@ func (q values) watermark(name string) (changelog.Watermark, error) {
 	return w, nil
 }
 
-// flag reads a yes or no, no if it is not there.
+// flag reads true or false; the default is false.
 func (q values) flag(name string) (bool, error) {
 	switch text, given := q[name]; {
 	case text == "true":
@@ -169,7 +167,6 @@ func (q values) flag(name string) (bool, error) {
 	}
 }
 
-// atMost reads a whole number from 1 to a limit.
 func (q values) atMost(name, text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(n) != text || n < 1 || n > limit {

@@ -23,20 +23,20 @@ type PutRequest struct {
 	Records []RecordInput `json:"records" minItems:"1" maxItems:"1000"`
 }
 
-// RecordInput is a record as a source sends it.
+// RecordInput is a record as sent by a source.
 type RecordInput struct {
 	Source string `json:"source" doc:"Name of the source: [a-z0-9][a-z0-9_.-]{0,63}"`
 	Key    string `json:"key" doc:"The source's own key, 1 to 255 bytes"`
-	// Kind is one of GET /v1/schema; empty means the first.
+	// Kind is one of GET /v1/schema; empty means the default kind.
 	Kind string `json:"kind,omitempty" doc:"The kind of the thing; the first of the installation, which is place, if left out"`
-	// ObservedAt is when the source saw it so, RFC 3339; empty means now.
+	// ObservedAt is when the source observed this, RFC 3339; empty means now.
 	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
-	// Attributes by name. As an input, a value may also be a single string or a number.
+	// Attributes holds values by name. In a request, a value may also be a single string or a number.
 	Attributes Attributes `json:"attributes"`
 }
 
-// Check says why POST /v1/records refuses the record at a moment, nil if it does not: by the code that
-// answers there, for those who want to know before they send. The pointer begins at the record.
+// Check returns why POST /v1/records would reject the record at a time, nil if it would not. It runs the same code, for
+// clients that check before sending. The pointer is relative to the record.
 func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
 	observed, f := observedAt(r.ObservedAt)
 	if f != nil {
@@ -51,16 +51,15 @@ func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
 	return invalidFault(&locus.InvalidError{Problems: problems}, "")
 }
 
-// Attributes are values by the name of their attribute.
+// Attributes are values by attribute name.
 type Attributes map[string][]string
 
-// PutResponse is the answer to POST /v1/records: a result for each record, in their order.
+// PutResponse is the answer to POST /v1/records: a result for each record, in order.
 type PutResponse struct {
 	Results []PutResult `json:"results"`
 }
 
-// PutResult is what became of one record. Error is set if it was refused, and then only source and
-// key besides.
+// PutResult is the result of one record. If Error is set, all other fields except source and key are empty.
 type PutResult struct {
 	Source  string          `json:"source"`
 	Key     string          `json:"key"`
@@ -69,7 +68,7 @@ type PutResult struct {
 	Entity  locality.ID     `json:"entity,omitzero"`
 	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
 	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity is not worked out yet: a cell that it takes does not answer, or another server is at it"`
-	// Watermark contains the write: who reads a rollup with it as min_watermark finds the write in it.
+	// Watermark covers the write: a rollup read with it as min_watermark includes the write.
 	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
 	Error     *Fault              `json:"error,omitempty"`
 }
@@ -86,37 +85,37 @@ type Record struct {
 	Attributes Attributes  `json:"attributes"`
 }
 
-// RecordList is a page of records. Cursor is where the next one begins, "" at the end.
+// RecordList is a page of records. Cursor is that of the next page, "" at the end.
 type RecordList struct {
 	Records []Record `json:"records"`
 	Damaged []Damage `json:"damaged,omitempty" doc:"Rows in the place of records that cannot be read, which the list leaves out: locus check says what can be done"`
 	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
-// Damage is a row that cannot be read.
+// Damage is an unreadable row.
 type Damage struct {
 	Cell  string `json:"cell"`
 	Table string `json:"table"`
 	Row   string `json:"row" doc:"The key of the row in its table: of a record its puid"`
 }
 
-// Deleted is the answer to a deletion: the entity that the record belonged to.
+// Deleted is the answer to a deletion, with the entity that the record belonged to.
 type Deleted struct {
 	Source  string      `json:"source"`
 	Key     string      `json:"key"`
 	Entity  locality.ID `json:"entity"`
 	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, what it alone held together is not separated yet"`
-	// Watermark contains the deletion.
+	// Watermark covers the deletion.
 	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the deletion, for the min_watermark of a rollup"`
 }
 
-// RecordPath is the path of a record. It escapes everything that a client or a proxy on the way could
-// take for a part of the path, dots too.
+// RecordPath returns the path of a record. It escapes everything that a client or a proxy could interpret, including
+// dots.
 func RecordPath(source, key string) string {
 	return "/v1/records/" + segment(source) + "/" + segment(key)
 }
 
-// segment escapes one segment of a path. A key of one or two dots would be cleaned away.
+// segment escapes a path segment. A key of one or two dots would otherwise be removed as a relative path.
 func segment(text string) string {
 	if text == "." || text == ".." {
 		return strings.ReplaceAll(text, ".", "%2E")
@@ -172,7 +171,7 @@ func putResult(i int, r records.Result) PutResult {
 	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Watermark: r.Watermark}
 }
 
-// refusedItem shows source and key, as far as they can be shown, so that a client finds the item again.
+// refusedItem returns source and key, as far as they can be printed, so that a client can find the item.
 func refusedItem(ref entity.Ref, f *Fault) PutResult {
 	return PutResult{Source: printable(cut(ref.Source, 200)), Key: printable(cut(ref.Key, 200)), Error: f}
 }
@@ -250,8 +249,8 @@ func (s *Server) listRecords(c *call) (any, error) {
 	return RecordList{Records: page, Damaged: damaged, Cursor: s.cursor(c, next)}, nil
 }
 
-// ref is the external key in the path. Its pattern takes the rest of the path, because a segment that
-// is "/" when decoded matches no other wildcard; so a slash that is not encoded is refused here.
+// ref returns the external key in the path. The pattern matches the rest of the path, because other wildcards do not
+// match a segment that decodes to "/"; so an unescaped slash must be rejected here.
 func (c *call) ref() (entity.Ref, error) {
 	if c.r.PathValue("key") == "" || strings.Count(c.r.URL.EscapedPath(), "/") != strings.Count(c.route.path, "/") {
 		return entity.Ref{}, errNoPath

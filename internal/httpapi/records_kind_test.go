@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// A record of another kind is judged, resolved, shown and listed as one.
+// A record of another kind is validated, resolved, shown and listed by that kind.
 func TestRecords_OfAKind(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -129,7 +129,7 @@ func TestPutRecords_NamesEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
-// What is known of a record before it is sent is the answer to it.
+// Check returns the same fault as the server.
 func TestRecordInput_CheckIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

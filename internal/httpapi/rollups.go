@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// RollupDefinition is how a rollup.Definition is written.
+// RollupDefinition documents a rollup.Definition.
 type RollupDefinition struct {
 	Rollup    string         `json:"rollup,omitempty" doc:"The name, as in the path: [a-z][a-z0-9_-]{0,62}"`
 	Kind      string         `json:"kind" doc:"The kind of the things"`
@@ -32,7 +32,7 @@ type RollupList struct {
 	Rollups []Rollup `json:"rollups"`
 }
 
-// Rollup is how a rollup stands.
+// Rollup is the state of a rollup.
 type Rollup struct {
 	Name       string              `json:"name"`
 	State      rollups.State       `json:"state" enum:"building,following,failed,partial" doc:"partial: some cell does not answer"`
@@ -48,7 +48,7 @@ type Rollup struct {
 	Cells      []RollupCell        `json:"cells" doc:"In the order of the map"`
 }
 
-// RollupCell is how a rollup stands in one cell.
+// RollupCell is the state of a rollup in one cell.
 type RollupCell struct {
 	Cell       cell.ID       `json:"cell"`
 	State      rollup.State  `json:"state,omitempty" enum:"filling,following,failed,dropping" doc:"Missing if the cell holds no generation of it, or does not answer"`
@@ -130,7 +130,7 @@ func (s *Server) putRollup(c *call) (any, error) {
 	return oneRollup(of), nil
 }
 
-// definition reads the body. JSON is held to the rules of JSON before it is read as the YAML that it is too.
+// definition reads the body. JSON is validated as JSON before it is parsed as YAML.
 func (c *call) definition() (*rollup.Definition, error) {
 	name, err := c.path("name")
 	if err != nil {

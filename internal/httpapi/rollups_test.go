@@ -31,7 +31,7 @@ func (f *fixture) define(name, text string) httpapi.Rollup {
 	return with[httpapi.Rollup](a, http.StatusCreated)
 }
 
-// until asks until the answer has a status.
+// until polls until the answer has a status.
 func (f *fixture) until(target string, status int) answer {
 	f.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {
@@ -45,7 +45,7 @@ func (f *fixture) until(target string, status int) answer {
 	}
 }
 
-// with reads an answer of a status that is not 200.
+// with decodes an answer with a status other than 200.
 func with[T any](a answer, status int) (v T) {
 	a.Helper()
 	if a.Code != status {
@@ -55,7 +55,7 @@ func with[T any](a answer, status int) (v T) {
 	return decode[T](a)
 }
 
-// diner puts a record of a place in a city, and answers with where it was written.
+// diner puts a record of a place in a city, and returns its result.
 func (f *fixture) diner(source, key, city, phone string) httpapi.PutResult {
 	f.Helper()
 	return f.item(fmt.Sprintf(`{"source":%q,"key":%q,"attributes":{"name":"Diner %s%s","city":%q,"phones":%q}}`, source, key, key, city, city, phone))
@@ -74,7 +74,7 @@ func TestRollups_AreDefinedOnce(t *testing.T) {
 	if made.Name != "by-city" || made.Definition.Name != "by-city" || made.Building == 0 || len(made.Cells) != 2 || made.Definition.Dimension != "region" {
 		t.Errorf("%+v", made)
 	}
-	// The same in other words, as JSON, changes nothing.
+	// The same definition written differently, as JSON, changes nothing.
 	same := `{"rollup": "by-city", "kind": "place", "group": ["city"], "dimension": "region", "over": "entities",` +
 		"\n\t" + `"measures": {"phones": {"distinct": "phones"}, "places": "count"}}`
 	again := decode[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", same, "Content-Type", "application/json; charset=utf-8"))
@@ -105,7 +105,7 @@ func TestRollups_AreDefinedOnce(t *testing.T) {
 	}
 }
 
-// Everything that is wrong is said at once, with the way to it.
+// All faults are reported at once, each with its pointer.
 func TestRollups_WhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -165,7 +165,7 @@ func TestRollups_RebuildAndVerify(t *testing.T) {
 	if under.Generation != made.Building || under.Building <= under.Generation {
 		t.Errorf("rebuild: %+v", under)
 	}
-	for under.Building != 0 { // what is verified is to serve until it was read
+	for under.Building != 0 { // the verified generation must be active until it was read
 		under = decode[httpapi.Rollup](f.get("/v1/rollups/by-city"))
 	}
 	verified := func() (cells []map[string]any, last map[string]any) {
@@ -202,7 +202,7 @@ func TestRollups_RebuildAndVerify(t *testing.T) {
 	}
 }
 
-// What is written says where, and a rollup that is read from there on contains it.
+// A write returns its watermark, and a rollup read from there includes it.
 func TestRollups_ReadWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -231,8 +231,8 @@ func TestRollups_ReadWhatWasWritten(t *testing.T) {
 	}
 }
 
-// Numbers near the limits of 64 bits, from any source, stop no rollup: sums are exact over all cells, in JSON and
-// in order, and come back to what they were when records go.
+// Sums near the limits of 64 bits, from any source, do not stop a rollup: they are exact over all cells, in JSON and in
+// the order of groups, and return to earlier values when records are deleted.
 func TestP04_RollupsSumBeyond64Bits(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -281,7 +281,7 @@ func TestP04_RollupsSumBeyond64Bits(t *testing.T) {
 	}
 }
 
-// verify is the last line of a verification.
+// verify returns the last line of a verification.
 func (f *fixture) verify(name string) (last map[string]any) {
 	f.Helper()
 	a := f.do(http.MethodPost, "/v1/rollups/"+name+"/verify", "")
@@ -294,13 +294,14 @@ func (f *fixture) verify(name string) (last map[string]any) {
 	return last
 }
 
-// One record, or an entity of a few, that would fall into very many groups stops nothing: it is in a group that says so.
+// A record or a small entity that would fall into too many groups does not stop a rollup: it is in a group that says
+// so.
 func TestP04_OneRecordStopsNoRollup(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.define("wide", "kind: place\ngroup: [category, phones, emails]\n")
 	var categories, phones, emails []string
-	for i := range 17 { // to the power of three are 4913
+	for i := range 17 { // cubed: 4913
 		categories = append(categories, fmt.Sprintf("category %d", i))
 		phones = append(phones, fmt.Sprintf("415-555-%04d", i))
 		emails = append(emails, fmt.Sprintf("m%d@zephyr.example", i))
@@ -320,14 +321,14 @@ func TestP04_OneRecordStopsNoRollup(t *testing.T) {
 	}
 }
 
-// What stands still can be verified: it is true where it stands.
+// A failed rollup can be verified: it is correct at its watermark.
 func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	f := setup(t, nil)
 	f.define("wide", "kind: place\nover: records\ngroup: city\ndimension: postcode\n")
 	var records []string
-	for i := range 2*rollup.MaxSlots + 2 { // more than may be in one of two cells
+	for i := range 2*rollup.MaxSlots + 2 { // more than fit into one of two cells
 		records = append(records, fmt.Sprintf(`{"source":"a","key":"%d","attributes":{"name":"Diner %d","city":"Oakland","postcode":"%d"}}`, i, i, i))
 	}
 	for some := range slices.Chunk(records, 500) {

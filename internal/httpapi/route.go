@@ -15,37 +15,34 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// route is one line of the table: everything that the router, the check of the query and the
-// OpenAPI document need to know.
+// route is one entry of the table: everything that the router, the check of the query and the OpenAPI document need.
 type route struct {
 	method, path string
 	summary      string
 	class        class
-	price        int // places that it takes besides one and those of its page, see call.price
+	price        int // extra places, see call.price
 	query        []param
-	headers      []param // besides those that every route has
-	body         any     // a value of the type of the body, nil for none
-	yaml         bool    // the body may be YAML too
-	csv          bool    // the answer is a table too, for who asks for one
-	answer       any     // a value of the type of the answer, nil for plain text
-	statuses     []int   // of the answer, nil for 200
+	headers      []param // in addition to those of every route
+	body         any     // a value of the body's type, nil for none
+	yaml         bool    // the body may also be YAML
+	csv          bool    // the answer is also available as CSV
+	answer       any     // a value of the answer's type, nil for plain text
+	statuses     []int   // statuses of the answer, nil for 200
 	failures     []Code
 	handle       func(*call) (any, error)
-	// stream stands in the place of handle where work takes long: lines of JSON answer it, one of progress
-	// whenever there is some, then the result.
+	// stream replaces handle for long work: the answer is JSON lines of progress, then the result.
 	stream func(c *call, progress func(any)) (any, error)
-	// events answers in the place of handle who asks for events.
+	// events replaces handle for clients that accept server-sent events.
 	events func(*call) error
 }
 
-// param is a parameter of the query. All are texts; what they must look like is said in words and
-// checked by the handler.
+// param is a query parameter. All are strings; their format is described in words and checked by the handler.
 type param struct {
 	name, doc string
 	required  bool
 }
 
-// call is one request on its way through a handler.
+// call is a request in a handler.
 type call struct {
 	context.Context
 	w     http.ResponseWriter
@@ -54,12 +51,11 @@ type call struct {
 	query values
 	body  []byte
 	class class
-	// status of the answer; 0 is 200, and 204 goes with no answer.
+	// status is the status of the answer; 0 means 200, and 204 means no body.
 	status int
 }
 
-// path answers with a decoded segment of the path, which may contain anything, or says that it is not
-// UTF-8.
+// path returns a decoded path segment, or an error if it is not UTF-8.
 func (c *call) path(name string) (string, error) {
 	v := c.r.PathValue(name)
 	if !utf8.ValidString(v) {
@@ -68,7 +64,6 @@ func (c *call) path(name string) (string, error) {
 	return v, nil
 }
 
-// register puts a route on the router.
 func (s *Server) register(rt *route) {
 	s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
@@ -89,8 +84,8 @@ func (s *Server) register(rt *route) {
 	})
 }
 
-// serve checks the query, reads the body, waits to be admitted, and runs the handler. A body is read
-// before the request takes the place of one that could work: clients may be slow.
+// serve checks the query, reads the body, waits for admission, and runs the handler. The body is read before admission,
+// so that slow clients do not occupy places.
 func (s *Server) serve(c *call) (any, error) {
 	query, err := parseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -130,8 +125,7 @@ func (s *Server) serve(c *call) (any, error) {
 	return answer, err
 }
 
-// inQuery makes pointers that the library gives to fields of a query into those of parameters, which
-// have the same names.
+// inQuery converts pointers to fields of a query into pointers to the query parameters of the same names.
 func (c *call) inQuery(f *Fault) *Fault {
 	point := func(pointer string) string {
 		if name, ok := strings.CutPrefix(pointer, "/"); ok && contains(c.route.query, name) {
@@ -146,9 +140,9 @@ func (c *call) inQuery(f *Fault) *Fault {
 	return f
 }
 
-// unrouted answers what no pattern matches: 405 with the methods of the path if it has some, else
-// 404. The router decides which; its own answer would be plain text, or a redirect to a cleaned
-// path, which a client might take for the same request twice.
+// unrouted answers requests that match no pattern: 405 with the allowed methods if the path exists, otherwise 404. The
+// router decides which; its own answer would be plain text, or a redirect to a cleaned path, which might repeat the
+// request.
 func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	probe := &probe{header: http.Header{}}
 	s.mux.ServeHTTP(probe, r)
@@ -162,7 +156,7 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 
 var errNoPath = fault(CodeNotFound, "", "no such path: /openapi.json lists them")
 
-// probe keeps the status and headers of an answer that is not sent.
+// probe records the status and headers of an answer without sending it.
 type probe struct {
 	header http.Header
 	status int
@@ -176,7 +170,7 @@ func (p *probe) WriteHeader(status int) {
 	}
 }
 
-// observe reports a finished request under the pattern that it matched, never under its path.
+// observe measures a request under its pattern, never under its path.
 func (s *Server) observe(pattern string, status int, start time.Time) {
 	if pattern == "" {
 		pattern = "none"

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// routes is the table, in the order of the documentation.
+// routes returns the table, in the order of the documentation.
 func (s *Server) routes() []route {
 	lists := []param{
 		{"limit", "How many to answer with at most, 1 to 1000; 100 if left out. A page of about 4 MiB ends earlier, with a cursor", false},

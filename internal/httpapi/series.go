@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	_ "time/tzdata" // a zone is known where the machine has no database of them
+	_ "time/tzdata" // time zones also on machines without a database
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// Series are counts by time, a column for each metric.
+// Series are counts by time, with a column for each metric.
 type Series struct {
 	Step     counter.Step `json:"step" enum:"minute,hour,day"`
 	Zone     string       `json:"zone"`
@@ -30,7 +30,7 @@ type SeriesLine struct {
 	Kind   string `json:"kind" enum:"counter,gauge"`
 	Values Column `json:"values,omitzero" doc:"Those of a counter, null where nothing is known: before the first hit, in the future, or no longer kept"`
 	Total  *int64 `json:"total,omitempty" doc:"Of a counter: what the whole range holds, read by days where it has whole ones. It is the sum of the values, where those are kept. Missing where nothing is known"`
-	// The columns of a gauge.
+	// Columns of a gauge.
 	Min   Column    `json:"min,omitzero" doc:"The columns of a gauge, null where nothing was read"`
 	Max   Column    `json:"max,omitzero"`
 	Sum   Column    `json:"sum,omitzero"`
@@ -40,7 +40,7 @@ type SeriesLine struct {
 	Kept  time.Time `json:"kept,omitzero" doc:"Since when this step is kept: what is older is null. Missing if all of it is"`
 }
 
-// Column are the values of a line, counter.Null where there is none.
+// Column holds the values of a line, counter.Null where there is none.
 type Column []counter.Value
 
 // MarshalJSON writes numbers and null.
@@ -80,7 +80,7 @@ func (Column) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeInteger, Format: "int64"}, {Type: "null"}}}}
 }
 
-// Text is the value of a step, "" where there is none.
+// Text returns the value of a step, "" if there is none.
 func (c Column) Text(step int) string {
 	if step >= len(c) || c[step] == counter.Null {
 		return ""
@@ -88,7 +88,7 @@ func (c Column) Text(step int) string {
 	return strconv.FormatInt(int64(c[step]), 10)
 }
 
-// Columns are the columns of a table of the line, with their names: one of a counter, five of a gauge.
+// Columns returns the columns of the line in a table, with their names: one for a counter, five for a gauge.
 func (l *SeriesLine) Columns() (names []string, columns []Column) {
 	if l.Kind == counter.Counter.String() {
 		return []string{l.Metric}, []Column{l.Values}
@@ -193,8 +193,7 @@ func seriesOf(found *counter.Series) *Series {
 	return answer
 }
 
-// rangeOf reads the range of a query out of its texts. What pointers to them begin with says where they stand: in
-// the query of the target, or in the body.
+// rangeOf parses the range of a query. at is the prefix of pointers: to the query parameters, or to the body.
 func rangeOf(texts values, at string) (q counter.Query, err error) {
 	q.Step, q.Zone = counter.Step(texts["step"]), time.UTC
 	if name, given := texts["zone"]; given {
@@ -209,7 +208,7 @@ func rangeOf(texts values, at string) (q counter.Query, err error) {
 	return q, err
 }
 
-// moment reads a time, or a date, which is when that day begins in the zone.
+// moment parses a time, or a date, which means the start of that day in the zone.
 func moment(texts values, at, name string, zone *time.Location) (time.Time, error) {
 	text, given := texts[name]
 	if !given {
@@ -225,10 +224,10 @@ func moment(texts values, at, name string, zone *time.Location) (time.Time, erro
 	return time.Time{}, fault(CodeInvalid, at+name, "%.60q is neither a time of RFC 3339 such as 2026-11-20T12:00:00Z nor a date such as 2026-11-20", text)
 }
 
-// beginOf is when a day begins in a zone: not at midnight where the clocks go forward then, and at the first of
-// two where they go back. A day that the zone has left out begins with the next one.
+// beginOf returns the start of a day in a zone. If the clocks go forward at midnight it is later; if midnight occurs
+// twice it is the first. A day that the zone skips starts with the next one.
 func beginOf(day time.Time, zone *time.Location) time.Time {
-	const quarter = 15 * time.Minute // what every offset in use is a multiple of
+	const quarter = 15 * time.Minute // divides every offset in use
 	date := func(t time.Time) time.Time {
 		year, month, d := t.Date()
 		return time.Date(year, month, d, 0, 0, 0, 0, time.UTC)

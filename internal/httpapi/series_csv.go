@@ -12,13 +12,13 @@ import (
 
 const mediaCSV = "text/csv"
 
-// tabular is an answer that can be written as a table.
+// tabular is an answer that can be written as CSV.
 type tabular interface {
-	// csv is the table, its first row the names of the columns.
+	// csv returns the table; its first row has the column names.
 	csv() []byte
 }
 
-// wantsCSV tells whether a client asks for a table and not for JSON before it.
+// wantsCSV reports whether a client prefers CSV to JSON.
 func wantsCSV(r *http.Request) bool {
 	for media := range accepted(r) {
 		if media == mediaCSV || media == mediaJSON {
@@ -28,7 +28,7 @@ func wantsCSV(r *http.Request) bool {
 	return false
 }
 
-// csv has a row for each step and a column for each counter, five for a gauge. What is null is empty.
+// csv returns a row for each step and a column for each counter, five for a gauge. Null is empty.
 func (s *Series) csv() []byte {
 	var body bytes.Buffer
 	w := csv.NewWriter(&body)
@@ -41,7 +41,7 @@ func (s *Series) csv() []byte {
 		}
 		columns = append(columns, of...)
 	}
-	_ = w.Write(row) // into memory, which does not fail
+	_ = w.Write(row) // cannot fail in memory
 	for i, at := range s.Times {
 		row = append(row[:0], at.Format(time.RFC3339))
 		for _, column := range columns {
@@ -53,7 +53,7 @@ func (s *Series) csv() []byte {
 	return body.Bytes()
 }
 
-// harmless keeps spreadsheets from taking a name for a formula.
+// harmless keeps spreadsheets from interpreting a name as a formula.
 func harmless(name string) string {
 	if name != "" && strings.ContainsRune("=+-@\t\r", rune(name[0])) {
 		return "'" + name

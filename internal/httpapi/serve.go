@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Serve answers on the listeners, which it closes, until ctx ends; then it drains and returns nil, or
-// what could not be finished in time. It is called once.
+// Serve serves on the listeners, which it closes, until ctx ends; then it drains and returns nil, or what could not be
+// finished in time. It must be called once.
 //
 //	ctx ends ─► /readyz says no ─► Linger ─► no new work: Connection: close, 503 draining
 //	         ─► event streams end ─► what is in flight is finished ─► return
 //
-// The caller closes the service afterwards, which finishes the writes that it has accepted.
+// The caller closes the service afterwards, which finishes accepted writes.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    maxHeaders + maxTarget, // the guard names what is too long
+		MaxHeaderBytes:    maxHeaders + maxTarget, // the guard reports which limit is exceeded
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		go func() {
 			l := newSparing(l, s.opts.Logger)
 			failed <- server.Serve(l)
-			l.spare.Close() // which may be none
+			l.spare.Close() // may be nil
 		}()
 	}
 	open := len(listeners)

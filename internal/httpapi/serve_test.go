@@ -55,7 +55,7 @@ func serveFor(t *testing.T, opts httpapi.Options, notice time.Duration) *running
 	return r
 }
 
-// wait waits until a step of the drain was announced.
+// wait waits until a step of the drain is announced.
 func (r *running) wait(step string) {
 	r.Helper()
 	deadline := time.After(10 * time.Second)
@@ -130,8 +130,8 @@ func TestP13_LingersUnready(t *testing.T) {
 	r.put([4]string{"late", "1", "Late Place", ""})
 }
 
-// TestP13_DrainFinishesWhatIsInFlight holds a request open through its body: the drain waits for it, refuses
-// what comes on the same kind of connection, and returns when it is answered.
+// TestP13_DrainFinishesWhatIsInFlight keeps a request open through its body: the drain waits for it, refuses later
+// requests on other connections, and returns when it is answered.
 func TestP13_DrainFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1})
@@ -160,7 +160,7 @@ func TestP13_DrainFinishesWhatIsInFlight(t *testing.T) {
 		t.Fatalf("stopped with a request in flight: %v", err)
 	default:
 	}
-	if _, err := reader.ReadString('\n'); err != nil { // the empty line behind 100 Continue
+	if _, err := reader.ReadString('\n'); err != nil { // the empty line after 100 Continue
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(slow, body); err != nil {
@@ -211,8 +211,8 @@ func TestServe_ReportsAListenerThatFails(t *testing.T) {
 	}
 }
 
-// TestP12_WhatIsTooMuchIsRefused sends more than can be done at once: each request is answered or refused, and
-// nothing that was answered is lost.
+// TestP12_WhatIsTooMuchIsRefused sends more than can run at once: each request is answered or refused, and nothing
+// acknowledged is lost.
 func TestP12_WhatIsTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Running: 2, Waiting: 4, Wait: 20 * time.Millisecond})

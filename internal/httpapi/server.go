@@ -21,49 +21,48 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// Options of New. The zero value of a field means its default.
+// Options configures New. Zero fields mean defaults.
 type Options struct {
-	// Hosts are names that requests may be addressed to, without a port, besides localhost and
-	// loopback addresses.
+	// Hosts are host names, without a port, that requests may use in addition to localhost and loopback addresses.
 	Hosts []string
-	// Logger receives one line per failure that somebody has to look at, with hashes in the place of the
-	// external keys that the request named. Defaults to discarding them.
+	// Logger receives one line per failure that concerns operators, with hashes in place of the external keys in the
+	// request. Defaults to discarding them.
 	Logger *slog.Logger
-	// Metrics receive what is measured and are served at /metrics. Defaults to new ones.
+	// Metrics receives measurements and is served at /metrics. Defaults to new metrics.
 	Metrics *obs.Metrics
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
-	// Banner, if set, stands at the top of every page of the console.
+	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
-	// RequestTimeout ends the work of one request. A client asks for less, in whole seconds, with the
-	// header Request-Timeout, which counts from when the request came. Defaults to 10 s.
+	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
+	// the request, with the header Request-Timeout. Defaults to 10 s.
 	RequestTimeout time.Duration
-	// Linger is how long, after it was told to stop, a server still takes work while /readyz already
-	// says no, so that load balancers notice. Defaults to 2 s; below 0 means none.
+	// Linger is how long a stopping server still accepts work while /readyz already reports that it is not ready, so
+	// that load balancers notice. Defaults to 2 s; negative means none.
 	Linger time.Duration
-	// ShutdownTimeout is how long a server may take to stop, lingering included. What is not
-	// finished then is cut off. Defaults to 10 s.
+	// ShutdownTimeout limits the time to stop, including Linger. Unfinished requests are then aborted. Defaults to 10
+	// s.
 	ShutdownTimeout time.Duration
-	// OnDrain, if set, is called with each step of stopping, in words.
+	// OnDrain, if set, is called with a text for each step of stopping.
 	OnDrain func(step string)
-	// Connections is how many may be open at once, idle ones included. When there are more, one that waits for its
-	// client is closed; if there is none, the new one is for health checks only. Defaults to 4096.
+	// Connections is the maximum number of open connections, including idle ones. If there are more, one that waits for
+	// its client is closed; if there is none, the new one is for health checks only. Defaults to 4096.
 	Connections int
-	// Running is how many reads, and how many writes, are worked on at once; reads that take long count as several. One
-	// client may have three quarters of them. Defaults to 16 for each processor.
+	// Running is how many reads, and how many writes, run at once; expensive reads count as several. One client may
+	// have three quarters of them. Defaults to 16 per processor.
 	Running int
 	// Waiting is how many more of each may wait. Defaults to 64.
 	Waiting int
-	// Wait is for how long. Defaults to 1 s.
+	// Wait is how long they may wait. Defaults to 1 s.
 	Wait time.Duration
-	// Bodies is how many bytes of memory bodies may take together. Defaults to 8 MiB for each of Running.
+	// Bodies is the maximum memory of all request bodies, in bytes. Defaults to 8 MiB for each of Running.
 	Bodies int
 }
 
-// Banner is what every page of the console says about the server.
+// Banner is a message on every console page.
 type Banner = console.Banner
 
-// withDefaults answers with a copy.
+// withDefaults returns a copy with defaults.
 func (o *Options) withDefaults() Options {
 	var opts Options
 	if o != nil {
@@ -108,7 +107,7 @@ func or[T int | time.Duration](v, preset T) T {
 	return v
 }
 
-// Server answers HTTP requests out of a service. It is safe for many goroutines.
+// Server serves the HTTP API of an installation. It is safe for concurrent use.
 type Server struct {
 	svc         *locus.DB
 	opts        Options
@@ -119,20 +118,20 @@ type Server struct {
 	bodies      *bodies
 	connections *connections
 	cursorKey   []byte
-	document    func() ([]byte, error) // of OpenAPI; made when somebody asks for it
+	document    func() ([]byte, error) // of OpenAPI; built on first use
 	healthy     map[string]bool        // patterns of class health
 	ready       recent[*cells.Status]
 	standing    recent[[]rollups.Status]
 	tail        recent[changelog.Watermark]
-	draining    atomic.Bool // told to stop: not ready any more
-	closing     atomic.Bool // takes no new work any more
-	// streams ends when event streams have to end.
+	draining    atomic.Bool // stopping: no longer ready
+	closing     atomic.Bool // accepts no new work
+	// streams ends when event streams must end.
 	streams    context.Context
 	endStreams context.CancelFunc
 }
 
-// New makes the interface of an open service, which stays the caller's to close. The server needs
-// no network: ServeHTTP is all of it.
+// New returns a server for an open installation, which the caller still owns and closes. The server needs no network:
+// ServeHTTP is sufficient.
 func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
@@ -169,7 +168,7 @@ func New(svc *locus.DB, options *Options) *Server {
 			s.healthy[table[i].method+" "+table[i].path] = true
 		}
 	}
-	// Without this the router would send a path that lacks its key to one with an empty key.
+	// Otherwise the router would redirect a path without a key to one with an empty key.
 	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
 	s.registerConsole()
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })

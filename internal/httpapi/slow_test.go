@@ -17,10 +17,10 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// patience is what a test waits for at most, on a machine with other work.
+// patience is the longest wait of a test on a busy machine.
 const patience = time.Minute
 
-// line is a connection that a test reads and writes by hand.
+// line is a connection that a test reads and writes directly.
 type line struct {
 	*testing.T
 	net.Conn
@@ -40,7 +40,7 @@ func (r *running) dial() *line {
 	return &line{r.T, conn, bufio.NewReader(conn)}
 }
 
-// send writes to the connection; whether it arrives shows when it is read.
+// send writes to the connection; errors show when it is read.
 func (l *line) send(format string, args ...any) *line {
 	fmt.Fprintf(l.Conn, format, args...)
 	return l
@@ -51,8 +51,8 @@ func (l *line) get(path string) *line {
 	return l.send("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
 }
 
-// post begins a request whose body has so many bytes, of which none is sent. The server has begun to read it when
-// this returns.
+// post starts a request whose body has so many bytes, and sends none of them. When it returns, the server is reading
+// the body.
 func (l *line) post(path string, bytes int) *line {
 	l.Helper()
 	l.send("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, bytes)
@@ -66,7 +66,6 @@ func (l *line) post(path string, bytes int) *line {
 	return l
 }
 
-// answer reads an answer.
 func (l *line) answer() (status int, body string, closes bool) {
 	l.Helper()
 	res, err := http.ReadResponse(l.Reader, nil)
@@ -81,7 +80,7 @@ func (l *line) answer() (status int, body string, closes bool) {
 	return res.StatusCode, string(text), res.Close
 }
 
-// ok reads an answer that has to be 200.
+// ok reads an answer that must have status 200.
 func (l *line) ok() *line {
 	l.Helper()
 	if status, body, _ := l.answer(); status != http.StatusOK {
@@ -90,7 +89,7 @@ func (l *line) ok() *line {
 	return l
 }
 
-// closed reports whether the server has closed the connection without a word, or else fails.
+// closed fails unless the server has closed the connection without an answer.
 func (l *line) closed() {
 	l.Helper()
 	var timeout net.Error
@@ -101,8 +100,8 @@ func (l *line) closed() {
 
 const quick = `{"records":[{"source":"quick","key":"1","attributes":{"name":"Quick Place"}}]}`
 
-// TestP12_SlowBodiesTakeNoPlace holds back more bodies than there are places for what is worked on: whole ones are
-// done all the same, at once.
+// TestP12_SlowBodiesTakeNoPlace holds back more bodies than there are places: complete requests are still handled at
+// once.
 func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond, Bodies: 4 << 20})
@@ -121,8 +120,8 @@ func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	}
 }
 
-// TestP12_SlowBodiesGiveTheirMemory has bodies that miss their last byte take all memory: a new one takes that of the one
-// that began first, which is told so, and the other one goes on.
+// TestP12_SlowBodiesGiveTheirMemory fills the memory with bodies that lack their last byte. A new body takes the memory
+// of the one that began first, which is aborted with an answer; the other continues.
 func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, Bodies: 2 << 20})
@@ -155,8 +154,8 @@ func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
 	}
 }
 
-// TestP12_ConnectionsAreBounded opens one connection too many: the idle one whose client was heard of the longest ago
-// makes room, and no busy one does.
+// TestP12_ConnectionsAreBounded opens one connection too many: the connection that has been idle longest is closed,
+// never a busy one.
 func TestP12_ConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: patience, Connections: 3})
@@ -175,8 +174,8 @@ func TestP12_ConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestP12_IdleConnectionsKeepNothingOut has far more idle connections, new ones and some that never end their header,
-// than there may be: health checks and work are answered on new connections.
+// TestP12_IdleConnectionsKeepNothingOut opens far more idle connections than the limit, new ones and some that never
+// finish their header. Health checks and work are still answered on new connections.
 func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Second, Connections: 20})
@@ -197,9 +196,9 @@ func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 	_ = r.finished()
 }
 
-// TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, and then with ones
-// that are worked on: health checks are answered in both cases, and what else comes takes the place of a slow body
-// or is refused.
+// TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, then with requests
+// that are being handled. Health checks are answered in both cases; any other request takes the place of a slow body or
+// is refused.
 func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -233,7 +232,7 @@ func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 	stuck := r.dial()
 	for range 70 {
 		r.dial().get("/livez").ok()
-		r.dial() // and says nothing
+		r.dial() // and sends nothing
 	}
 	stuck.closed()
 	feeds[0].Close()

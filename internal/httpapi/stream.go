@@ -16,33 +16,33 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// mediaLines is the type of an answer that is a stream of JSON lines.
+// mediaLines is the media type of a stream of JSON lines.
 const mediaLines = "application/jsonl"
 
-// The types of the lines of a stream: any number of progress, then one of the others, or the answer was
-// cut off and its outcome is unknown.
+// Types of the lines of a stream: any number of progress lines, then a result or an error. Without the last line, the
+// answer was cut off and the outcome is unknown.
 const (
 	LineProgress = "progress"
-	LineVerified = "verified" // what was found in one cell; between lines of progress
-	// LineDifference is a row that is not what it should be; between lines of progress.
+	LineVerified = "verified" // the result for one cell, between lines of progress
+	// LineDifference is a row that differs from what it should be, between lines of progress.
 	LineDifference = "difference"
 	LineResult     = "result"
 	LineError      = "error" // has the fields of a Problem
 )
 
-// lineBeat is how long a stream is silent at most: a client that left is noticed, one that waits sees that
-// the server is there.
+// lineBeat is the maximum time without a line: it detects that a client has left, and shows a waiting client that the
+// server is alive.
 const lineBeat = 5 * time.Second
 
-// stream lets a route work for as long as it takes, and hands out its progress. The work ends when the client
-// leaves or the server stops. What fails before the first line is refused as any request is.
+// stream runs a route for as long as it takes and sends its progress. The work ends when the client leaves or the
+// server stops. An error before the first line is answered like that of any request.
 func (s *Server) stream(c *call) (err error) {
 	ctx, cut := context.WithCancelCause(c.Context)
 	defer cut(nil)
 	defer context.AfterFunc(s.streams, func() { cut(standard(CodeDraining)) })()
 	c.Context = ctx
 	out := &lines{w: c.w, control: http.NewResponseController(c.w), cut: cut}
-	_ = out.control.SetReadDeadline(time.Time{}) // the body is read; what comes now is the client's leaving
+	_ = out.control.SetReadDeadline(time.Time{}) // the body is read; the next event is the client leaving
 	result, err := func() (any, error) {
 		beating := make(chan struct{})
 		stop, stopped := context.WithCancel(ctx)
@@ -68,21 +68,21 @@ func (s *Server) stream(c *call) (err error) {
 	return nil
 }
 
-// lines is an answer that is written line by line.
+// lines is an answer written line by line.
 type lines struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	cut     context.CancelCauseFunc // ends the work, since nobody reads what comes of it
+	cut     context.CancelCauseFunc // ends the work when the client has left
 
 	mu    sync.Mutex
 	begun bool
-	fresh bool   // something was written since the last beat
-	last  []byte // line of progress
+	fresh bool   // written to since the last beat
+	last  []byte // last line of progress
 }
 
-// progress writes how far the work is, or a part of its result. It may be called by many goroutines.
+// progress writes progress, or a part of the result. It is safe for concurrent use.
 func (l *lines) progress(v any) {
-	switch v.(type) { // what is part of the result is not said twice
+	switch v.(type) { // parts of the result are not repeated by beat
 	case rollups.CellVerification:
 		l.write(LineVerified, v)
 	case cells.Difference:
@@ -95,7 +95,7 @@ func (l *lines) progress(v any) {
 func (l *lines) write(kind string, v any) {
 	line, err := lineOf(kind, v)
 	if err != nil {
-		panic(err) // a value that cannot be written is a bug, which the guard answers
+		panic(err) // an unmarshalable value is a bug, answered by the guard
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *lines) write(kind string, v any) {
 		l.begun = true
 		h := l.w.Header()
 		h.Set("Content-Type", mediaLines)
-		h.Set("X-Accel-Buffering", "no") // a proxy must not collect lines
+		h.Set("X-Accel-Buffering", "no") // keeps proxies from buffering lines
 	}
 	if kind == LineProgress {
 		l.last = line
@@ -111,10 +111,10 @@ func (l *lines) write(kind string, v any) {
 	l.send(line)
 }
 
-// send hands a line to the client. l.mu is held.
+// send writes a line to the client. l.mu is held.
 func (l *lines) send(line []byte) {
 	l.fresh = true
-	_ = l.control.SetWriteDeadline(time.Now().Add(streamWrite)) // without a network there is none
+	_ = l.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
 	_, err := l.w.Write(line)
 	if err == nil {
 		err = l.control.Flush()
@@ -124,7 +124,7 @@ func (l *lines) send(line []byte) {
 	}
 }
 
-// beat repeats the last line of progress whenever there was none for a while.
+// beat repeats the last line of progress if there was none for a while.
 func (l *lines) beat(ctx context.Context) {
 	tick := time.NewTicker(lineBeat)
 	defer tick.Stop()
@@ -143,7 +143,7 @@ func (l *lines) beat(ctx context.Context) {
 	}
 }
 
-// lineOf writes an object with its type before its other fields.
+// lineOf writes an object with its type as the first field.
 func lineOf(kind string, v any) ([]byte, error) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)

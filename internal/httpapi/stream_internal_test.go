@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// TestLines_Beat is silent for a while: the last line of progress is repeated, and nothing else is.
+// TestLines_Beat waits: only the last line of progress is repeated.
 func TestLines_Beat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestLineOf(t *testing.T) {
 	}
 }
 
-// Those who change the cells read what failed. A bug is still not for strangers.
+// Clients that change cells see the text of errors, except of bugs.
 func TestOutspoken(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("permission denied to create database")

@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// maxBody is the size of a body in bytes.
+// maxBody is the maximum size of a body in bytes.
 const maxBody = 1 << 20
 
-// writeJSON sends a whole answer. A value that cannot be written is a bug, which the guard answers.
+// writeJSON sends a whole answer. An unmarshalable value is a bug, answered by the guard.
 func writeJSON(w http.ResponseWriter, status int, contentType string, value any) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
@@ -30,25 +30,25 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, value any)
 	writeWhole(w, status, contentType, body.Bytes())
 }
 
-// writeWhole sends an answer that is complete.
+// writeWhole sends a complete answer.
 func writeWhole(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who left does not want it
+	_, _ = w.Write(body) // an error means that the client has left
 }
 
-// The types of bodies.
+// Media types of bodies.
 const (
 	mediaJSON = "application/json"
 	mediaYAML = "application/yaml"
 )
 
-// readBody reads the body of a call, of one of the types, or says why not before a byte of it is asked for. The
-// memory that it takes is given back by free.
+// readBody reads the body of a call, which must have one of the types. It rejects what it can by the headers, before
+// reading. free releases the memory of the body.
 func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 	if err := checkBody(c.r, types); err != nil {
-		c.w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
+		c.w.Header().Set("Connection", "close") // otherwise the answer would wait for the rest of the body
 		return nil, err
 	}
 	defer s.connections.receive(connectionOf(c.r.Context()))()
@@ -62,7 +62,6 @@ func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 	return free, nil
 }
 
-// checkBody looks at what the headers say of a body.
 func checkBody(r *http.Request, types []string) error {
 	if len(r.Header["Content-Encoding"]) > 0 {
 		return fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
@@ -92,7 +91,7 @@ func bodyFault(err error) error {
 	return fault(CodeMalformed, "", "the body cannot be read: its framing is wrong")
 }
 
-// mediaOf is the type that a header names, "" if what it says besides is not taken.
+// mediaOf returns the media type in a header, "" if its parameters are not accepted.
 func mediaOf(contentType string) string {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -106,7 +105,7 @@ func mediaOf(contentType string) string {
 	return media
 }
 
-// accepted are the types that a client takes, in the order in which it names them.
+// accepted returns the media types that a client accepts, in the given order.
 func accepted(r *http.Request) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for part := range strings.SplitSeq(strings.Join(r.Header["Accept"], ","), ",") {

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Metrics are the metrics of one process. All methods are safe for many goroutines.
+// Metrics are the metrics of one process. All methods are safe for concurrent use.
 type Metrics struct {
 	scrape   http.Handler
 	records  *prometheus.CounterVec
@@ -31,7 +31,7 @@ type Metrics struct {
 	rollups  rollupMetrics
 }
 
-// NewMetrics makes metrics in which nothing has happened yet.
+// NewMetrics returns new metrics with a registry of their own.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -69,18 +69,17 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// bounds are the upper ends of the buckets of a histogram in seconds: from half a millisecond, a read
-// from memory, to the 10 s after which a request ends.
+// bounds are the upper bounds of the histogram buckets in seconds, from half a millisecond, a read from memory, to
+// beyond the request timeout of 10 s.
 var bounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// ServeHTTP answers a scrape, in the format that the client asks for: that of Prometheus, as text
-// unless it wants otherwise.
+// ServeHTTP serves a scrape in the format that the client requests; the default is the Prometheus text format.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.scrape.ServeHTTP(w, r) }
 
-// Watch says whom to ask for the state of the installation.
+// Watch sets the function that returns the state of the installation.
 func (m *Metrics) Watch(status StatusFunc) { m.watch.status.Store(&status) }
 
-// Records counts records by their outcome, which is one of a fixed list.
+// Records counts records by outcome, one of a fixed list.
 func (m *Metrics) Records(outcome string, n int) { m.records.WithLabelValues(outcome).Add(float64(n)) }
 
 // Request measures an answered request. The route is the pattern that matched, never the path.
@@ -88,15 +87,15 @@ func (m *Metrics) Request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// Waiting counts those who wait to be admitted: +1 when one begins, -1 when it ends.
+// Waiting adjusts the number of requests waiting for admission: +1 when one begins to wait, -1 when it ends.
 func (m *Metrics) Waiting(class string, delta int) {
 	m.waiting.WithLabelValues(class).Add(float64(delta))
 }
 
-// Refused counts a refusal because of overload.
+// Refused counts a request refused because of overload.
 func (m *Metrics) Refused(class string) { m.refused.WithLabelValues(class).Inc() }
 
-// Batch measures a group of writes; it is the OnBatch of locus.Options.
+// Batch measures a group of writes. Use it as locus.Options.OnBatch.
 func (m *Metrics) Batch(b resolve.Batched) {
 	m.batches.WithLabelValues("done").Add(float64(b.Ops - b.Failed))
 	m.batches.WithLabelValues("failed").Add(float64(b.Failed))
@@ -105,10 +104,10 @@ func (m *Metrics) Batch(b resolve.Batched) {
 	m.rounds.WithLabelValues("resolve").Observe(b.Resolve.Seconds())
 }
 
-// Hits counts hits by what became of them, which is one of a fixed list.
+// Hits counts hits by outcome, one of a fixed list.
 func (m *Metrics) Hits(outcome string, n int64) { m.hits.WithLabelValues(outcome).Add(float64(n)) }
 
-// HitGroup measures a commit of hits; it is the OnGroup of the options of counters.
+// HitGroup measures a commit of hits. Use it as OnGroup of the counter options.
 func (m *Metrics) HitGroup(g counter.Group) {
 	result := "done"
 	if g.Err != nil {

@@ -118,7 +118,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	}
 }
 
-// What a cell that is down would say is absent, not zero; no sum leaves it out, and no counter goes back.
+// Figures of a cell that is down are absent, not zero. No sum leaves the cell out, and no counter decreases.
 func TestP01_MetricsSayWhatIsDown(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
@@ -148,7 +148,7 @@ func TestMetrics_EachIsOnItsOwn(t *testing.T) {
 	if got := text(t, b); strings.Contains(got, "locus_http_refused_total") {
 		t.Errorf("what happened elsewhere is counted:\n%s", got)
 	}
-	for range 2 { // the last one who is to be asked is
+	for range 2 { // a second call replaces the function
 		a.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	}
 	if got := text(t, a); !strings.Contains(got, "\nlocus_ready 1\n") {

@@ -11,18 +11,18 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// RollupsFunc answers with all rollups, and with how many changes this process has counted in them. It is
-// asked at each scrape as a StatusFunc is.
+// RollupsFunc returns all rollups, and how many changes this process has applied to them. It is called at each scrape,
+// like StatusFunc.
 type RollupsFunc func(context.Context) (all []rollups.Status, applied int64, err error)
 
-// WatchRollups says whom to ask for the rollups of the installation.
+// WatchRollups sets the function that returns the rollups of the installation.
 func (m *Metrics) WatchRollups(ask RollupsFunc) { m.rollups.ask.Store(&ask) }
 
-// maxRollups is how many are told, the first ones by name: who defines more of them watches them otherwise.
+// maxRollups is how many rollups a scrape reports, the first by name, to limit the number of labels.
 const maxRollups = 200
 
-// rollupMetrics collects how rollups stand at the time of a scrape. Their names are labels, since they are given by
-// those who run the installation, and are few.
+// rollupMetrics collects the state of rollups at a scrape. Their names can be labels because operators choose them and
+// they are few.
 type rollupMetrics struct{ ask atomic.Pointer[RollupsFunc] }
 
 var (
@@ -39,7 +39,7 @@ var (
 	applied = total("locus_rollup_applied_changes_total", "Changes that this process has counted in rollups since it started.", func(n int64) float64 { return float64(n) })
 )
 
-// Describe names what is collected.
+// Describe implements prometheus.Collector.
 func (r *rollupMetrics) Describe(to chan<- *prometheus.Desc) {
 	to <- applied.desc
 	for _, f := range eachRollup {
@@ -47,7 +47,7 @@ func (r *rollupMetrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect asks; what is not known is left out.
+// Collect implements prometheus.Collector. Unknown figures are left out.
 func (r *rollupMetrics) Collect(to chan<- prometheus.Metric) {
 	ask := r.ask.Load()
 	if ask == nil {
@@ -59,7 +59,7 @@ func (r *rollupMetrics) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, one := range all[:min(len(all), maxRollups)] {
-		if one.State == rollups.Partial { // a cell does not answer
+		if one.State == rollups.Partial { // a cell is unreachable
 			continue
 		}
 		for _, f := range eachRollup {

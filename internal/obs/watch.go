@@ -12,17 +12,16 @@ import (
 	"github.com/locus-db/locus/cells"
 )
 
-// StatusFunc answers with the state of the installation. It is asked at each scrape, with a context
-// that does not end: it bounds its time itself.
+// StatusFunc returns the state of the installation. It is called at each scrape with a context that does not end, so it
+// must limit its own time.
 type StatusFunc func(context.Context) (*cells.Status, error)
 
-// watch collects what the stores say at the time of a scrape. If they do not answer, only locus_ready
-// is there, with 0: figures of an unknown age would pass for those of now. Of a cell that does not answer only
-// locus_cell_up is there, with 0, and sums over all cells are left out: a sum without it would be a wrong one, and
-// a counter would go back.
+// watch collects the state of the stores at a scrape. If they do not answer, it reports only locus_ready 0, because
+// older figures would pass for current ones. For an unreachable cell it reports only locus_cell_up 0 and leaves out
+// sums over all cells: a partial sum would be wrong, and a counter would decrease.
 type watch struct{ status atomic.Pointer[StatusFunc] }
 
-// ready tells whether there is an answer, and a good one.
+// ready is 1 if the installation can serve.
 var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve.", nil, nil)
 
 // totals are the figures of this process, sums those of all cells together, cells those of each cell.
@@ -51,7 +50,7 @@ var (
 	}
 )
 
-// figure is a metric that is read off an answer.
+// figure is a metric that is read from a result.
 type figure[T any] struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -70,7 +69,7 @@ func (f figure[T]) send(to chan<- prometheus.Metric, from T, labels ...string) {
 	to <- prometheus.MustNewConstMetric(f.desc, f.kind, f.of(from), labels...)
 }
 
-// Describe names what is collected.
+// Describe implements prometheus.Collector.
 func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	to <- ready
 	to <- up.desc
@@ -82,7 +81,7 @@ func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect asks; nothing is known before anybody said whom.
+// Collect implements prometheus.Collector. It reports nothing before Watch is called.
 func (w *watch) Collect(to chan<- prometheus.Metric) {
 	ask := w.status.Load()
 	if ask == nil {

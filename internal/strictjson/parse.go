@@ -15,26 +15,26 @@ import (
 
 // Limits of a document.
 const (
-	MaxDepth  = 32  // arrays and objects inside each other
-	MaxNames  = 256 // names of one object
-	MaxNumber = 32  // characters of a number
+	MaxDepth  = 32  // nested arrays and objects
+	MaxNames  = 256 // names in one object
+	MaxNumber = 32  // characters in a number
 )
 
 var (
-	// ErrSyntax says that the bytes are not a JSON document, or that an object or a number is too long.
+	// ErrSyntax means that the bytes are not a JSON document, or that an object or a number is too long.
 	ErrSyntax = errors.New("strictjson: malformed JSON")
-	// ErrUTF8 says that a text is not UTF-8, or that an escape names half of a surrogate pair.
+	// ErrUTF8 means that the text is not UTF-8, or that an escape is half of a surrogate pair.
 	ErrUTF8 = errors.New("strictjson: invalid UTF-8")
-	// ErrDuplicate says that an object has a name twice.
+	// ErrDuplicate means that an object has a name twice.
 	ErrDuplicate = errors.New("strictjson: duplicate name")
-	// ErrTrailing says that something follows the document.
+	// ErrTrailing means that something follows the document.
 	ErrTrailing = errors.New("strictjson: data after the document")
-	// ErrDepth says that arrays and objects are nested too deep.
+	// ErrDepth means that arrays and objects are nested too deeply.
 	ErrDepth = errors.New("strictjson: nested too deep")
 )
 
-// Parse checks that data is one document and returns its value, which refers to data. The errors
-// are those of this package; each names the byte where the fault was seen, from 0.
+// Parse validates data as one document and returns its value, which refers to data. The errors are those of this
+// package; each names the byte offset of the fault, from 0.
 func Parse(data []byte) (Value, error) {
 	if at := InvalidUTF8(data); at >= 0 {
 		return Value{}, fmt.Errorf("%w at byte %d", ErrUTF8, at)
@@ -53,7 +53,7 @@ func Parse(data []byte) (Value, error) {
 				return Value{}, fmt.Errorf("%w at byte %d: %d levels are taken", ErrDepth, d.InputOffset()-1, MaxDepth)
 			}
 		case '"':
-			if kind, n := d.StackIndex(depth); kind == '{' && n > 2*MaxNames { // names and values
+			if kind, n := d.StackIndex(depth); kind == '{' && n > 2*MaxNames { // n counts names and values
 				return Value{}, fmt.Errorf("%w at byte %d: an object has at most %d names", ErrSyntax, d.InputOffset(), MaxNames)
 			}
 		case '0':
@@ -72,10 +72,10 @@ func Parse(data []byte) (Value, error) {
 	return Value{raw: data[start:end:end]}, nil
 }
 
-// trim removes the white space of JSON in front.
+// trim removes leading JSON white space.
 func trim(data []byte) []byte { return bytes.TrimLeft(data, " \t\n\r") }
 
-// fault returns what the decoder says in terms of this package.
+// fault converts a decoder error to one of this package.
 func fault(data []byte, err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -91,7 +91,8 @@ func fault(data []byte, err error) error {
 	return fmt.Errorf("%w at byte %d: %w", ErrSyntax, syntax.ByteOffset, syntax.Err)
 }
 
-// escapes reports whether data begins with a well-formed \uXXXX: nothing but a lone surrogate is wrong about one.
+// escapes reports whether data begins with a well-formed \uXXXX. The only fault that such an escape can have is a lone
+// surrogate.
 func escapes(data []byte) bool {
 	if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
 		return false
@@ -100,9 +101,9 @@ func escapes(data []byte) bool {
 	return err == nil
 }
 
-// InvalidUTF8 is the place of the first byte that is not UTF-8, from 0; -1 if there is none.
+// InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func InvalidUTF8(data []byte) int {
-	if utf8.Valid(data) { // many times faster than to look at every rune
+	if utf8.Valid(data) { // many times faster than the loop below
 		return -1
 	}
 	for i := 0; i < len(data); {

@@ -164,7 +164,7 @@ func TestValue_IterationCanStop(t *testing.T) {
 	}
 }
 
-// plain turns a value into what encoding/json makes of it with UseNumber.
+// plain converts a value to the form of encoding/json with UseNumber.
 func plain(v strictjson.Value) any {
 	switch v.Kind() {
 	case strictjson.Object:
@@ -229,8 +229,7 @@ func TestParse_AgreesWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// FuzzParse holds the scan against encoding/json: what is accepted here is accepted there, with
-// the same content.
+// FuzzParse compares Parse with encoding/json: everything accepted here is accepted there, with the same content.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,"x",null]}`, `{"a":1,"a":2}`, `"\ud83d\ude00"`, `"\ud800"`, "[[[", `-0.0e-0`, "\xff", `{"\u0061":{},"b":[]} `} {
 		f.Add([]byte(seed))
@@ -266,7 +265,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkParseEscaped is a document of strings with escapes, most of which nobody will look at.
+// BenchmarkParseEscaped parses a document of strings with escapes, most of which are never read.
 func BenchmarkParseEscaped(b *testing.B) {
 	doc := []byte("[" + strings.Repeat(`{"name":"Joe\u2019s \"Pizza\"","address":"12 Main St\n2nd floor","website":"http:\/\/joes.example\/a"},`, 1000) + "0]")
 	b.SetBytes(int64(len(doc)))
@@ -278,8 +277,7 @@ func BenchmarkParseEscaped(b *testing.B) {
 	}
 }
 
-// BenchmarkParseWide is the most work that a document can make: nothing but objects with as many names
-// as are taken.
+// BenchmarkParseWide parses the most expensive document: objects with the maximum number of names.
 func BenchmarkParseWide(b *testing.B) {
 	object := names(strictjson.MaxNames)
 	doc := []byte("[" + strings.TrimSuffix(strings.Repeat(object+",", 1<<20/len(object)), ",") + "]")

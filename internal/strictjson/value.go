@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind is what sort of value a value is.
+// Kind is the type of a value.
 type Kind uint8
 
-// The kinds of values. The zero Value is Missing.
+// Kinds of values. The zero Value is Missing.
 const (
 	Missing Kind = iota
 	Null
@@ -23,16 +23,16 @@ const (
 	Object
 )
 
-// String is the kind in words, with its article.
+// String returns the kind in words, with its article.
 func (k Kind) String() string {
 	return [...]string{"nothing", "null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// Value is one value of a checked document. It refers to the bytes that were given to Parse, which
-// must not change while it is used.
+// Value is one value of a validated document. It refers to the bytes passed to Parse, which must not change while it is
+// in use.
 type Value struct{ raw []byte }
 
-// Kind tells what the value is.
+// Kind returns the type of the value.
 func (v Value) Kind() Kind {
 	if len(v.raw) == 0 {
 		return Missing
@@ -52,10 +52,10 @@ func (v Value) Kind() Kind {
 	return Number
 }
 
-// Raw is the value as it was written, without white space around it.
+// Raw returns the value as written, without surrounding white space.
 func (v Value) Raw() []byte { return v.raw }
 
-// Text is the content of a string, "" of anything else.
+// Text returns the content of a string, "" for any other value.
 func (v Value) Text() string {
 	if v.Kind() != String {
 		return ""
@@ -63,7 +63,7 @@ func (v Value) Text() string {
 	return string(content(v.raw[1 : len(v.raw)-1]))
 }
 
-// Number is a number as it was written, "" for anything else.
+// Number returns a number as written, "" for any other value.
 func (v Value) Number() string {
 	if v.Kind() != Number {
 		return ""
@@ -71,7 +71,7 @@ func (v Value) Number() string {
 	return string(v.raw)
 }
 
-// Items are the items of an array in order with their positions; none of anything else.
+// Items returns the items of an array with their indexes; none for any other value.
 func (v Value) Items() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		if v.Kind() != Array {
@@ -87,8 +87,7 @@ func (v Value) Items() iter.Seq2[int, Value] {
 	}
 }
 
-// Members are the names and values of an object in the order in which they stand; none of
-// anything else.
+// Members returns the names and values of an object in document order; none for any other value.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != Object {
@@ -107,7 +106,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// next passes over white space, commas and colons, which Parse has found where they belong.
+// next skips white space, commas and colons, whose positions Parse has validated.
 func next(data []byte, pos int) int {
 	for {
 		switch data[pos] {
@@ -119,7 +118,7 @@ func next(data []byte, pos int) int {
 	}
 }
 
-// skip answers with the end of the value that begins at pos.
+// skip returns the end of the value that begins at pos.
 func skip(data []byte, pos int) int {
 	switch data[pos] {
 	case '"':
@@ -155,12 +154,12 @@ func skipString(data []byte, pos int) int {
 	return pos + 1
 }
 
-// content is what stands between the quotes of a checked string, unescaped.
+// content unescapes the text between the quotes of a validated string.
 func content(inner []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
 	quoted := append(append([]byte{'"'}, inner...), '"')
-	out, _ := jsontext.AppendUnquote(nil, quoted) // Parse has checked it
+	out, _ := jsontext.AppendUnquote(nil, quoted) // validated by Parse
 	return out
 }

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes text of unknown origin safe to print on one line: control characters, format
-// characters (which turn or hide what follows), line separators, private-use characters and bytes
-// that are not UTF-8 become \n, \t, \r, \xNN, \uNNNN or \UNNNNNNNN. All else stays.
+// Escape makes untrusted text safe to print on one line. Control characters, format characters (which can reorder or
+// hide text), line separators, private-use characters and bytes that are not UTF-8 become \n, \t, \r, \xNN, \uNNNN or
+// \UNNNNNNNN. Everything else stays.
 func Escape(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
 		return s
@@ -40,13 +40,12 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// hidden tells whether a character does something other than being seen.
+// hidden reports whether a character is invisible or changes how others are shown.
 func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 }
 
-// Clip escapes s and cuts it to at most n characters, the last being an ellipsis where something
-// was cut; n is at least 1.
+// Clip escapes s and cuts it to at most n characters, ending in an ellipsis if it was cut. n is at least 1.
 func Clip(s string, n int) string {
 	s = Escape(s)
 	if utf8.RuneCountInString(s) <= n {

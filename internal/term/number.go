@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Count is a number for people: exact and grouped, 1,204,331.
+// Count formats a number exactly, with grouped digits: 1,204,331.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	first := 0
@@ -21,7 +21,7 @@ func Count(n int64) string {
 	return digits
 }
 
-// Short is a number for a line that has little room: 902, 11.8k, 1.24M, 3.10G.
+// Short formats a number with three digits: 902, 11.8k, 1.24M, 3.10G.
 func Short(n float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -37,7 +37,7 @@ func Short(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// Left is a duration that nobody needs more exactly: 12s, 2m29s, 3h05m.
+// Left formats a duration with two units: 12s, 2m29s, 3h05m.
 func Left(d time.Duration) string {
 	d = d.Round(time.Second)
 	switch {

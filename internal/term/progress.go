@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Progress keeps people posted while work goes on. On a terminal it writes one line over and
-// over, else a new line now and then. It is safe for many goroutines.
+// Progress shows the progress of work. On a terminal it rewrites one line; elsewhere it writes a new line now and then.
+// It is safe for concurrent use.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -18,10 +18,10 @@ type Progress struct {
 	every    time.Duration
 	now      func() time.Time
 	last     time.Time
-	open     bool // a line without its end stands on the terminal
+	open     bool // the terminal shows an unfinished line
 }
 
-// NewProgress writes to w. Nil now means time.Now.
+// NewProgress returns a Progress that writes to w. Nil now means time.Now.
 func NewProgress(w io.Writer, terminal bool, now func() time.Time) *Progress {
 	p := &Progress{w: w, terminal: terminal, every: 5 * time.Second, now: now}
 	if terminal {
@@ -34,8 +34,7 @@ func NewProgress(w io.Writer, terminal bool, now func() time.Time) *Progress {
 	return p
 }
 
-// Update asks for the line and writes it, if the last one is old enough: 0.1 s on a terminal, 5 s
-// elsewhere.
+// Update writes the line that line returns, if the previous one is old enough: 0.1 s on a terminal, 5 s elsewhere.
 func (p *Progress) Update(line func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +44,7 @@ func (p *Progress) Update(line func() string) {
 	}
 }
 
-// Print writes a line that stays, whatever the progress line does.
+// Print writes a permanent line.
 func (p *Progress) Print(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +52,7 @@ func (p *Progress) Print(line string) {
 	fmt.Fprintln(p.w, line)
 }
 
-// Close ends the line on the terminal, so that it stays.
+// Close finishes the line on the terminal, so that it stays.
 func (p *Progress) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,14 +10,13 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style says how to write: for a terminal or for a pipe, with colour or without. The zero value is
-// a pipe.
+// Style selects terminal or pipe output, with colour or without. The zero value is a pipe.
 type Style struct {
 	Terminal bool // aligned columns instead of TSV
 	Color    bool // ANSI sequences
 }
 
-// Paint wraps text into an ANSI attribute ("1" bold, "2" dim, "32" green) if there is colour.
+// Paint wraps text in an ANSI attribute ("1" bold, "2" dim, "32" green) if colour is on.
 func (s Style) Paint(attribute, text string) string {
 	if !s.Color || text == "" {
 		return text
@@ -28,15 +27,15 @@ func (s Style) Paint(attribute, text string) string {
 // Table is a list of rows under a header. Cells are escaped when written.
 type Table struct {
 	Header []string
-	// Right are the columns that hold numbers and are aligned to the right.
+	// Right are the columns to align right, for numbers.
 	Right map[int]bool
 	rows  [][]string
 }
 
-// Add appends a row with as many cells as the header.
+// Add appends a row. It must have as many cells as the header.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
 // Write writes the table: aligned with two spaces between columns, or as TSV.
