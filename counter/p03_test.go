@@ -80,9 +80,9 @@ func (w *readWorld) beside(q counter.Query, do func() error) {
 	for m, came := range w.came {
 		before.came[m] = maps.Clone(came)
 	}
-	w.meanwhile = do
+	w.between = do
 	s := w.series(q)
-	w.meanwhile = nil
+	w.between = nil
 	before.check(q, s)
 }
 

@@ -31,8 +31,8 @@ type readWorld struct {
 	now   time.Time
 	opts  counter.Options
 	came  map[counter.Metric]map[counter.Minute][]int64
-	// meanwhile runs once, after the next read of open days and before any other read.
-	meanwhile func() error
+	// between runs once, after the next read of open days and before any other read.
+	between func() error
 }
 
 func newReadWorld(t conformance.TB, now time.Time, cells ...counter.Database) *readWorld {
@@ -113,8 +113,8 @@ type watched struct {
 // Spans runs the event after days were read.
 func (tx *watched) Spans(ctx context.Context, t counter.Table, keys []counter.SpanKey) ([][]int64, error) {
 	spans, err := tx.Tx.Spans(ctx, t, keys)
-	if do := tx.w.meanwhile; do != nil && (t == counter.Days || t == counter.GaugeDays) {
-		tx.w.meanwhile = nil
+	if do := tx.w.between; do != nil && (t == counter.Days || t == counter.GaugeDays) {
+		tx.w.between = nil
 		err = errors.Join(err, do())
 	}
 	return spans, err

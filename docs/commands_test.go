@@ -139,7 +139,7 @@ func (s *shell) page(path string, blocks []block, kind string) {
 // something takes is held by tests of the product.
 const patience = 8 * time.Minute
 
-// run waits for a block and answers with what it wrote to stdout and stderr.
+// run waits for a block and returns what it wrote to stdout and stderr.
 func (s *shell) run(text string) (string, error) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
@@ -218,7 +218,7 @@ func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
 	return cmd
 }
 
-// missing answers with the first line of want that is not in got, after those before it.
+// missing returns the first line of want that is not in got, after those before it.
 func missing(got, want string) (string, bool) {
 	rest := strings.Join(strings.Fields(got), " ")
 	for line := range strings.Lines(want) {

@@ -168,4 +168,4 @@ func TestEvent_InALog(t *testing.T) {
 }
 
 // pass advances the clock of a synctest bubble, without waiting.
-func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // no caller waits

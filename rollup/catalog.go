@@ -114,7 +114,7 @@ func Promote(ctx context.Context, s Store, name string, generation int64) (bool,
 	}
 	r, err := Catalog(all).Rollup(name)
 	if err != nil || r.Next == nil || r.Next.Generation != generation {
-		return false, nil //nolint:nilerr // it was dropped meanwhile
+		return false, nil //nolint:nilerr // it was dropped in between
 	}
 	r.Serving, r.Next = r.Next, nil
 	return true, s.PutRollup(ctx, r)

@@ -13,7 +13,7 @@ import (
 )
 
 // lapse lets the time of a bubble go on.
-func lapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
+func lapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // no request waits
 
 // However many viewers there are, a query runs at most once a second, and a slow one less often.
 func TestLooks_AreShared(t *testing.T) {

@@ -2,7 +2,7 @@
 
 // Package porttest finds ports for servers that tests start, stop and start again at the same address:
 //
-//	Port ──► 2xxxx, free now, and below what a system gives to whoever asks for any port
+//	Port ──► 2xxxx, free now, and below what a system gives to a process that asks for any port
 //
 // So no other program gets the port by chance before the server starts or while it is down.
 package porttest

@@ -48,8 +48,8 @@ func document(key, body string, at changelog.Seq) rollup.Document {
 	return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: at}
 }
 
-// anew creates a document, over replaces one.
-func anew(d rollup.Document) rollup.Swap { return rollup.Swap{Document: d} }
+// created creates a document, over replaces one.
+func created(d rollup.Document) rollup.Swap { return rollup.Swap{Document: d} }
 
 func over(d rollup.Document, was changelog.Seq) rollup.Swap {
 	return rollup.Swap{Document: d, Is: true, Was: was}
@@ -76,7 +76,7 @@ func fill(t tester, d rollup.Documents, in rollup.Space, docs ...rollup.Document
 	t.Helper()
 	swaps := make([]rollup.Swap, len(docs))
 	for i, doc := range docs {
-		swaps[i] = anew(doc)
+		swaps[i] = created(doc)
 	}
 	if i := slices.Index(swap(t, d, in, swaps...), false); i >= 0 {
 		t.Fatalf("document %.40q is not new", docs[i].Key)

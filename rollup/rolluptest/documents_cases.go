@@ -51,7 +51,7 @@ func documentsInTheOrderAsked(t tester, s Shelf) {
 	fill(t, d, inOne, document("d", "4", 4), document("a", "1", 1), document("b", "2", 2))
 	got := documentsOf(t, d, inOne, "d", "c", "a", "d", "A", "a\x00", "b")
 	sameDocuments(t, "documents", got, []rollup.Document{document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2)})
-	swaps := []rollup.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4), anew(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2), anew(document("a", "9", 9))}
+	swaps := []rollup.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4), created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2), created(document("a", "9", 9))}
 	same(t, "which swaps are done", swap(t, d, inOne, swaps...), []bool{true, false, true, false, true, false})
 }
 
@@ -112,8 +112,8 @@ func swapsCompareTheWatermark(t tester, s Shelf) {
 	for _, at := range []changelog.Seq{0, -7, 5, 1<<53 + 1, math.MaxInt64 - 1} {
 		key := fmt.Sprint("k", at)
 		first := document(key, "first", at)
-		same(t, "a new document", swap(t, d, inOne, anew(first)), []bool{true})
-		same(t, "a new document where one is", swap(t, d, inOne, anew(document(key, "other", at+1))), []bool{false})
+		same(t, "a new document", swap(t, d, inOne, created(first)), []bool{true})
+		same(t, "a new document where one is", swap(t, d, inOne, created(document(key, "other", at+1))), []bool{false})
 		for _, was := range []changelog.Seq{at - 1, at + 1} {
 			if done := swap(t, d, inOne, over(document(key, "other", at+9), was)); done[0] {
 				t.Fatalf("a document at %d was written over by who found %d", at, was)
@@ -131,7 +131,7 @@ func emptyDocumentsStay(t tester, s Shelf) {
 	d := s.Of("a")
 	fill(t, d, inOne, document("a", "", 3), document("b", "1", 3))
 	same(t, "a document that becomes empty", swap(t, d, inOne, over(document("b", "", 4), 3)), []bool{true})
-	same(t, "new documents where empty ones are", swap(t, d, inOne, anew(document("a", "1", 5)), anew(document("b", "1", 5))), []bool{false, false})
+	same(t, "new documents where empty ones are", swap(t, d, inOne, created(document("a", "1", 5)), created(document("b", "1", 5))), []bool{false, false})
 	want := []rollup.Document{document("a", "", 3), document("b", "", 4)}
 	sameDocuments(t, "empty documents", documentsOf(t, d, inOne, "a", "b"), want)
 	sameDocuments(t, "a scan of empty documents", scanned(t, d, inOne, nil, 9), want)
@@ -248,7 +248,7 @@ func oneOfManyWins(t tester, s Shelf) {
 			for i, doc := range docs {
 				next := document(string(doc.Key), fmt.Sprint("by ", who), 1000+changelog.Seq(who))
 				if swaps = append(swaps, over(next, doc.Watermark)); i >= 20 {
-					swaps[i] = anew(next)
+					swaps[i] = created(next)
 				}
 			}
 			done, err := d.Swap(context.Background(), inOne, swaps)

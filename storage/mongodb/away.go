@@ -56,7 +56,7 @@ func findApart[D any](ctx context.Context, d *Database, c *mongo.Collection, ids
 	var docs []D
 	gather := func(doc D) { docs = append(docs, doc) }
 	err = d.soon(ctx, func(ctx context.Context) error { return findIn(ctx, c, ids, fields, gather) })
-	if errors.Is(err, cell.ErrUnavailable) && !nobody(err) && ctx.Err() == nil {
+	if errors.Is(err, cell.ErrUnavailable) && !noServer(err) && ctx.Err() == nil {
 		if lost = d.lost(ctx, c, ids); len(lost) > 0 {
 			return lost, nil
 		}
@@ -82,7 +82,7 @@ func (d *Database) guard(ctx context.Context, c *mongo.Collection, id string, do
 		return errAway
 	}
 	err := d.soon(ctx, do)
-	if errors.Is(err, cell.ErrUnavailable) && !nobody(err) && ctx.Err() == nil {
+	if errors.Is(err, cell.ErrUnavailable) && !noServer(err) && ctx.Err() == nil {
 		d.remember(c, []string{id})
 	}
 	return err

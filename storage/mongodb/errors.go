@@ -25,7 +25,7 @@ func unread(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, cell.ErrUnavailable):
 		return err
-	case nobody(err), mongo.IsNetworkError(err), mongo.IsTimeout(err), steppedDown(err), unreached(err):
+	case noServer(err), mongo.IsNetworkError(err), mongo.IsTimeout(err), steppedDown(err), unreached(err):
 		return fmt.Errorf("%w: %w", cell.ErrUnavailable, err)
 	}
 	return err
@@ -37,7 +37,7 @@ func unwritten(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case nobody(err):
+	case noServer(err):
 		return fmt.Errorf("%w: %w", cell.ErrUnavailable, err)
 	case doubtful(err):
 		return fmt.Errorf("%w: %w", cell.ErrUnknownOutcome, err)
@@ -45,8 +45,8 @@ func unwritten(err error) error {
 	return err
 }
 
-// nobody reports whether no server was found for an operation.
-func nobody(err error) bool {
+// noServer reports whether no server was found for an operation.
+func noServer(err error) bool {
 	_, ok := errors.AsType[topology.ServerSelectionError](err)
 	return ok
 }

@@ -24,7 +24,7 @@
 //	what        the work, with the number of goroutines if several do it at a time
 //	against     a peer; of several the one to which our ratio is least
 //	theirs      nanoseconds of one operation, or the unit that stands there: the median of all invocations
-//	ours        the same of Locus, with its range where nobody else does it
+//	ours        the same of Locus, with its range where no other tool does it
 //	allocs      our allocations in one operation
 //	ratio       theirs / ours, with the range over the invocations; for a floor ours / floor
 //	goal        what the ratio should reach, or ours should not exceed, and the allocations if they are limited

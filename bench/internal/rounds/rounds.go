@@ -126,8 +126,8 @@ func (p *Program[R]) print(w io.Writer, reports []R) error {
 	if _, err := io.WriteString(w, p.Tables(reports)); err != nil || p.picture == "" {
 		return err
 	}
-	if err := os.WriteFile(p.picture+".svg", []byte(p.Picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
+	if err := os.WriteFile(p.picture+".svg", []byte(p.Picture(reports)), 0o644); err != nil { //nolint:gosec // world-readable
 		return err
 	}
-	return os.WriteFile(p.picture+".csv", []byte(p.CSV(reports)), 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(p.picture+".csv", []byte(p.CSV(reports)), 0o644) //nolint:gosec // world-readable
 }
