@@ -74,11 +74,11 @@ func TestChanges_Errors(t *testing.T) {
 	done := put(t, s, place("1", "Zephyr Trampolines", "", ""), place("2", "Quill Dental", "", ""))
 	list, next, err := s.Changes().Read(t.Context(), changes.Query{})
 	if err != nil || len(list) != 4 || done[0].Watermark != nil {
-		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though nobody counts", len(list), next, err, done[0].Watermark)
+		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though no rollup counts", len(list), next, err, done[0].Watermark)
 	}
 	for _, c := range list {
 		if c.Was != nil || c.Is != nil {
-			t.Errorf("change %+v has images, and nobody counts", c)
+			t.Errorf("change %+v has images, and no rollup counts", c)
 		}
 	}
 	at := list[0].Cell

@@ -91,7 +91,8 @@ func OpenCells(ctx context.Context, opened *storage.Cells, opts *Options) (*DB, 
 	if opts != nil {
 		asked = opts.Kinds
 	}
-	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Now: o.Now, ReadOnly: o.ReadOnly, Looks: o.Passive, Documents: o.Documents}}
+	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents}}
+	db.engine.Passive = o.Passive || o.ReadOnly && !opened.Alone()
 	if err := db.open(ctx, &o, asked); err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), opened.Close(), closeDocuments(o.Documents))
 	}
@@ -132,7 +133,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	if err := e.AttachDocuments(ctx); err != nil {
 		return err
 	}
-	if !e.Passive() {
+	if !e.Passive {
 		if err := e.Later(e.Resolver.Drain(ctx), "what was left undone waits"); err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.changes = changes.New(e)
 	db.rollups = rollups.Open(e, db.changes, owner, o.Retention)
 	e.Written, e.Count = db.rollups.Wake, db.counters.CountOwn
-	if !e.Passive() {
+	if !e.Passive {
 		e.Queue = resolve.NewQueue(e.Resolver, o.Waiting)
 	}
 	db.records = records.New(e)

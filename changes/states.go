@@ -235,31 +235,21 @@ func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entit
 // lead resolves redirects of live records. A redirect is final only if the target entity lists the record; until then a
 // merge or a split is in progress.
 func (h *Handle) lead(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
-	homes := map[cell.ID][]entity.PUID{}
-	asked := map[entity.PUID]bool{}
-	for i := range following {
-		anchor := following[i].anchor
-		if anchor == 0 || asked[anchor] {
-			continue
+	var anchors []entity.PUID
+	for _, l := range following {
+		if l.anchor != 0 {
+			anchors = append(anchors, l.anchor)
 		}
-		asked[anchor] = true
-		home, err := engine.Locate(ctx, h.engine, int64(anchor), (*cell.Map).Puid)
-		if err != nil {
-			return nil, fmt.Errorf("record %v: %w", anchor, err)
-		}
-		homes[home] = append(homes[home], anchor)
+	}
+	slices.Sort(anchors)
+	anchors = slices.Compact(anchors)
+	stored, err := h.engine.Stored(ctx, anchors)
+	if err != nil {
+		return nil, fmt.Errorf("entities that redirects lead to: %w", err)
 	}
 	entities := map[entity.PUID]*entity.Entity{}
-	for home, anchors := range homes {
-		if err := h.engine.View(ctx, home, func(tx resolve.Tx) error {
-			found, err := tx.Entities(ctx, anchors)
-			for i, e := range found {
-				entities[anchors[i]] = e
-			}
-			return err
-		}); err != nil {
-			return nil, fmt.Errorf("entities of cell %v: %w", home, err)
-		}
+	for i, e := range stored {
+		entities[anchors[i]] = e
 	}
 	for i := range following {
 		l := &following[i]

@@ -39,7 +39,7 @@ func Open(e *engine.Engine, opts counter.Options, countItself bool) (*Handle, er
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Handle{engine: e, recorder: recorder, cancel: cancel}
-	if !e.Passive() {
+	if !e.Passive {
 		h.done.Go(func() { h.maintain(ctx) })
 	}
 	if countItself && !e.ReadOnly {

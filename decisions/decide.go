@@ -123,7 +123,7 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 			return decision, nil
 		}
 	}
-	return decision, problem.Invalid("/withdraw", "not_decided", "%s", "nothing was decided about that")
+	return decision, problem.Invalid("/withdraw", "not_decided", "nothing was decided about that")
 }
 
 // record reads the record at an address. If deleted is set it may be a tombstone, so that decisions about a deleted

@@ -59,9 +59,9 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 		if !slices.Contains(members, rec.PUID) {
 			continue
 		}
-		home, err := engine.Locate(ctx, h.engine, int64(rec.PUID), (*cell.Map).Puid)
+		home, err := h.engine.LocateRecord(ctx, rec.PUID)
 		if err != nil {
-			return nil, since, fmt.Errorf("record %v: %w", rec.PUID, err)
+			return nil, since, err
 		}
 		about[rec.Birth] = true
 		cells = append(cells, home)

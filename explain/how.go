@@ -143,7 +143,7 @@ func decisionOn(c *resolve.Component, e match.Edge) *entity.Decision {
 
 func said(d *entity.Decision) string {
 	if d.Author == "" {
-		return "somebody said"
+		return "a decision without an author says"
 	}
 	return d.Author + " said"
 }

@@ -124,7 +124,7 @@ func identifierCode(s string) string {
 func ParseRef(address string) (entity.Ref, error) {
 	source, key, found := strings.Cut(address, ":")
 	if !found {
-		return entity.Ref{}, problem.Invalid("/address", "invalid", "%s", "an address is an entity id, a puid, or SOURCE:KEY")
+		return entity.Ref{}, problem.Invalid("/address", "invalid", "an address is an entity id, a puid, or SOURCE:KEY")
 	}
 	ref := entity.Ref{Source: source, Key: key}
 	if problems := CheckRef(ref); len(problems) > 0 {

@@ -63,25 +63,23 @@ func (h *Handle) forget(ctx context.Context, puid entity.PUID) error {
 			return err
 		}
 		bare := entity.Decision{Verdict: d.Verdict, A: d.B, B: d.A, At: d.At.Add(time.Millisecond), Withdrawn: true}
-		if err := h.engine.Do(ctx, other, func(c resolve.Cell) error {
-			return c.Update(ctx, func(tx resolve.Tx) error { return tx.PutDecisions(ctx, []entity.Decision{bare}) })
+		if err := h.engine.Update(ctx, other, func(tx resolve.Tx) error {
+			return tx.PutDecisions(ctx, []entity.Decision{bare})
 		}); err != nil {
 			return err
 		}
 	}
-	return h.engine.Do(ctx, home, func(c resolve.Cell) error {
-		return c.Update(ctx, func(tx resolve.Tx) error {
-			records, err := tx.Records(ctx, []entity.PUID{puid})
-			if err != nil {
+	return h.engine.Update(ctx, home, func(tx resolve.Tx) error {
+		records, err := tx.Records(ctx, []entity.PUID{puid})
+		if err != nil {
+			return err
+		}
+		if rec := records[0]; rec != nil && rec.Deleted() && !rec.Birth.IsZero() {
+			rec.Birth = locality.ID{}
+			if err := tx.PutRecords(ctx, []*entity.Record{rec}); err != nil {
 				return err
 			}
-			if rec := records[0]; rec != nil && rec.Deleted() && !rec.Birth.IsZero() {
-				rec.Birth = locality.ID{}
-				if err := tx.PutRecords(ctx, []*entity.Record{rec}); err != nil {
-					return err
-				}
-			}
-			return tx.DeleteDecisions(ctx, []entity.PUID{puid})
-		})
+		}
+		return tx.DeleteDecisions(ctx, []entity.PUID{puid})
 	})
 }

@@ -149,7 +149,7 @@ func (h *Handle) WithEntities(ctx context.Context, records []*entity.Record) ([]
 // List returns live records; next is the After of the next page, 0 at the end.
 func (h *Handle) List(ctx context.Context, q Query) (records []*Record, next entity.PUID, err error) {
 	if q.Source != "" && !isSource(q.Source) {
-		return nil, 0, problem.Invalid("/source", "invalid", "%s", "no source has such a name")
+		return nil, 0, problem.Invalid("/source", "invalid", "no source has such a name")
 	}
 	limit, err := engine.Limit(q.Limit)
 	if err != nil {
@@ -179,9 +179,12 @@ func (h *Handle) withReadable(ctx context.Context, page []*entity.Record, damage
 	for _, rec := range page {
 		of, err := h.WithEntities(ctx, []*entity.Record{rec})
 		if errors.Is(err, cell.ErrDamaged) {
-			var e *entity.Entity
-			if e, err = h.engine.EntityOf(ctx, rec.Anchor); err == nil {
-				of = []*Record{{Record: rec, Entity: e.ID}}
+			stored, failed := h.engine.Stored(ctx, []entity.PUID{rec.Anchor})
+			switch {
+			case failed != nil:
+				err = failed
+			case stored[0] != nil:
+				of, err = []*Record{{Record: rec, Entity: stored[0].ID}}, nil
 			}
 		}
 		if row, ok := errors.AsType[*cell.DamagedError](err); ok {

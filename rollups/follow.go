@@ -111,7 +111,7 @@ func (f *following) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := catalogEvery
 		err := f.refresh(ctx)
-		if err == nil && !f.engine.Passive() {
+		if err == nil && !f.engine.Passive {
 			f.staff(ctx)
 			if f.promote(ctx) {
 				wait = catalogBusy

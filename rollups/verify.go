@@ -18,7 +18,7 @@ import (
 // Verify recomputes a rollup in one cell after the other, while reads and writes continue, and calls each with
 // the result of each cell. counted, if not nil, is called with the progress in a cell.
 func (h *Handle) Verify(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
-	return h.verify(ctx, name, !h.engine.Passive(), each, counted)
+	return h.verify(ctx, name, !h.engine.Passive, each, counted)
 }
 
 // Compare is Verify without writes: it does not record successful verifications in the cells.

@@ -99,7 +99,7 @@ func (a *app) howStep(n int, st *howStep, threshold json.Number) error {
 }
 
 func says(d *entity.Decision) string {
-	text := "somebody said so"
+	text := "decided by an unknown author"
 	if d.Author != "" {
 		text = term.Escape(d.Author) + " said so"
 	}
@@ -208,8 +208,8 @@ func (a *app) entityWhatIf() *cobra.Command {
 		},
 	}
 	c.Flags().StringArrayVar(&f.delete, "delete", nil, "an address: as if its record were not there; may be repeated")
-	c.Flags().StringArrayVar(&f.same, "same", nil, "an address: as if somebody had said that it and ADDRESS are one thing; may be repeated")
-	c.Flags().StringArrayVar(&f.different, "different", nil, "an address: as if somebody had said that it and ADDRESS are two things; may be repeated")
+	c.Flags().StringArrayVar(&f.same, "same", nil, "an address: as if it were decided that it and ADDRESS are one thing; may be repeated")
+	c.Flags().StringArrayVar(&f.different, "different", nil, "an address: as if it were decided that it and ADDRESS are two things; may be repeated")
 	c.Flags().StringArrayVar(&f.bits, "bits", nil, "a level and its bits, such as \"phone: equal=4.5\"; may be repeated")
 	c.Flags().Float64Var(&f.threshold, "threshold", 0, "bits from which two records are taken for one thing")
 	return a.connection(c)

@@ -121,14 +121,12 @@ func (e *Engine) documentsOf(ctx context.Context, id cell.ID, given string) (str
 	if err != nil || stored != nil || given == "" {
 		return string(stored), err
 	}
-	err = e.Do(ctx, id, func(c resolve.Cell) error {
-		return c.Update(ctx, func(tx resolve.Tx) error {
-			if err := read(tx); err != nil || stored != nil {
-				return err
-			}
-			stored = []byte(given)
-			return tx.PutDefinition(ctx, documentsName, stored)
-		})
+	err = e.Update(ctx, id, func(tx resolve.Tx) error {
+		if err := read(tx); err != nil || stored != nil {
+			return err
+		}
+		stored = []byte(given)
+		return tx.PutDefinition(ctx, documentsName, stored)
 	})
 	return string(stored), err
 }

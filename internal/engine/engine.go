@@ -30,8 +30,9 @@ type Engine struct {
 	Logger   *slog.Logger
 	Now      func() time.Time
 	ReadOnly bool
-	// Looks is ReadOnly without catching up: the process writes nothing even if it is alone.
-	Looks bool
+	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes, which
+	// do the work that is due.
+	Passive bool
 	// Documents is the document database beside the cells, nil if there is none.
 	Documents Documents
 	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the
@@ -47,10 +48,6 @@ func (e *Engine) Map() *cell.Map { return e.Cells.Map() }
 
 // Alone reports whether this process is the only one that uses the cells.
 func (e *Engine) Alone() bool { return e.Cells.Alone() }
-
-// Passive reports whether the process writes nothing at all: it was opened to look only, or read-only beside other
-// processes, which do the work that is due.
-func (e *Engine) Passive() bool { return e.Looks || e.ReadOnly && !e.Cells.Alone() }
 
 // CheckWrites returns ErrReadOnly if the installation was opened read-only.
 func (e *Engine) CheckWrites() error {

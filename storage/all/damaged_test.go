@@ -124,6 +124,34 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 	}
 }
 
+// A record whose anchor cannot be read is listed with the id of its stored entity.
+func TestP09_AMemberOfADamagedAnchorIsListed(t *testing.T) {
+	t.Parallel()
+	at := installations(t)["SQLite"]
+	svc := serve(t, at.url)
+	for _, source := range []string{"a", "b"} {
+		put(t, svc, source, "joes", "Joes Pizza", "415-555-2300")
+	}
+	e, err := svc.Entities().Find(t.Context(), "b:joes")
+	if err != nil || len(e.Members) != 2 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	anchor, other := e.Members[0].PUID, e.Members[1].PUID
+	home, err := svc.Cells().Map().Puid(int64(anchor))
+	if err := errors.Join(err, svc.Close()); err != nil {
+		t.Fatal(err)
+	}
+	at.damage(t, home, fmt.Sprintf("UPDATE record SET body = {text} WHERE puid = %d", int64(anchor)))
+
+	svc = serve(t, at.url)
+	defer svc.Close()
+	damaged := 0
+	list, _, err := svc.Records().List(t.Context(), records.Query{Damaged: func(*cell.DamagedError) { damaged++ }})
+	if err != nil || len(list) != 1 || list[0].PUID != other || list[0].Entity != e.ID || damaged != 1 {
+		t.Errorf("%d damaged rows, and the list has %+v, %v; want record %v of entity %v", damaged, list, err, other, e.ID)
+	}
+}
+
 // listsTheOthers reads all records in pages: each row except the damaged one occurs once, and that one is named.
 func listsTheOthers(t *testing.T, svc *locus.DB, home cell.ID, damaged entity.PUID) {
 	t.Helper()
