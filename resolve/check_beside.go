@@ -46,6 +46,8 @@ func (c *checker) settleBeside(ctx context.Context, id cell.ID, s step, found []
 	for _, f := range found {
 		looks[f.Difference] = 1
 	}
+	// A row may differ in several ways, one of them certain before the others. The next look finds it again.
+	reported := map[Difference]bool{}
 	for try := 0; len(found) > 0; try++ {
 		if try == checkTries {
 			c.busy = append(c.busy, found[0].What+" "+found[0].ID)
@@ -74,9 +76,11 @@ func (c *checker) settleBeside(ctx context.Context, id cell.ID, s step, found []
 		for _, f := range next {
 			n := looks[f.Difference] + 1
 			switch left := c.left(after, f.about); {
+			case reported[f.Difference]:
 			case left == abandoned: // the open redo entry is reported instead
 			case left == none && n >= sameLooks:
 				c.report(f.Difference)
+				reported[f.Difference] = true
 			default:
 				again[f.Difference], found = n, append(found, f)
 			}

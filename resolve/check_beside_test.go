@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+// between calls again before the first repeated look at records.
+type between struct {
+	resolve.Cell
+	again func()
+}
+
+type betweenTx struct {
+	resolve.Tx
+	again func()
+}
+
+func (b between) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	return b.Cell.View(ctx, func(tx resolve.Tx) error { return fn(betweenTx{tx, b.again}) })
+}
+
+func (b betweenTx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
+	if table == "record" {
+		b.again()
+	}
+	return b.Tx.RowsAt(ctx, table, keys)
+}
+
+// The row of a record differs in its key, and from the second look on in its birth too, so the two
+// differences become certain one look apart.
+func TestP09_CheckEndsWhereOneRowDiffersTwice(t *testing.T) {
+	t.Parallel()
+	var once sync.Once
+	unborn := func() error { return nil }
+	in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell {
+		return between{c, func() {
+			once.Do(func() {
+				if err := unborn(); err != nil {
+					t.Error(err)
+				}
+			})
+		}}
+	})
+	in.apply(t, world(3, 20))
+	in.clean(t)
+	once = sync.Once{}
+
+	var record, key []any
+	m := in.cells.Map()
+	for _, id := range m.Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Update(t.Context(), func(tx resolve.Tx) error {
+			keys, err := tx.ReadRows(t.Context(), "locus_key", nil, 1000)
+			if err != nil || key != nil {
+				return err
+			}
+			records, err := tx.ReadRows(t.Context(), "record", nil, 1000)
+			for _, k := range keys {
+				if i := slices.IndexFunc(records, func(r []any) bool { return r[0] == k[2] }); i >= 0 {
+					record, key = records[i], k
+				}
+			}
+			if key == nil {
+				return err
+			}
+			return errors.Join(err, tx.DeleteRows(t.Context(), "locus_key", [][]any{key[:2]}))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != nil {
+			unborn = func() error {
+				return c.Update(t.Context(), func(tx resolve.Tx) error {
+					births, err := tx.ReadRows(t.Context(), "birth", nil, 1000)
+					i := slices.IndexFunc(births, func(b []any) bool { return b[1] == record[0] })
+					if i < 0 {
+						return errors.Join(err, errors.New("the record has no birth"))
+					}
+					return errors.Join(err, tx.DeleteRows(t.Context(), "birth", [][]any{births[i][:1]}))
+				})
+			}
+			break
+		}
+	}
+	var what []string
+	for _, d := range in.differences(t, false) {
+		if d.What == "key" || d.What == "birth" {
+			what = append(what, d.What)
+		}
+	}
+	if want := []string{"key", "birth"}; !slices.Equal(what, want) {
+		t.Errorf("the check reports %v of the record, want %v", what, want)
+	}
+}
