@@ -179,9 +179,6 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 			}
 		}
 	}
-	if b.peek != nil {
-		return nil
-	}
 	if err := b.dir.SealOlder(ctx, positions); err != nil {
 		return fmt.Errorf("seal older cells: %w", err)
 	}
