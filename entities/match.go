@@ -102,7 +102,7 @@ type Candidate struct {
 type Prediction struct {
 	// Outcome is created (a new entity), matched (added to an entity), updated, unchanged or stale.
 	Outcome string
-	// Entity is the entity that the record would be in. It is zero for one that does not exist yet.
+	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.
 	Entity locality.ID
 	// Merges are the entities that would be merged into Entity. Splits are the entities whose records would no longer be
 	// all in one. Both are ordered.

@@ -48,7 +48,7 @@ type Near struct {
 // Prediction is what a put of a probe would do.
 type Prediction struct {
 	Outcome Outcome
-	// Entity is the entity that the record would be in. It is zero for one that does not exist yet.
+	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.
 	Entity locality.ID
 	// Merges are the entities whose ids would redirect to Entity afterwards. Splits are those whose records
 	// would no longer be in one entity, such as after a correction, or because a blocking key becomes a stop

@@ -136,8 +136,8 @@ func (in *installation) predicted(t conformance.TB, op resolve.Op, seen map[stri
 	}
 	after := in.entities(t)
 	want := resolve.Prediction{Outcome: put.Outcome, Entity: put.Entity}
-	if before[put.Entity] == nil && put.Version == 1 {
-		want.Entity = locality.ID{} // a new one; a record that was deleted gets its id back
+	if put.Outcome == resolve.Founded && put.Version == 1 {
+		want.Entity = locality.ID{} // a new id; a record that was deleted gets its own back
 	}
 	at := map[string]locality.ID{}
 	for id, refs := range after {
