@@ -62,11 +62,12 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Client counts hits. It is safe for concurrent use; concurrent callers share requests.
+// Client counts hits and matches records. It is safe for concurrent use; concurrent callers share requests.
 type Client struct {
 	opts     Options
 	http     http.Client
-	url      string
+	base     string // of the server
+	url      string // of hits
 	producer counter.Producer
 	seq      uint64 // of the last batch; used by the sender only
 
@@ -114,8 +115,9 @@ func New(server string, opts *Options) (*Client, error) {
 		return nil, fmt.Errorf("client: an option is negative: Waiting %d, Timeout %v, Patience %v", o.Waiting, o.Timeout, o.Patience)
 	}
 	ctx, end := context.WithCancel(context.Background())
+	base := strings.TrimSuffix(u.String(), "/")
 	c := &Client{
-		opts: o, http: *o.HTTP, url: strings.TrimSuffix(u.String(), "/") + "/v1/hits",
+		opts: o, http: *o.HTTP, base: base, url: base + "/v1/hits",
 		room: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{}), end: end,
 	}
 	// A redirect could count a hit at two servers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client counts hits on a Locus server over HTTP, each exactly once.
+// Package client counts hits on a Locus server over HTTP, each exactly once, and matches records without storing them
+// (Client.Match). The rest is about hits.
 //
 //	Add ──► queue ──► batch n of this producer ──► POST /v1/hits ──► each caller its results
 //	          ▲            │ no answer, or 503: again, under the same number

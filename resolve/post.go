@@ -164,6 +164,9 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	var positions []uint32
 	for p, w := range b.writes {
 		b.differ(w, m)
+		if b.peek != nil {
+			continue
+		}
 		for _, f := range w.add {
 			g := at(b.featureCell(f))
 			g.add = append(g.add, Posting{f, p})
@@ -260,6 +263,9 @@ func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error
 				want(f)
 			}
 		}
+	}
+	if b.peek != nil {
+		return b.assumeCarriers(ctx, limits, m)
 	}
 	carriers, err := b.carriersOf(ctx, ask, limits)
 	maps.Copy(m.carriers, carriers)

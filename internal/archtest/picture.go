@@ -202,7 +202,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"internal/definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
+			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
 			"internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},

@@ -34,6 +34,8 @@ type Columns struct {
 	// Many are the attributes that can have several values. For any other, a second value is an alternative; see
 	// Reader.Alternatives.
 	Many []string
+	// NoRefs accepts rows without a source or a key, which are matched and not stored.
+	NoRefs bool
 	// IgnoreUnknown skips unknown columns instead of rejecting the file.
 	IgnoreUnknown bool
 }

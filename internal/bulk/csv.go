@@ -85,6 +85,7 @@ func (r *csvReader) readHeader() error {
 			continue
 		}
 		switch n := count(r.targets, needed.target); {
+		case n == 0 && r.columns.NoRefs && (needed.target == ColumnSource || r.columns.Key == ""):
 		case n == 0:
 			return r.fault(line, needed.hint, "there is no column %.60q", needed.column)
 		case n > 1:

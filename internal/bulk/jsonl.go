@@ -237,6 +237,9 @@ func (r *jsonlReader) complete(row *Row, fields strictjson.Value, mixed bool) {
 
 // lacks returns the pointer and the reason if the row lacks something it needs; key is the name of the key field.
 func (r *jsonlReader) lacks(row *Row, key string) (at, reason string) {
+	if r.columns.NoRefs {
+		return "", ""
+	}
 	for _, needed := range []struct{ name, value, hint string }{
 		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
 		{key, row.Key, "--key NAME names the field with the source's own key"},

@@ -42,6 +42,7 @@ var asking = [][]string{
 	{"record", "erase", "crm:2", "--dry-run"},
 	{"route", "crm:1"},
 	{"ingest", "--source", "more", "--key", "id", "--dry-run", "FILE"},
+	{"match", "--source", "more", "--key", "id", "FILE"},
 	{"change", "tail", "--all"},
 	{"decision", "list"},
 	{"decision", "export"},

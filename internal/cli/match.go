@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// matching holds the flags of match.
+type matching struct {
+	ingesting
+	output string
+	top    int
+	least  float64
+}
+
+func (a *app) matchCommand() *cobra.Command {
+	var o matching
+	c := &cobra.Command{
+		Use:   "match FILE",
+		Short: "Match the rows of a file without storing them: the entities near each, and what a put would do",
+		Long: "Writes a line for each row and entity: CSV, or JSON lines with --json or if the name after -o ends in .jsonl.\n" +
+			"A row without any entity has one line. The file is read as locus ingest reads it, but needs no source and key;\n" +
+			"with both, the line says what an update of that record would do. Nothing is stored, and rows do not see each other.",
+		Example: "  locus match customers.csv -o matches.csv\n" +
+			"  locus match --url http://127.0.0.1:7070 --map tel=phones --ignore-unknown --json new.jsonl",
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(args[0]); err != nil {
+				return err
+			}
+			return a.connected(func(c *cobra.Command, cl *client, args []string) error {
+				kinds, err := cl.kinds(c.Context(), o.kind)
+				if err != nil {
+					return err
+				}
+				return a.match(c.Context(), cl, kinds, &o, args[0])
+			})(c, args)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; without it the standard output")
+	f.StringVar(&o.source, "source", "", "source of all rows; without it a column source may say it")
+	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\", which may be missing)")
+	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, and where there is none they are places")
+	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
+	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
+		"column=attribute, for columns with other names, as in locus ingest. Or postgres://HOST/NAME, where the cell map of a shared installation is")
+	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
+	f.IntVar(&o.top, "top", 5, "entities of one row at most, 1 to 100")
+	f.Float64Var(&o.least, "min-match-weight", 0, "bits from which an entity is listed; below 0 lists different ones too")
+	f.IntVar(&o.limit, "limit", 0, "stop after so many rows, 0 for all")
+	return a.connection(c)
+}
+
+func (o *matching) check(file string) error {
+	o.batch = 500
+	switch ext := strings.ToLower(filepath.Ext(o.output)); {
+	case o.output != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext):
+		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: the name says the format, .csv or .jsonl", o.output)
+	case o.output != "" && filepath.Clean(o.output) == filepath.Clean(file):
+		return usage("-o matches.csv", "-o %.80q would replace the file that is read", o.output)
+	case o.top < 1 || o.top > entities.MaxTop:
+		return usage("--top 5", "--top %d: want 1 to %d", o.top, entities.MaxTop)
+	case o.least < -100 || o.least > 100:
+		return usage("--min-match-weight 0", "--min-match-weight %g: want -100 to 100 bits", o.least)
+	}
+	return o.ingesting.check([]string{file})
+}
+
+// matcher matches the rows of a file batch by batch.
+type matcher struct {
+	*app
+
+	client  *client
+	flags   *matching
+	reader  *bulk.Reader
+	out     matchWriter
+	rows    []probed
+	size    int // bytes of the rows to send
+	counts  map[string]int64
+	total   int64
+	refused int64
+	why     *bulk.RowError // of the first refused row
+}
+
+// probed is a row to match: refused locally, or sent.
+type probed struct {
+	row     *bulk.Row
+	refused *bulk.RowError
+	text    []byte // JSON of the probe
+}
+
+// matchBody is the maximum size of the probes of one request, below that of a body.
+const matchBody = 900 << 10
+
+func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *matching, file string) (err error) {
+	columns := o.columns(kinds)
+	columns.NoRefs = true
+	m := &matcher{app: a, client: cl, flags: o, counts: map[string]int64{}}
+	if m.reader, err = bulk.Open(file, a.stdin, bulk.Format(o.format), columns); err != nil {
+		return err
+	}
+	defer m.reader.Close()
+	if m.out, err = a.openMatches(o); err != nil {
+		return err
+	}
+	if err := m.run(ctx); err != nil {
+		return errors.Join(err, m.out.close(false))
+	}
+	if err := m.out.close(true); err != nil {
+		return err
+	}
+	if err := m.summary(); err != nil {
+		return err
+	}
+	if m.refused == 0 {
+		return nil
+	}
+	return &failure{
+		Code: "partly_refused", Exit: exitPartly, Hint: "the lines with the outcome refused say why",
+		Message: fmt.Sprintf("%s of %s refused, the first at line %d: %s", term.Count(m.refused), counted(m.total, "row", "rows"), m.why.Line, m.why.Reason),
+	}
+}
+
+func (m *matcher) run(ctx context.Context) error {
+	for m.flags.limit == 0 || m.total < int64(m.flags.limit) {
+		row, err := m.reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		p := probed{row: row}
+		if err != nil {
+			if !errors.As(err, &p.refused) {
+				return err
+			}
+		} else if p.text, err = json.Marshal(probeOf(row)); err != nil {
+			return fmt.Errorf("write the probe of line %d: %w", row.Line, err)
+		}
+		if len(m.rows) == m.flags.batch || m.size+len(p.text) > matchBody {
+			if err := m.flush(ctx); err != nil {
+				return err
+			}
+		}
+		m.rows, m.size = append(m.rows, p), m.size+len(p.text)+1
+		m.total++
+	}
+	return m.flush(ctx)
+}
+
+// probeOf returns a row as the API takes it. A key without a source only names the row in the output.
+func probeOf(row *bulk.Row) httpapi.ProbeInput {
+	p := httpapi.ProbeInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed, Attributes: row.Attributes}
+	if p.Source == "" {
+		p.Key = ""
+	}
+	return p
+}
+
+// flush sends the rows and writes their results in the order of the file.
+func (m *matcher) flush(ctx context.Context) error {
+	var sent []*probed
+	body := fmt.Appendf(nil, `{"put":true,"top":%d,"min_match_weight":%g,"probes":[`, m.flags.top, m.flags.least)
+	for i := range m.rows {
+		if p := &m.rows[i]; p.refused == nil {
+			if len(sent) > 0 {
+				body = append(body, ',')
+			}
+			sent, body = append(sent, p), append(body, p.text...)
+		}
+	}
+	var answer httpapi.MatchResponse
+	if len(sent) > 0 {
+		var err error
+		body = append(body, "]}"...)
+		if stopped := persist(ctx, ctx, func() bool {
+			answer = httpapi.MatchResponse{}
+			_, err = m.client.do(ctx, http.MethodPost, "/v1/match", nil, body, &answer)
+			return repeatable(err)
+		}); stopped != nil {
+			return &failure{Code: "interrupted", Exit: exitInterrupted, Err: stopped, Message: "interrupted; nothing was stored"}
+		}
+		if err != nil {
+			return err
+		}
+		if len(answer.Results) != len(sent) {
+			return fmt.Errorf("match %d rows: the server answered for %d", len(sent), len(answer.Results))
+		}
+	}
+	for i := range m.rows {
+		p := &m.rows[i]
+		var result *httpapi.MatchResult
+		if p.refused == nil {
+			result, answer.Results = &answer.Results[0], answer.Results[1:]
+			if result.Error != nil {
+				p.refused = rowError(p.row, result.Error)
+			}
+		}
+		if err := m.write(p, result); err != nil {
+			return err
+		}
+	}
+	m.rows, m.size = m.rows[:0], 0
+	return nil
+}
+
+// write writes the lines of a row.
+func (m *matcher) write(p *probed, r *httpapi.MatchResult) error {
+	line := matchLine{Outcome: refused}
+	if p.refused != nil {
+		m.refused++
+		m.counts[refused]++
+		if m.why == nil {
+			m.why = p.refused
+		}
+		line.Line, line.Reason = p.refused.Line, strings.TrimPrefix(p.refused.Pointer+": "+p.refused.Reason, ": ")
+		return m.out.write(&line)
+	}
+	line = matchLine{Line: p.row.Line, Source: p.row.Source, Key: p.row.Key, Reason: r.Reason}
+	switch {
+	case r.Put != nil:
+		line.Outcome, line.Into = r.Put.Outcome, r.Put.Entity.String()
+		if r.Put.Entity.IsZero() {
+			line.Into = ""
+		}
+	case r.PutError != nil:
+		line.Outcome = "incomplete"
+		if line.Reason == "" {
+			line.Reason = r.PutError.Detail
+		}
+	}
+	m.counts[line.Outcome]++
+	if len(r.Entities) == 0 {
+		return m.out.write(&line)
+	}
+	for i, e := range r.Entities {
+		of := line
+		of.Rank, of.Entity, of.Level, of.MatchWeight, of.Relation = i+1, e.ID.String(), string(e.Level), &e.MatchWeight, e.Relation
+		of.Record, of.Name = e.Record.String(), winner(e.View, "name")
+		if err := m.out.write(&of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchOutcomes are the outcomes in display order.
+var matchOutcomes = []string{"created", "matched", "updated", "unchanged", "stale", "incomplete", refused}
+
+func (m *matcher) summary() error {
+	if m.json {
+		var b bytes.Buffer
+		if err := json.NewEncoder(&b).Encode(map[string]any{"rows": m.total, "counts": m.counts}); err != nil {
+			return fmt.Errorf("write the summary: %w", err)
+		}
+		return m.printRaw(typed("summary", b.Bytes()))
+	}
+	var parts []string
+	for _, outcome := range matchOutcomes {
+		if n := m.counts[outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", term.Count(n), outcome))
+		}
+	}
+	m.say("%s: %s; nothing was stored", counted(m.total, "row", "rows"), strings.Join(parts, ", "))
+	return nil
+}

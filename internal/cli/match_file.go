@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// matchLine is a line of the output: a row of the file and one of the entities near it.
+type matchLine struct {
+	Line   int64  `json:"line"`
+	Source string `json:"source,omitempty"`
+	Key    string `json:"key,omitempty"`
+	// Outcome is what a put of the row would do, incomplete if it would be refused, or refused. Into is the entity that
+	// the record would be in.
+	Outcome string `json:"outcome"`
+	Into    string `json:"into,omitempty"`
+	// Rank is 1 for the best entity; the following fields describe it.
+	Rank        int          `json:"rank,omitempty"`
+	Entity      string       `json:"entity,omitempty"`
+	Level       string       `json:"level,omitempty"`
+	MatchWeight *match.Score `json:"match_weight,omitempty"`
+	Relation    string       `json:"relation,omitempty"`
+	Record      string       `json:"record,omitempty"`
+	Name        string       `json:"name,omitempty"`
+	// Reason says why there is no entity, or why the row was refused.
+	Reason string `json:"reason,omitempty"`
+}
+
+var matchHeader = []string{"line", "source", "key", "outcome", "into", "rank", "entity", "level", "match_weight", "relation", "record", "name", "reason"}
+
+func (l *matchLine) fields() []string {
+	rank, weight := "", ""
+	if l.Rank > 0 {
+		rank, weight = strconv.Itoa(l.Rank), strings.TrimPrefix(l.MatchWeight.String(), "+")
+	}
+	return []string{strconv.FormatInt(l.Line, 10), l.Source, l.Key, l.Outcome, l.Into, rank, l.Entity, l.Level, weight, l.Relation, l.Record, l.Name, l.Reason}
+}
+
+// matchWriter writes lines. close with keep false removes a file that is not complete.
+type matchWriter interface {
+	write(*matchLine) error
+	close(keep bool) error
+}
+
+// openMatches returns the writer of the output. A file gets its name once it is complete.
+func (a *app) openMatches(o *matching) (matchWriter, error) {
+	f := &matchFile{to: o.output}
+	into := io.Writer(a.stdout)
+	if o.output != "" {
+		var err error
+		if f.file, err = os.Create(o.output + ".new"); err != nil {
+			return nil, fmt.Errorf("create the output: %w", err)
+		}
+		into = f.file
+	}
+	f.buffer = bufio.NewWriter(into)
+	if strings.HasSuffix(strings.ToLower(o.output), ".csv") || o.output == "" && !a.json {
+		f.csv = csv.NewWriter(f.buffer)
+		return f, f.csv.Write(matchHeader)
+	}
+	f.json = json.NewEncoder(f.buffer)
+	f.json.SetEscapeHTML(false)
+	return f, nil
+}
+
+type matchFile struct {
+	to     string
+	file   *os.File // nil for the standard output
+	buffer *bufio.Writer
+	csv    *csv.Writer
+	json   *json.Encoder
+}
+
+func (f *matchFile) write(l *matchLine) error {
+	if f.csv != nil {
+		return f.csv.Write(l.fields())
+	}
+	return f.json.Encode(struct {
+		Type string `json:"type"`
+		*matchLine
+	}{"match", l})
+}
+
+func (f *matchFile) close(keep bool) error {
+	var err error
+	if f.csv != nil {
+		f.csv.Flush()
+		err = f.csv.Error()
+	}
+	if err = errors.Join(err, f.buffer.Flush()); f.file == nil {
+		return err
+	}
+	if err = errors.Join(err, f.file.Close()); err == nil && keep {
+		if err = os.Rename(f.file.Name(), f.to); err == nil {
+			return nil
+		}
+	}
+	if !keep {
+		err = nil // the reason is known
+	}
+	return errors.Join(err, os.Remove(f.file.Name()))
+}
