@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
@@ -24,6 +25,7 @@ type csvReader struct {
 
 	header  []string
 	targets []string
+	lists   []bool // whether a column has lists: phones[]
 	raw     []byte // the beginning of the row as written
 	text    []byte // the row, unquoted
 	ends    []int  // where each field ends in text
@@ -70,9 +72,10 @@ func (r *csvReader) readHeader() error {
 		case slices.Contains(r.header[:i], column):
 			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
 		}
-		target, reason := r.columns.target(column, mixed)
+		name, list := r.columns.list(column)
+		target, reason := r.columns.target(name, mixed)
 		unknown = cmp.Or(unknown, reason)
-		r.targets = append(r.targets, target)
+		r.targets, r.lists = append(r.targets, target), append(r.lists, list)
 	}
 	if reason := r.columns.unmapped(r.header); reason != "" {
 		return r.fault(line, "the columns are: "+listed(r.header), "%s", reason)
@@ -125,7 +128,9 @@ func (r *csvReader) Next() (*Row, error) {
 				row.Attributes[target] = append(row.Attributes[target], value)
 			}
 		default:
-			if value != "" {
+			if r.lists[i] && value != "" {
+				row.Attributes[target] = append(row.Attributes[target], exchange.SplitList(value)...)
+			} else if value != "" {
 				row.Attributes[target] = append(row.Attributes[target], value)
 			}
 		}
