@@ -39,7 +39,7 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 			problems = append(problems, problem.New("/observed_at", "in_future", "the time of an observation lies in the future"))
 		}
 	}
-	attributes, size := sent(p.Attributes), 0
+	attributes, size := Sent(p.Attributes), 0
 	for name, values := range attributes {
 		size += len(name)
 		for _, v := range values {
@@ -62,8 +62,9 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	return problems
 }
 
-// sent drops values that count as not sent: empty ones and those of white space only.
-func sent(attributes entity.Attributes) entity.Attributes {
+// Sent returns attributes without the values that count as not sent: empty ones and those of white space only. It does
+// not change its argument.
+func Sent(attributes entity.Attributes) entity.Attributes {
 	blank := false
 	for _, values := range attributes {
 		blank = blank || len(values) == 0

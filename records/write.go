@@ -25,7 +25,7 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	now := h.engine.Now()
 	for i, p := range puts {
 		results[i].Ref = p.Ref
-		p.Attributes = sent(p.Attributes)
+		p.Attributes = Sent(p.Attributes)
 		kind := h.engine.Schema(p.Kind)
 		if kind == nil && !h.engine.Alone() && h.engine.EnsureKind(ctx, p.Kind) == nil {
 			kind = h.engine.Schema(p.Kind)

@@ -37,42 +37,10 @@ type changed struct {
 // resolve is the third round: edges, clusters, entities. Everything is decided before anything is written;
 // then each cell gets one transaction.
 func (b *batch) resolve(ctx context.Context, m *meetings) error {
-	now, err := b.compare(ctx, m)
+	out := &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
+	p, err := b.decideAll(ctx, m, out)
 	if err != nil {
 		return err
-	}
-	stored := make(map[entity.PUID]edges, len(b.writes))
-	var have []entity.PUID
-	for p, w := range b.writes {
-		if w.fresh() && !w.back && !b.repair {
-			stored[p] = nil
-		} else {
-			have = append(have, p)
-		}
-	}
-	if err := b.readAround(ctx, stored, have); err != nil {
-		return err
-	}
-	out := &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
-	seeds := b.diff(stored, now, out)
-	b.partners(seeds)
-	g := newGraph(b, stored, now)
-	var p *plan
-	for {
-		components, affected, err := b.changed(ctx, g, seeds)
-		if err != nil {
-			return err
-		}
-		if p, err = b.plan(ctx, g, components, affected); err != nil {
-			return err
-		}
-		beyond := p.beyond()
-		if len(beyond) == 0 {
-			break
-		}
-		for _, q := range beyond {
-			seeds[q] = struct{}{}
-		}
 	}
 	p.write(out)
 	if out.err != nil {
@@ -94,6 +62,47 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 		b.cache.put(n)
 	}
 	return nil
+}
+
+// decideAll compares the records of the batch, adds the changes of edges to out, and returns the new state of
+// all records that the batch affects. It writes nothing.
+func (b *batch) decideAll(ctx context.Context, m *meetings, out *outcomes) (*plan, error) {
+	now, err := b.compare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[entity.PUID]edges, len(b.writes))
+	var have []entity.PUID
+	for p, w := range b.writes {
+		if w.fresh() && !w.back && !b.repair {
+			stored[p] = nil
+		} else {
+			have = append(have, p)
+		}
+	}
+	if err := b.readAround(ctx, stored, have); err != nil {
+		return nil, err
+	}
+	seeds := b.diff(stored, now, out)
+	b.partners(seeds)
+	g := newGraph(b, stored, now)
+	for {
+		components, affected, err := b.changed(ctx, g, seeds)
+		if err != nil {
+			return nil, err
+		}
+		p, err := b.plan(ctx, g, components, affected)
+		if err != nil {
+			return nil, err
+		}
+		beyond := p.beyond()
+		if len(beyond) == 0 {
+			return p, nil
+		}
+		for _, q := range beyond {
+			seeds[q] = struct{}{}
+		}
+	}
 }
 
 // diff compares stored with current edges, row by row, and returns the records on both sides of every

@@ -31,7 +31,9 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 		writes, candidates = append(writes, w), append(candidates, c)
 		all = append(all, c...)
 	}
-	b.compared += len(all)
+	if b.peek == nil {
+		b.compared += len(all)
+	}
 	if err := b.load(ctx, b.nodes, unique(all)); err != nil {
 		return nil, err
 	}

@@ -59,9 +59,9 @@ func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 
 // readAround is batch.readAround with ask and without the cache of decisions.
 func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
-	partners, err := v.look(ctx, v.ask, func(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
-		return tx.Decisions(ctx, group)
-	}, stored, puids)
+	partners, err := v.keepAround(stored, puids, func(missing []entity.PUID) (map[entity.PUID]around, error) {
+		return v.look(ctx, v.ask, storedDecisions, missing)
+	})
 	if err != nil || len(partners) == 0 {
 		return err
 	}

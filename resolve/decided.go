@@ -22,16 +22,23 @@ type around struct {
 // readAround reads the edges of records into stored, unless they were read already, and the decisions about
 // them.
 func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
-	partners, err := b.look(ctx, b.read, b.decisions, stored, puids)
+	look := func(missing []entity.PUID) (map[entity.PUID]around, error) {
+		return b.look(ctx, b.read, b.decisions, missing)
+	}
+	if b.peek != nil {
+		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.peek.lookAround(ctx, missing) }
+	}
+	partners, err := b.keepAround(stored, puids, look)
 	if err != nil || len(partners) == 0 {
 		return err
 	}
 	return b.load(ctx, b.nodes, unique(partners))
 }
 
-// look is readAround with the given read functions. It returns the records that pair decisions name.
-func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Context, Tx, []entity.PUID) ([]entity.Decision, error),
-	stored map[entity.PUID]edges, puids []entity.PUID,
+// keepAround adds to stored and decided what look returns about the records that are not in stored yet. It
+// returns the records that pair decisions name.
+func (b *batch) keepAround(stored map[entity.PUID]edges, puids []entity.PUID,
+	look func(missing []entity.PUID) (map[entity.PUID]around, error),
 ) (partners []entity.PUID, err error) {
 	var missing []entity.PUID
 	for _, p := range unique(puids) {
@@ -39,7 +46,28 @@ func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Con
 			missing = append(missing, p)
 		}
 	}
-	err = fromHomes(ctx, b.Resolver, ask, missing, func(tx Tx, group []entity.PUID) (a around, err error) {
+	found, err := look(missing)
+	for _, p := range missing {
+		a, read := found[p]
+		if !read {
+			continue
+		}
+		stored[p] = a.edges
+		for _, d := range a.decisions {
+			if b.decided[p] = append(b.decided[p], d); d.Pair() {
+				partners = append(partners, d.A, d.B)
+			}
+		}
+	}
+	return partners, err
+}
+
+// look reads the edges of records and the decisions, not withdrawn, that are stored under them.
+func (r *Resolver) look(ctx context.Context, ask asking, decisions func(context.Context, Tx, []entity.PUID) ([]entity.Decision, error),
+	puids []entity.PUID,
+) (map[entity.PUID]around, error) {
+	found := make(map[entity.PUID]around, len(puids))
+	err := fromHomes(ctx, r, ask, puids, func(tx Tx, group []entity.PUID) (a around, err error) {
 		if a.edges, err = tx.Edges(ctx, group); err != nil {
 			return a, fmt.Errorf("read edges: %w", err)
 		}
@@ -49,25 +77,29 @@ func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Con
 		return a, nil
 	}, func(group []entity.PUID, a around) {
 		for _, p := range group {
-			stored[p] = nil
+			found[p] = around{}
 		}
 		for rows := a.edges; len(rows) > 0; {
 			n := 1
 			for n < len(rows) && rows[n].A == rows[0].A {
 				n++
 			}
-			stored[rows[0].A], rows = rows[:n:n], rows[n:]
+			found[rows[0].A], rows = around{edges: rows[:n:n]}, rows[n:]
 		}
 		for _, d := range a.decisions {
-			if d.Withdrawn {
-				continue
-			}
-			if b.decided[d.A] = append(b.decided[d.A], d); d.Pair() {
-				partners = append(partners, d.A, d.B)
+			if !d.Withdrawn {
+				of := found[d.A]
+				of.decisions = append(of.decisions, d)
+				found[d.A] = of
 			}
 		}
 	})
-	return partners, err
+	return found, err
+}
+
+// storedDecisions reads the decisions stored under records of one cell.
+func storedDecisions(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+	return tx.Decisions(ctx, group)
 }
 
 // decisions reads the decisions stored under records of one cell. Most cells have none; such a cell is not

@@ -142,6 +142,9 @@ func leads(n *node, leaders map[uint64]entity.PUID) bool {
 // carriersOf reads the carriers of features from all cells that may hold their postings, up to the limit of
 // each.
 func (b *batch) carriersOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+	if b.peek != nil {
+		return b.peek.carriersOf(ctx, limits)
+	}
 	groups := map[cell.ID][]uint64{}
 	carriers := make(map[uint64][]entity.PUID, len(limits))
 	for f := range limits {

@@ -171,12 +171,7 @@ func (p *plan) write(out *outcomes) {
 
 // retire removes a former entity whose anchor no longer leads a cluster, and counts the splits.
 func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
-	var parts []*cluster
-	for _, m := range old.Members {
-		if c := p.of[m.PUID]; c != nil && !slices.Contains(parts, c) {
-			parts = append(parts, c)
-		}
-	}
+	parts := p.parts(old)
 	o := out.at(anchor)
 	o.counts.Splits += int64(max(len(parts)-1, 0))
 	if p.byAnchor[anchor] != nil {
@@ -190,6 +185,16 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	o.counts.Entities--
 	o.changes = append(o.changes, change)
 	o.changed = append(o.changed, changed{anchor: anchor})
+}
+
+// parts returns the clusters that the records of a former entity are in now, in the order of its members.
+func (p *plan) parts(old *entity.Entity) (parts []*cluster) {
+	for _, m := range old.Members {
+		if c := p.of[m.PUID]; c != nil && !slices.Contains(parts, c) {
+			parts = append(parts, c)
+		}
+	}
+	return parts
 }
 
 // kind returns the kind of change of an entity, and the number of merges: one less than the number of

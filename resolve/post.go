@@ -164,6 +164,9 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	var positions []uint32
 	for p, w := range b.writes {
 		b.differ(w, m)
+		if b.peek != nil {
+			continue
+		}
 		for _, f := range w.add {
 			g := at(b.featureCell(f))
 			g.add = append(g.add, Posting{f, p})
@@ -175,6 +178,9 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 				g.remove = append(g.remove, Posting{f, p})
 			}
 		}
+	}
+	if b.peek != nil {
+		return nil
 	}
 	if err := b.dir.SealOlder(ctx, positions); err != nil {
 		return fmt.Errorf("seal older cells: %w", err)
@@ -260,6 +266,9 @@ func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error
 				want(f)
 			}
 		}
+	}
+	if b.peek != nil {
+		return b.assumeCarriers(ctx, limits, m)
 	}
 	carriers, err := b.carriersOf(ctx, ask, limits)
 	maps.Copy(m.carriers, carriers)

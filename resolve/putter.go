@@ -136,7 +136,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 			rec.Version, rec.Birth = stored.Version+1, stored.Birth
 		}
 		if rec.Birth.IsZero() {
-			birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
+			birth, err := p.birth(i)
 			if err != nil {
 				return fmt.Errorf("mint a birth id: %w", err)
 			}
@@ -162,6 +162,15 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
 	}
 	return nil
+}
+
+// birth returns a birth id for the record of an op. That of a hypothetical record is not minted: it is later
+// than all others.
+func (p *putter) birth(i int) (locality.ID, error) {
+	if p.peek != nil {
+		return unborn, nil
+	}
+	return p.opts.Mint(p.ops[i].Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
 }
 
 // contents orders observations of the same time. The greater one wins, so that the order of arrival does

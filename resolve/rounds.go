@@ -47,6 +47,8 @@ type batch struct {
 	cause   changelog.Cause // cause of the changes, "" to derive it from the writes
 	untold  bool            // cells may have older rules
 	repair  bool            // the writes come from the redo set: their consequences may be half done
+	// peek reads for a hypothetical batch, which writes nothing; nil if the batch is real. See Match.
+	peek *peek
 }
 
 func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
@@ -55,6 +57,22 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
 		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
 	}
+}
+
+// load adds records to nodes.
+func (b *batch) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
+	if b.peek != nil {
+		return b.peek.load(ctx, nodes, puids)
+	}
+	return b.Resolver.load(ctx, nodes, puids)
+}
+
+// entities reads the entities stored under these anchors; a missing one gets no entry.
+func (b *batch) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+	if b.peek != nil {
+		return b.peek.entitiesOf(ctx, anchors)
+	}
+	return b.entitiesOf(ctx, b.read, anchors)
 }
 
 // run runs the three rounds. After the first round every reported record is durable; what the others could

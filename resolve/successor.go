@@ -61,10 +61,10 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 	return successors, nil
 }
 
-// entities reads the entities stored under these anchors; a missing one gets no entry.
-func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+// entitiesOf reads the entities stored under these anchors; a missing one gets no entry.
+func (r *Resolver) entitiesOf(ctx context.Context, ask asking, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
-	err := fromHomes(ctx, r, r.read, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
+	err := fromHomes(ctx, r, ask, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
 		found, err := tx.Entities(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read entities: %w", err)

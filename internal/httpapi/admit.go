@@ -14,9 +14,10 @@ const (
 	health class = iota // no lane: it must answer even if nothing else does
 	reads
 	writes
-	hits  // batches share a commit, so many at once cost little
-	admin // changes the cells or scans all of them; up to an hour
-	feeds // followers of changes, without a time limit
+	matches // cost processor time, and must not delay reads
+	hits    // batches share a commit, so many at once cost little
+	admin   // changes the cells or scans all of them; up to an hour
+	feeds   // followers of changes, without a time limit
 	classes
 )
 
@@ -27,7 +28,7 @@ const adminRunning = 8
 const hitsPerWrite = 4
 
 func (c class) String() string {
-	return [...]string{"health", "reads", "writes", "hits", "admin", "feeds"}[c]
+	return [...]string{"health", "reads", "writes", "matches", "hits", "admin", "feeds"}[c]
 }
 
 // The price of a read is a number of places in its lane, which has 16 per processor. It is roughly the share of a
@@ -40,6 +41,9 @@ const (
 // price returns how many places a call takes.
 func (c *call) price() int {
 	price := 1 + c.route.price
+	if c.class == matches {
+		return price + len(c.body)/pricePerBody
+	}
 	if c.class != reads {
 		return price
 	}

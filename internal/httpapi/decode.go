@@ -47,7 +47,14 @@ func decodeBatch[T any, P interface {
 	if err != nil {
 		return nil, err
 	}
-	list := fields[name]
+	return decodeItems[T, P](fields[name], name, most, decode)
+}
+
+// decodeItems reads the array of a batch; see decodeBatch.
+func decodeItems[T any, P interface {
+	*T
+	refused() *Fault
+}](list strictjson.Value, name string, most int, decode func(strictjson.Value) T) ([]T, error) {
 	if list.Kind() != strictjson.Array {
 		return nil, wrongKind("/"+name, list, fmt.Sprintf("an array of 1 to %d %s", most, name))
 	}

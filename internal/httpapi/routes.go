@@ -112,6 +112,11 @@ func (s *Server) routes() []route {
 			summary:  "What entities would be if records were deleted, decisions made, or bits others; changes nothing",
 		},
 		{
+			method: "POST", path: "/v1/match", class: matches, handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
+			failures: deciding[:len(deciding)-2],
+			summary:  "Match 1 to 1000 records without storing them: the entities near each, and what a put would do; changes nothing",
+		},
+		{
 			method: "GET", path: "/v1/review", class: reads, price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
 			summary: "Pairs of records that a person should decide about, the best first",
 			query:   []param{{"limit", "How many to answer with at most, 1 to 100; 20 if left out", false}, lists[1]},

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+)
+
+// MatchRequest is the body of POST /v1/match.
+type MatchRequest struct {
+	Kind           string       `json:"kind,omitempty" doc:"The kind of all probes that do not name their own; the first of the installation if left out"`
+	Probes         []ProbeInput `json:"probes" minItems:"1" maxItems:"1000"`
+	Top            int          `json:"top,omitempty" minimum:"1" maximum:"100" doc:"How many entities per probe at most; 5 if left out"`
+	MinMatchWeight match.Score  `json:"min_match_weight,omitempty" doc:"Bits from which an entity is a candidate; 0 if left out, below 0 lists different ones too"`
+	Put            bool         `json:"put,omitempty" doc:"Adds what a put of each probe would do"`
+	Why            bool         `json:"why,omitempty" doc:"Adds the comparison to each candidate"`
+}
+
+// ProbeInput is a record to match that is not stored. All fields are optional.
+type ProbeInput struct {
+	Source     string     `json:"source,omitempty" doc:"Name of the source: decides which identifiers are compared"`
+	Key        string     `json:"key,omitempty" doc:"The source's own key: put is then about this record"`
+	Kind       string     `json:"kind,omitempty" doc:"The kind of the thing"`
+	ObservedAt string     `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
+	Attributes Attributes `json:"attributes,omitempty"`
+}
+
+// MatchResponse is the answer to POST /v1/match: a result for each probe, in order.
+type MatchResponse struct {
+	Results []MatchResult `json:"results"`
+}
+
+// MatchResult is the result of one probe. If Error is set, all other fields are empty.
+type MatchResult struct {
+	Entities []MatchEntity       `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
+	Reason   string              `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing could be compared"`
+	Skipped  []match.FeatureKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records have: what shares only those is missing"`
+	Put      *MatchPut           `json:"put,omitempty" doc:"What a put would do, if asked for"`
+	PutError *Fault              `json:"put_error,omitempty" doc:"Why a put would be refused, if put was asked for"`
+	Error    *Fault              `json:"error,omitempty"`
+}
+
+// MatchEntity is an entity near a probe, with its best pair.
+type MatchEntity struct {
+	ID          locality.ID        `json:"id"`
+	MatchWeight match.Score        `json:"match_weight" doc:"Bits of the best pair"`
+	Level       entities.Level     `json:"level" enum:"same,possible,different"`
+	Relation    string             `json:"relation,omitempty" enum:"part_of,has_part,co_located" doc:"What the probe is to the entity, if they are related things"`
+	Record      entity.Ref         `json:"record" doc:"The record of the entity in the best pair"`
+	Records     int                `json:"records" doc:"How many records the entity has"`
+	View        View               `json:"view" doc:"Merged attributes in the order of the kind"`
+	Why         *match.Explanation `json:"why,omitempty" doc:"The comparison, the probe first, if asked for"`
+}
+
+// MatchPut is what a put of a probe would do.
+type MatchPut struct {
+	Outcome string        `json:"outcome" enum:"created,matched,updated,unchanged,stale"`
+	Entity  locality.ID   `json:"entity,omitzero" doc:"The entity that the record would be in; missing if the put would create it"`
+	Merges  []locality.ID `json:"merges,omitempty" doc:"Entities that would be merged into it"`
+	Splits  []locality.ID `json:"splits,omitempty" doc:"Entities whose records would no longer be all in one"`
+}
+
+// pricePerBody is how many bytes of a body cost one more place in the lane of matches: about a hundred probes.
+const pricePerBody = 32 << 10
+
+func (s *Server) match(c *call) (any, error) {
+	items, opts, err := decodeMatch(c.body)
+	if err != nil {
+		return nil, err
+	}
+	probes := make([]entities.Probe, 0, len(items))
+	for i := range items {
+		if p := &items[i].put; items[i].fault == nil {
+			probes = append(probes, entities.Probe{Ref: p.Ref, Kind: p.Kind, Observed: p.Observed, Attributes: p.Attributes})
+		}
+	}
+	var found []entities.Found
+	if len(probes) > 0 {
+		if found, err = s.svc.Entities().Match(c, probes, &opts); err != nil {
+			return nil, err
+		}
+	}
+	answer := MatchResponse{Results: make([]MatchResult, len(items))}
+	for i := range items {
+		r := &answer.Results[i]
+		r.Entities = []MatchEntity{}
+		if r.Error = items[i].fault; r.Error != nil {
+			continue
+		}
+		s.matched(r, &found[0], itemPointer("probes", i))
+		found = found[1:]
+	}
+	return answer, nil
+}
+
+func (s *Server) matched(r *MatchResult, f *entities.Found, pointer string) {
+	if f.Err != nil {
+		r.Error = toFault(f.Err, pointer)
+		return
+	}
+	r.Reason, r.Skipped = f.Reason, f.Skipped
+	if f.PutErr != nil {
+		r.PutError = toFault(f.PutErr, pointer)
+	}
+	if f.Put != nil {
+		r.Put = &MatchPut{f.Put.Outcome, f.Put.Entity, f.Put.Merges, f.Put.Splits}
+	}
+	for _, c := range f.Candidates {
+		e := c.Entity
+		r.Entities = append(r.Entities, MatchEntity{
+			ID: e.ID, MatchWeight: c.MatchWeight, Level: c.Level, Relation: c.Relation, Record: c.Record, Records: len(e.Members), Why: c.Why,
+			View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Members[m].Ref }),
+		})
+	}
+}
+
+func decodeMatch(body []byte) (items []item, opts entities.MatchOptions, err error) {
+	fields, err := object(body, "kind", "probes", "top", "min_match_weight", "put", "why")
+	if err != nil {
+		return nil, opts, err
+	}
+	kind := ""
+	if v, given := fields["kind"]; given {
+		if kind, err = textAt(v, "/kind"); err != nil {
+			return nil, opts, err
+		}
+	}
+	if _, given := fields["top"]; given {
+		if opts.Top, err = number(fields, "top", entities.MaxTop); err != nil {
+			return nil, opts, err
+		}
+	}
+	if v, given := fields["min_match_weight"]; given {
+		if opts.MinMatchWeight, err = bitsAt(v, "/min_match_weight"); err != nil {
+			return nil, opts, err
+		}
+	}
+	for name, to := range map[string]*bool{"put": &opts.Put, "why": &opts.Why} {
+		if v, given := fields[name]; given {
+			if v.Kind() != strictjson.Bool {
+				return nil, opts, wrongKind("/"+name, v, "true or false")
+			}
+			*to = string(v.Raw()) == "true"
+		}
+	}
+	items, err = decodeItems(fields["probes"], "probes", entities.MaxProbes, func(v strictjson.Value) item {
+		it := decodeRecord(v)
+		if it.put.Kind == "" {
+			it.put.Kind = kind
+		}
+		return it
+	})
+	return items, opts, err
+}

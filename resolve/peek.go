@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// peek reads for hypothetical batches that run concurrently, one for each probe. It collects what they ask
+// for until every one of them waits or has ended, then reads it for all, with one transaction per cell. What
+// was read is kept for the call, so all batches see the same state of a record. It takes no lease and no lock
+// of the Resolver, and does not use its caches, which belong to the lease holder.
+type peek struct {
+	*Resolver
+	nodes    table[entity.PUID, *node]
+	around   table[entity.PUID, around]
+	entities table[entity.PUID, *entity.Entity]
+	carriers table[wanted, []entity.PUID]
+
+	mu      sync.Mutex
+	running int           // batches that have not ended
+	waiting int           // batches that wait for the next round
+	round   chan struct{} // closed once the next round has been read
+}
+
+// wanted names the carriers of a feature, up to a limit.
+type wanted struct {
+	feature uint64
+	limit   int
+}
+
+func (r *Resolver) newPeek(batches int) *peek {
+	p := &peek{Resolver: r, running: batches, round: make(chan struct{})}
+	home := func(q entity.PUID) cell.ID { id, _ := r.home(q); return id }
+	p.nodes = newTable(home, func(ctx context.Context, puids []entity.PUID) (map[entity.PUID]*node, error) {
+		nodes := make(map[entity.PUID]*node, len(puids))
+		return nodes, r.readNodes(ctx, r.view, nodes, puids)
+	})
+	p.around = newTable(home, func(ctx context.Context, puids []entity.PUID) (map[entity.PUID]around, error) {
+		return r.look(ctx, r.view, storedDecisions, puids)
+	})
+	p.entities = newTable(home, func(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+		return r.entitiesOf(ctx, r.view, anchors)
+	})
+	p.carriers = newTable(func(w wanted) cell.ID { return r.featureCell(w.feature) }, p.readCarriers)
+	return p
+}
+
+func (p *peek) readCarriers(ctx context.Context, asked []wanted) (map[wanted][]entity.PUID, error) {
+	limits := make(map[uint64]int, len(asked))
+	for _, w := range asked {
+		limits[w.feature] = max(limits[w.feature], w.limit)
+	}
+	b := &batch{Resolver: p.Resolver}
+	found, err := b.carriersOf(ctx, p.view, limits)
+	carriers := make(map[wanted][]entity.PUID, len(asked))
+	for _, w := range asked {
+		list := found[w.feature]
+		carriers[w] = list[:min(len(list), w.limit)]
+	}
+	return carriers, err
+}
+
+// load is batch.load for a hypothetical batch.
+func (p *peek) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
+	missing := slices.DeleteFunc(slices.Clone(puids), func(q entity.PUID) bool { return nodes[q] != nil })
+	return p.nodes.get(ctx, p, missing, func(q entity.PUID, n *node) {
+		if n != nil {
+			nodes[q] = n
+		}
+	})
+}
+
+// entitiesOf is batch.entities for a hypothetical batch.
+func (p *peek) entitiesOf(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+	found := make(map[entity.PUID]*entity.Entity, len(anchors))
+	return found, p.entities.get(ctx, p, anchors, func(q entity.PUID, e *entity.Entity) {
+		if e != nil {
+			found[q] = e
+		}
+	})
+}
+
+// lookAround is Resolver.look for a hypothetical batch.
+func (p *peek) lookAround(ctx context.Context, puids []entity.PUID) (map[entity.PUID]around, error) {
+	found := make(map[entity.PUID]around, len(puids))
+	return found, p.around.get(ctx, p, puids, func(q entity.PUID, a around) { found[q] = a })
+}
+
+// carriersOf is batch.carriersOf for a hypothetical batch.
+func (p *peek) carriersOf(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+	asked := make([]wanted, 0, len(limits))
+	for f, limit := range limits {
+		asked = append(asked, wanted{f, limit})
+	}
+	found := make(map[uint64][]entity.PUID, len(limits))
+	return found, p.carriers.get(ctx, p, asked, func(w wanted, list []entity.PUID) { found[w.feature] = list })
+}
+
+// wait returns after the next round of reads. The caller holds p.mu, also when wait returns.
+func (p *peek) wait(ctx context.Context) {
+	round := p.round
+	p.waiting++
+	p.advance(ctx)
+	p.mu.Unlock()
+	<-round
+	p.mu.Lock()
+}
+
+// end marks a batch as ended.
+func (p *peek) end(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running--
+	p.advance(ctx)
+}
+
+// advance reads a round if all running batches wait for it. The caller holds p.mu; no batch needs it before
+// the round is over.
+func (p *peek) advance(ctx context.Context) {
+	if p.waiting == 0 || p.waiting < p.running {
+		return
+	}
+	var reads sync.WaitGroup
+	for _, read := range []func(context.Context){p.nodes.fill, p.around.fill, p.entities.fill, p.carriers.fill} {
+		reads.Go(func() { read(ctx) })
+	}
+	reads.Wait()
+	close(p.round)
+	p.round, p.waiting = make(chan struct{}), 0
+}
+
+// table keeps what a peek has read of one kind, by address. A missing row is kept as the zero value.
+type table[K comparable, V any] struct {
+	read func(context.Context, []K) (map[K]V, error)
+	// at returns the cell of an address; if a cell is unavailable, the addresses of the others are read without it.
+	at     func(K) cell.ID
+	known  map[K]V
+	failed map[K]error
+	asked  map[K]struct{} // to read in the next round
+}
+
+func newTable[K comparable, V any](at func(K) cell.ID, read func(context.Context, []K) (map[K]V, error)) table[K, V] {
+	return table[K, V]{read: read, at: at, known: map[K]V{}, failed: map[K]error{}, asked: map[K]struct{}{}}
+}
+
+// get calls take for each key. The error is that of the first key that cannot be read.
+func (t *table[K, V]) get(ctx context.Context, p *peek, keys []K, take func(K, V)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waits := false
+	for _, k := range keys {
+		if _, known := t.known[k]; !known && t.failed[k] == nil {
+			t.asked[k] = struct{}{}
+			waits = true
+		}
+	}
+	if waits {
+		p.wait(ctx)
+	}
+	for _, k := range keys {
+		if err := t.failed[k]; err != nil {
+			return err
+		}
+		take(k, t.known[k])
+	}
+	return nil
+}
+
+// fill reads what was asked for.
+func (t *table[K, V]) fill(ctx context.Context) {
+	if len(t.asked) == 0 {
+		return
+	}
+	keys := slices.Collect(maps.Keys(t.asked))
+	clear(t.asked)
+	err := t.fillSome(ctx, keys)
+	if !errors.Is(err, ErrUnavailable) || outdated(err) || ctx.Err() != nil {
+		t.fail(keys, err)
+		return
+	}
+	groups := map[cell.ID][]K{}
+	for _, k := range keys {
+		groups[t.at(k)] = append(groups[t.at(k)], k)
+	}
+	for _, group := range groups {
+		t.fail(group, t.fillSome(ctx, group))
+	}
+}
+
+func (t *table[K, V]) fillSome(ctx context.Context, keys []K) error {
+	found, err := t.read(ctx, keys)
+	if err == nil {
+		for _, k := range keys {
+			t.known[k] = found[k]
+		}
+	}
+	return err
+}
+
+func (t *table[K, V]) fail(keys []K, err error) {
+	if err == nil {
+		return
+	}
+	for _, k := range keys {
+		t.failed[k] = err
+	}
+}

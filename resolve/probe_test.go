@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// everything lists every pair that is compared.
+var everything = resolve.Matching{Top: 1 << 20, Least: -30_000}
+
+// openInOrder returns an installation where a later birth id is always greater, as those of a real clock are.
+func openInOrder(t testing.TB, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
+	t.Helper()
+	cells := open(t, t.TempDir(), nil).cells
+	born := uint32(0)
+	r, err := resolve.New(resolve.Options{
+		Cells: wrapped{cells, wrap}, Rules: resolve.NewRules(1, matcher), Now: ticks(), Cache: 200,
+		Mint: func(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
+			id, err := birth(ref, segment)
+			born++
+			binary.BigEndian.PutUint32(id[12:], born)
+			return id, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &installation{r, cells, matcher}
+}
+
+// In random worlds with merges, splits, stop keys, identical records, decisions and deletions, a match
+// predicts exactly what the put then does.
+func TestMatch_SaysWhatPutDoes(t *testing.T) {
+	t.Parallel()
+	in := openInOrder(t, nil)
+	ops := world(7, 40)
+	in.apply(t, ops[:len(ops)-30])
+	in.decide(t, rulings(rand.New(rand.NewPCG(7, 20)), ops[:len(ops)-30], 25)...)
+	seen := map[string]int{}
+	conformance.Check(t, 40, func(rt *rapid.T) {
+		var undo, redo []resolve.Op
+		for range rapid.IntRange(1, 4).Draw(rt, "steps") {
+			op := ops[rapid.IntRange(0, len(ops)-1).Draw(rt, "content")]
+			of := ops[rapid.IntRange(0, len(ops)-31).Draw(rt, "key")]
+			if op.Ref = of.Ref; rapid.Bool().Draw(rt, "new") {
+				op.Key = fmt.Sprint("new ", rapid.IntRange(0, 3).Draw(rt, "new key"))
+			} else {
+				redo = append(redo, of)
+			}
+			switch rapid.IntRange(0, 9).Draw(rt, "what") {
+			case 0:
+				op.Observed = time.UnixMilli(1_600_000_000_000) // older than all
+			case 1:
+				op = of
+			case 2, 3, 4: // content of two things
+				op.Observed = time.Time{}
+				op.Attributes = entity.Attributes{"name": op.Attributes["name"], "phones": {
+					"415-555-0007", fmt.Sprintf("415-555-%04d", rapid.IntRange(0, 120).Draw(rt, "phone")),
+				}, "city": {"Springfield"}}
+			default:
+				op.Observed = time.Time{}
+			}
+			in.predicted(rt, op, seen)
+			undo = append(undo, resolve.Op{Ref: op.Ref, Delete: true})
+		}
+		in.apply(t, append(undo, redo...))
+	})
+	for _, what := range []string{"founded", "joined", "updated", "unchanged", "stale", "merges", "splits", "skipped", "edges"} {
+		if seen[what] == 0 && !testing.Short() {
+			t.Errorf("no probe had %s: %v", what, seen)
+		}
+	}
+}
+
+// predicted matches a record, puts it, and compares.
+func (in *installation) predicted(t conformance.TB, op resolve.Op, seen map[string]int) {
+	t.Helper()
+	ctx := context.Background()
+	before := in.entities(t)
+	found, err := in.Match(ctx, []resolve.Probe{{Op: op, Put: true}}, everything)
+	if err != nil || found[0].Err != nil {
+		t.Fatalf("match: %v, %v", err, found)
+	}
+	put := in.Apply(ctx, []resolve.Op{op})[0]
+	if put.Err != nil {
+		t.Fatalf("put: %v", put.Err)
+	}
+	after := in.entities(t)
+	want := resolve.Prediction{Outcome: put.Outcome, Entity: put.Entity}
+	if before[put.Entity] == nil && put.Version == 1 {
+		want.Entity = locality.ID{} // a new one; a record that was deleted gets its id back
+	}
+	at := map[string]locality.ID{}
+	for id, refs := range after {
+		for _, ref := range refs {
+			at[ref] = id
+		}
+	}
+	for id, refs := range before {
+		parts := map[locality.ID]bool{}
+		for _, ref := range refs {
+			parts[at[ref]] = true
+		}
+		if len(parts) > 1 {
+			want.Splits = append(want.Splits, id)
+		}
+		if after[id] == nil && at[refs[0]] == put.Entity {
+			want.Merges = append(want.Merges, id)
+		}
+	}
+	slices.SortFunc(want.Splits, locality.ID.Compare)
+	slices.SortFunc(want.Merges, locality.ID.Compare)
+	if got := *found[0].Put; !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v %v:\nmatch %+v\nput   %+v", op.Ref, op.Attributes, got, want)
+	}
+	in.sameEdges(t, put.PUID, op.Ref, &found[0], seen)
+	seen[string(put.Outcome)]++
+	seen["merges"] += len(want.Merges)
+	seen["splits"] += len(want.Splits)
+	seen["skipped"] += len(found[0].Skipped)
+}
+
+// sameEdges fails the test unless the put stored the pairs that the match listed.
+func (in *installation) sameEdges(t conformance.TB, p entity.PUID, ref entity.Ref, found *resolve.Matched, seen map[string]int) {
+	t.Helper()
+	if found.Put.Outcome == resolve.Stale {
+		return
+	}
+	edges, err := in.EdgesOf(context.Background(), []entity.PUID{p})
+	if err != nil {
+		t.Fatalf("read edges: %v", err)
+	}
+	stored := map[entity.PUID]match.Vector{}
+	for _, e := range edges {
+		if stored[e.B] = e.Vector; e.Score == match.Equal && e.B < e.A {
+			return // a follower: only its leader is compared
+		}
+	}
+	for i, near := range found.Near {
+		v, there := stored[near.Record.PUID]
+		if there != (near.Outcome != match.Different) || there && v != near.Vector {
+			t.Fatalf("%v and %v: match %v %v, stored %v %v", ref, near.Record.Ref, near.Outcome, near.Vector, there, v)
+		}
+		if there {
+			seen["edges"]++
+		}
+		if i > 0 && found.Near[i-1].Outcome == near.Outcome && found.Near[i-1].Score < near.Score {
+			t.Fatalf("pair %d is better than the one before: %v, %v", i, near.Score, found.Near[i-1].Score)
+		}
+	}
+}
+
+// entities reads the members of all entities, the anchor first.
+func (in *installation) entities(t conformance.TB) map[locality.ID][]string {
+	t.Helper()
+	all := map[locality.ID][]string{}
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		lo, _ := in.cells.Map().PuidRange(id)
+		if err := c.View(context.Background(), func(tx resolve.Tx) error {
+			found, err := tx.ListEntities(context.Background(), entity.PUID(lo), 1<<20)
+			for _, e := range found {
+				for _, m := range e.Members {
+					all[e.ID] = append(all[e.ID], m.String())
+				}
+			}
+			return err
+		}); err != nil {
+			t.Fatalf("cell %v: %v", id, err)
+		}
+	}
+	return all
+}
+
+// viewed is a cell that can only be viewed, and counts its transactions.
+type viewed struct {
+	resolve.Cell
+	t     testing.TB
+	views *atomic.Int64
+}
+
+func (c viewed) Update(context.Context, func(resolve.Tx) error) error {
+	c.t.Error("a match writes")
+	return errors.New("not writable")
+}
+
+func (c viewed) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.Update(ctx, fn)
+}
+
+func (c viewed) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	c.views.Add(1)
+	return c.Cell.View(ctx, fn)
+}
+
+// Many probes in one call give the results of as many calls, in their order, and take hardly more
+// transactions than one; no call writes.
+func TestMatch_ManyAreAsManyCalls(t *testing.T) {
+	t.Parallel()
+	var views atomic.Int64
+	strict := false
+	in := openInOrder(t, func(_ cell.ID, c resolve.Cell) resolve.Cell {
+		if strict {
+			return viewed{c, t, &views}
+		}
+		return c
+	})
+	ops := world(3, 60)
+	half := len(ops) / 2
+	in.apply(t, ops[:half])
+	var probes []resolve.Probe
+	for i, op := range ops {
+		if i%3 == 0 {
+			op.Ref = entity.Ref{}
+		}
+		probes = append(probes, resolve.Probe{Op: op, Put: i%2 == 0})
+	}
+	strict = true
+	opts := resolve.Matching{Top: 3, Explain: true}
+	together, err := in.Match(t.Context(), probes, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A cell is read a few times: the directory, records, postings, edges and entities, some in several steps.
+	if most := int64(20 * len(in.cells.Map().Cells())); views.Load() > most {
+		t.Errorf("%d probes took %d transactions, want at most %d", len(probes), views.Load(), most)
+	}
+	for i := range probes {
+		alone, err := in.Match(t.Context(), probes[i:i+1], opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := described(&together[i]), described(&alone[0]); got != want {
+			t.Fatalf("probe %d %v:\ntogether %s\nalone    %s", i, probes[i].Attributes, got, want)
+		}
+	}
+}
+
+// described is a result as text.
+func described(m *resolve.Matched) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d keys, skipped %v %v, put %+v, %v:", m.Keys, m.Skipped, m.OnlyStopKeys, m.Put, m.Err)
+	for _, n := range m.Near {
+		fmt.Fprintf(&b, " %v %v %v %v %v;", n.Entity.ID, n.Record.Ref, n.Outcome, n.Score, len(n.Explanation.Lines))
+	}
+	return b.String()
+}
+
+// A cell that does not answer fails only the probes that need it.
+func TestMatch_UnavailableCellFailsItsProbes(t *testing.T) {
+	t.Parallel()
+	var down cell.ID
+	broken := false
+	in := openInOrder(t, func(id cell.ID, c resolve.Cell) resolve.Cell {
+		if broken && id == down {
+			return unavailable{c}
+		}
+		return c
+	})
+	ops := world(5, 40)
+	in.apply(t, ops)
+	probes := make([]resolve.Probe, len(ops))
+	for i := range ops {
+		probes[i].Op = resolve.Op{Attributes: ops[i].Attributes}
+	}
+	probes = append(probes, resolve.Probe{Op: resolve.Op{Attributes: entity.Attributes{"category": {"x"}}}}) // needs no cell
+	all, err := in.Match(t.Context(), probes, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	down, broken = in.cells.Map().Cells()[1], true
+	some, err := in.Match(t.Context(), probes, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for i := range some {
+		switch {
+		case errors.Is(some[i].Err, resolve.ErrUnavailable):
+			failed++
+		case described(&some[i]) != described(&all[i]):
+			t.Errorf("probe %d: %s, with all cells %s", i, described(&some[i]), described(&all[i]))
+		}
+	}
+	if failed == 0 || some[len(some)-1].Err != nil {
+		t.Errorf("%d of %d probes failed, the last: %v", failed, len(some), cmp.Or(some[len(some)-1].Err, errors.New("no error")))
+	}
+}
+
+type unavailable struct{ resolve.Cell }
+
+func (unavailable) View(context.Context, func(resolve.Tx) error) error { return cell.ErrUnavailable }
