@@ -204,13 +204,20 @@ var Picture = map[string]Rule{
 			"match", "mirror", "records",
 		},
 	},
+	"internal/dedupe": {
+		Imports: []string{
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records", "resolve",
+			"storage",
+		},
+		Modules: []string{xSync},
+	},
 	"internal/bulk": {Imports: []string{"internal/exchange", "internal/strictjson"}, Modules: []string{compress}},
 	"internal/demo": {},
 	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"internal/definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
+			"internal/definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},

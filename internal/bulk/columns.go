@@ -25,6 +25,8 @@ type Columns struct {
 	Source string
 	// Key is the name of the key column. Defaults to "key".
 	Key string
+	// Keyless allows files and rows without a key; Row.Key is then "".
+	Keyless bool
 	// Rename maps columns to attributes. Several columns may share an attribute, which then has several values. A
 	// template with columns in braces, such as "{first} {last}", composes one value from them.
 	Rename map[string]string

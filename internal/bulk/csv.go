@@ -88,6 +88,7 @@ func (r *csvReader) readHeader() error {
 			continue
 		}
 		switch n := count(r.targets, needed.target); {
+		case n == 0 && needed.target == ColumnKey && r.columns.Keyless:
 		case n == 0:
 			return r.fault(line, needed.hint, "there is no column %.60q", needed.column)
 		case n > 1:
@@ -173,7 +174,7 @@ func (r *csvReader) scan() (first int64, err error) {
 		r.lines.back()
 		fault = nil
 		fail("malformed", "a quote is opened and not closed: %s; the lines after this one are read on their own", why)
-		fault.Lines = 1
+		fault.Lines, r.ends = 1, r.ends[:0]
 		return first, fault
 	}
 	s, size := fieldStart, int64(0)
@@ -221,7 +222,7 @@ func (r *csvReader) scan() (first int64, err error) {
 		}
 		r.span, r.ended = r.lines.number-first+1, ended(line)
 		if fault != nil {
-			fault.Lines = r.span
+			fault.Lines, r.ends = r.span, r.ends[:0]
 			return first, fault
 		}
 		return first, nil
