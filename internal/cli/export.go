@@ -39,8 +39,7 @@ func (a *app) exportCommand() *cobra.Command {
 			"next export, which then has what has changed: rows of op upsert, redirect and delete. Of a deleted record only the\n" +
 			"puid is left.\n" +
 			"In CSV a column of lists is NAME[], its values joined by \" | \"; \\| and \\\\ are a bar and a backslash in a value.",
-		Example: "  locus export records -o records.csv\n" +
-			"  locus export entities --kind person -o people.parquet\n" +
+		Example: "  locus export entities --kind person -o people.parquet\n" +
 			"  locus export links --since g0-0:17,g0-1:4 --format jsonl",
 		Args:      arguments("records|entities|links|decisions"),
 		ValidArgs: []string{"records", "entities", "links", "decisions"},

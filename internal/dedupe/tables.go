@@ -43,7 +43,8 @@ func (s *Session) EachLink(ctx context.Context, c *Clusters, fn func(source, key
 }
 
 // EachGolden calls fn for each cluster, in the order of their numbers: its number, then the columns of the table of entities
-// after id and kind.
+// after id and kind. The records of a cluster, in the first of them, are in the order of the input: the order of their births
+// depends on the clock.
 func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, fn func(exchange.Row) error) error {
 	of := map[string]int{} // ids of entities
 	for rec, err := range s.DB.Records().All(ctx, nil) {
@@ -53,6 +54,13 @@ func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, 
 		if rec.Anchor == rec.PUID {
 			of[rec.Entity.String()] = c.Of(rec.PUID)
 		}
+	}
+	place := make(map[string]int, len(s.rows))
+	if err := s.EachLink(ctx, c, func(source, key string, _ int) error {
+		place[entity.Ref{Source: source, Key: key}.String()] = len(place)
+		return nil
+	}); err != nil {
+		return err
 	}
 	rows := make([]exchange.Row, c.Len())
 	for row, err := range t.Rows {
@@ -64,6 +72,7 @@ func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, 
 		for _, values := range row[2:] {
 			golden = append(golden, slices.Clone(values))
 		}
+		slices.SortFunc(golden[1], func(x, y string) int { return place[x] - place[y] })
 		rows[id-1] = golden
 	}
 	for _, row := range rows {
