@@ -28,6 +28,9 @@ type Options struct {
 	// Cells is the number of cells of a new installation. Defaults to the backend's choice. An existing
 	// installation keeps the number it was created with; any other value is refused.
 	Cells int
+	// Scratch opens a directory of data that is thrown away in the end: nothing waits for the disk, so that a power
+	// failure damages it, and deleted content is not overwritten. PostgreSQL ignores it.
+	Scratch bool
 	// MustExist makes Open fail instead of creating an installation.
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.

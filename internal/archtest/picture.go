@@ -32,6 +32,7 @@ const (
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
+	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
 	pgx        = "github.com/jackc/pgx/v5"
 	phones     = "github.com/nyaruka/phonenumbers"
@@ -189,24 +190,38 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/chart", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups",
 		},
 		Modules: []string{huma},
 	},
-	"internal/term":  {Modules: []string{lipgloss}},
-	"internal/chart": {},
-	"internal/bulk":  {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
-	"internal/demo":  {},
-	"internal/eval":  {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/term":     {Modules: []string{lipgloss}},
+	"internal/chart":    {},
+	"internal/exchange": {Imports: []string{"internal/strictjson"}, Modules: []string{parquetGo}},
+	"internal/export": {
+		Imports: []string{
+			"", "changelog", "changes", "decisions", "entities", "entity", "internal/exchange", "internal/problem", "locality",
+			"match", "mirror", "records",
+		},
+	},
+	"internal/dedupe": {
+		Imports: []string{
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records", "resolve",
+			"storage",
+		},
+		Modules: []string{xSync},
+	},
+	"internal/bulk": {Imports: []string{"internal/exchange", "internal/strictjson"}, Modules: []string{compress}},
+	"internal/demo": {},
+	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
-			"internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
+			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},
-		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/locus-db/locus/internal/exchange"
 )
 
 // Names of columns that are not attributes.
@@ -23,6 +25,8 @@ type Columns struct {
 	Source string
 	// Key is the name of the key column. Defaults to "key".
 	Key string
+	// Keyless allows files and rows without a key; Row.Key is then "".
+	Keyless bool
 	// Rename maps columns to attributes. Several columns may share an attribute, which then has several values. A
 	// template with columns in braces, such as "{first} {last}", composes one value from them.
 	Rename map[string]string
@@ -93,6 +97,16 @@ func (c *Columns) noAttribute(column, name string) string {
 		reason += fmt.Sprintf("; did you mean %s?", near)
 	}
 	return reason
+}
+
+// list returns the name of a CSV column and reports whether its fields are lists, as an export writes them: phones[] are
+// those of phones. A column that is renamed is taken by its whole name.
+func (c *Columns) list(column string) (name string, many bool) {
+	if _, renamed := c.Rename[column]; renamed {
+		return column, false
+	}
+	header := exchange.ParseHeader(column)
+	return header.Name, header.Many
 }
 
 // unmapped returns the reason to reject a file without the columns it needs, "" if it has them. Mappings without a

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
@@ -24,6 +25,7 @@ type csvReader struct {
 
 	header  []string
 	targets []string
+	lists   []bool // whether a column has lists: phones[]
 	raw     []byte // the beginning of the row as written
 	text    []byte // the row, unquoted
 	ends    []int  // where each field ends in text
@@ -70,9 +72,10 @@ func (r *csvReader) readHeader() error {
 		case slices.Contains(r.header[:i], column):
 			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
 		}
-		target, reason := r.columns.target(column, mixed)
+		name, list := r.columns.list(column)
+		target, reason := r.columns.target(name, mixed)
 		unknown = cmp.Or(unknown, reason)
-		r.targets = append(r.targets, target)
+		r.targets, r.lists = append(r.targets, target), append(r.lists, list)
 	}
 	if reason := r.columns.unmapped(r.header); reason != "" {
 		return r.fault(line, "the columns are: "+listed(r.header), "%s", reason)
@@ -86,6 +89,7 @@ func (r *csvReader) readHeader() error {
 		}
 		switch n := count(r.targets, needed.target); {
 		case n == 0 && r.columns.NoRefs && (needed.target == ColumnSource || r.columns.Key == ""):
+		case n == 0 && needed.target == ColumnKey && r.columns.Keyless:
 		case n == 0:
 			return r.fault(line, needed.hint, "there is no column %.60q", needed.column)
 		case n > 1:
@@ -126,7 +130,9 @@ func (r *csvReader) Next() (*Row, error) {
 				row.Attributes[target] = append(row.Attributes[target], value)
 			}
 		default:
-			if value != "" {
+			if r.lists[i] && value != "" {
+				row.Attributes[target] = append(row.Attributes[target], exchange.SplitList(value)...)
+			} else if value != "" {
 				row.Attributes[target] = append(row.Attributes[target], value)
 			}
 		}
@@ -169,7 +175,7 @@ func (r *csvReader) scan() (first int64, err error) {
 		r.lines.back()
 		fault = nil
 		fail("malformed", "a quote is opened and not closed: %s; the lines after this one are read on their own", why)
-		fault.Lines = 1
+		fault.Lines, r.ends = 1, r.ends[:0]
 		return first, fault
 	}
 	s, size := fieldStart, int64(0)
@@ -217,7 +223,7 @@ func (r *csvReader) scan() (first int64, err error) {
 		}
 		r.span, r.ended = r.lines.number-first+1, ended(line)
 		if fault != nil {
-			fault.Lines = r.span
+			fault.Lines, r.ends = r.span, r.ends[:0]
 			return first, fault
 		}
 		return first, nil

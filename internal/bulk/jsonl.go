@@ -28,6 +28,7 @@ type jsonlReader struct {
 	// State of the current row: the fields used by templates, and whether an attribute got values from two fields.
 	parts map[string]string
 	again bool
+	line  []byte
 }
 
 // target is the cached meaning of a name.
@@ -51,6 +52,7 @@ func (r *jsonlReader) Next() (*Row, error) {
 		if text[0] == '[' && r.lines.number == 1 {
 			return nil, &FileError{Name: r.name, Line: 1, Reason: "a JSON array, but one object a line is meant", Hint: "jq -c '.[]' makes lines of it"}
 		}
+		r.line = text
 		refused := &RowError{Line: r.lines.number, Lines: 1, Code: "invalid"}
 		if cut {
 			return nil, refused.whole(text, "too_large", fmt.Sprintf("it is longer than %d bytes", MaxRow))
@@ -244,7 +246,7 @@ func (r *jsonlReader) lacks(row *Row, key string) (at, reason string) {
 		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
 		{key, row.Key, "--key NAME names the field with the source's own key"},
 	} {
-		if needed.value == "" {
+		if needed.value == "" && (needed.name != key || !r.columns.Keyless) {
 			return pointer(needed.name), "it is missing; " + needed.hint
 		}
 	}

@@ -58,6 +58,8 @@ var asking = [][]string{
 	{"metric", "top"},
 	{"metric", "series", "visits"},
 	{"metric", "plot", "visits"},
+	{"export", "records"},
+	{"export", "entities", "--format", "jsonl"},
 	{"rollup", "list"},
 	{"rollup", "status", "records_by_source"},
 	{"rollup", "get", "records_by_source"},

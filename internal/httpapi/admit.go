@@ -84,7 +84,7 @@ func (s *Server) run(c *call, handle func() error) error {
 		return err
 	}
 	defer leave()
-	if c.route.stream != nil || c.class == feeds {
+	if c.route.stream != nil || c.route.download != nil || c.class == feeds {
 		return c.keyed(handle())
 	}
 	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)

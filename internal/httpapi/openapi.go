@@ -127,6 +127,14 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 			}
 			ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
 		}
+		if rt.download != nil {
+			text := &huma.Schema{Type: huma.TypeString}
+			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
+			ok.Headers = map[string]*huma.Param{
+				WatermarkHeader: {Description: "The end of the logs before the first row: since it, an export has what this one lacks", Schema: text},
+				ColumnsHeader:   {Description: "The columns, as a CSV header names them", Schema: text},
+			}
+		}
 		if rt.csv {
 			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each step: its time, then a column for each counter and five for each gauge. Empty is null"}}
 		}

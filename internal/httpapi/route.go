@@ -32,6 +32,8 @@ type route struct {
 	handle       func(*call) (any, error)
 	// stream replaces handle for long work: the answer is JSON lines of progress, then the result.
 	stream func(c *call, progress func(any)) (any, error)
+	// download replaces handle for a table that is written row by row, as JSON lines or CSV.
+	download func(*call) error
 	// events replaces handle for clients that accept server-sent events.
 	events func(*call) error
 }
@@ -114,7 +116,12 @@ func (s *Server) serve(c *call) (any, error) {
 		if c.class == feeds {
 			return c.route.events(c)
 		}
-		if answer, err = c.route.handle(c); errors.As(err, new(*locus.InvalidError)) || errors.As(err, new(*counter.InvalidError)) {
+		if c.route.download != nil {
+			err = c.route.download(c)
+		} else {
+			answer, err = c.route.handle(c)
+		}
+		if errors.As(err, new(*locus.InvalidError)) || errors.As(err, new(*counter.InvalidError)) {
 			return c.inQuery(toFault(err, ""))
 		}
 		return err

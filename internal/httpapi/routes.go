@@ -311,6 +311,18 @@ func (s *Server) routes() []route {
 			summary: "What at most 200 ids lead to, and those that records were born with, each with the place in its cell's log that this is true at; changes nothing",
 		},
 		{
+			method: "GET", path: "/v1/export/{what}", class: reads, price: priceSearch, download: s.export,
+			failures: append([]Code{CodeTrimmed, CodeDamaged}, reading...),
+			summary:  "All records, entities, links or decisions, row by row, as JSON lines or CSV. An answer that cannot be finished is cut off, never ended",
+			query: []param{
+				{"format", "csv or jsonl; without it, what the header Accept prefers of text/csv and application/jsonl, which is what it is without either", false},
+				{"kind", "Only this kind", false},
+				{"source", "Only this source; of entities, those with a record of it", false},
+				{"columns", "Only these, in this order, separated by commas; records also have entity, puid and version, decisions at, entity_a and entity_b", false},
+				{"since", "A watermark, such as that of an earlier export: only what has changed after it, with a column op of upsert, redirect or delete", false},
+			},
+		},
+		{
 			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
 				{keyHeader, "Makes the batch count once, however often it is sent: 1 to 128 visible ASCII characters. Remembered for 7 days at least; later repeats are refused as too_old", false},
 				{producerHeader, "With Locus-Seq, in the place of a key: who sends, 32 hexadecimal digits drawn at random", false},

@@ -29,6 +29,8 @@ type Options struct {
 	LogSize int
 	// MustExist makes Open fail instead of creating a file.
 	MustExist bool
+	// Scratch opens a cell that is thrown away in the end: without syncs and without overwriting deleted content.
+	Scratch bool
 }
 
 func (o *Options) withDefaults() *Options {

@@ -27,6 +27,8 @@ type DirOptions struct {
 	Cells int
 	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
+	// Scratch is that of storage.Options.
+	Scratch bool
 	// MustExist makes OpenDir fail instead of creating a directory.
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
@@ -68,7 +70,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if opts != nil {
 		o = *opts
 	}
-	driver := &Driver{Dir: path, Files: o.Files}
+	driver := &Driver{Dir: path, Files: o.Files, scratch: o.Scratch}
 	first, err := driver.path(authority)
 	if err != nil {
 		return nil, err

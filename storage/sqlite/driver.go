@@ -32,6 +32,8 @@ type Driver struct {
 	// Files is the number of files the process may have open. Defaults to the system's limit.
 	Files uint64
 
+	scratch bool // see storage.Options
+
 	mu   sync.Mutex
 	open map[*Cell]struct{}
 }
@@ -51,7 +53,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 			return nil, err
 		}
 	}
-	c, err := open(ctx, path, &Options{CacheSize: cacheSize / defaultCells, MustExist: !create})
+	c, err := open(ctx, path, &Options{CacheSize: cacheSize / defaultCells, MustExist: !create, Scratch: d.scratch})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,11 @@ func (d *Driver) share(change func(open map[*Cell]struct{})) {
 		d.open = map[*Cell]struct{}{}
 	}
 	change(d.open)
-	size := int64(cacheSize / max(len(d.open), defaultCells))
+	share := defaultCells
+	if d.scratch { // its few cells are all in use
+		share = 1
+	}
+	size := int64(cacheSize / max(len(d.open), share))
 	for c := range d.open {
 		c.cache.Store(size)
 	}

@@ -21,6 +21,10 @@ func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
 	}
+	synchronous, secure := setting{"synchronous", "FULL", "2"}, setting{"secure_delete", "ON", "1"}
+	if o.Scratch {
+		synchronous, secure = setting{"synchronous", "OFF", "0"}, setting{"secure_delete", "OFF", "0"}
+	}
 	queryOnly, busy := 1, 5000
 	if writer {
 		queryOnly, busy = 0, lockTry
@@ -28,9 +32,9 @@ func (o *Options) settings(writer bool) []setting {
 	return []setting{
 		number("busy_timeout", busy),
 		{"journal_mode", "WAL", "wal"},
-		{"synchronous", "FULL", "2"},
+		synchronous,
 		{"foreign_keys", "ON", "1"},
-		{"secure_delete", "ON", "1"},
+		secure,
 		{"temp_store", "MEMORY", "2"},
 		number("mmap_size", 0),
 		// The cell runs its own checkpoints: SQLite ignores errors of an automatic one.

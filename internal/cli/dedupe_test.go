@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/demo"
+)
+
+// temporary makes the directory of temporary files the test's own and returns a check that nothing is left in it.
+func temporary(t *testing.T) func() {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir)
+	return func() {
+		t.Helper()
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v %v", left, err)
+		}
+	}
+}
+
+// generated writes messy records of places as CSV, those with an even number to the first file.
+func generated(t *testing.T, n int64) (names []string) {
+	t.Helper()
+	columns := []string{"name", "phones", "address", "city", "region", "postcode", "latitude", "longitude", "websites"}
+	for part := range 2 {
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		_ = w.Write(append([]string{"id", "remark"}, columns...))
+		i := 0
+		for r := range demo.New(3, n).All() {
+			if i++; i%2 != part {
+				continue
+			}
+			row := []string{r.Key, "no attribute, \"quoted\""}
+			for _, column := range columns {
+				row = append(row, strings.Join(r.Attributes[column], ";"))
+			}
+			_ = w.Write(row)
+		}
+		w.Flush()
+		name := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.csv", part))
+		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func rowsOf(t *testing.T, name string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(written(t, name))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Every row comes out in its place with its columns untouched; the same input gives the same bytes; nothing is left behind.
+func TestDedupe_RowsKeepTheirPlacesAndTheirColumns(t *testing.T) {
+	clean := temporary(t)
+	files := generated(t, 300)
+	written2 := map[string]string{}
+	for range 2 {
+		dir := t.TempDir()
+		path := func(name string) string { return filepath.Join(dir, name) }
+		done(t, append([]string{"dedupe", files[0], files[1]}, "--key", "id", "-o", path("out.csv"), "--golden", path("golden.jsonl"), "--links", path("links.csv"), "--review", path("review.csv"))...)
+		clean()
+		for _, name := range []string{"out.csv", "golden.jsonl", "links.csv", "review.csv"} {
+			if before, again := written2[name]; again && before != written(t, path(name)) {
+				t.Errorf("%s is another file the second time", name)
+			}
+			written2[name] = written(t, path(name))
+		}
+		out := rowsOf(t, path("out.csv"))[1:]
+		in := slices.Concat(rowsOf(t, files[0])[1:], rowsOf(t, files[1])[1:])
+		clusters := map[string]int{}
+		for i, row := range out {
+			if !slices.Equal(row[:len(in[i])], in[i]) {
+				t.Fatalf("row %d is %q, was %q", i, row, in[i])
+			}
+			clusters[row[len(row)-3]]++
+		}
+		for _, row := range out {
+			if fmt.Sprint(clusters[row[len(row)-3]]) != row[len(row)-2] || (row[len(row)-1] != "") != (row[len(row)-2] != "1") {
+				t.Errorf("%q: the cluster has %d rows", row, clusters[row[len(row)-3]])
+			}
+		}
+		if golden := strings.Count(written(t, path("golden.jsonl")), "\n"); len(out) != 300 || golden != len(clusters) || golden < 50 || golden > 250 {
+			t.Errorf("%d rows in %d clusters, %d golden rows", len(out), len(clusters), golden)
+		}
+	}
+}
+
+// A refused row keeps its place without a cluster, and is in the file of refused rows.
+func TestDedupe_RefusedRows(t *testing.T) {
+	clean := temporary(t)
+	dir := t.TempDir()
+	name, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.csv")
+	if err := os.WriteFile(name, []byte("name,phones\nJoes Pizza,415-555-2300\n\"Joe\"s,1\n,415-555-2300\nshort\nJoe's Pizza,415 555 2300\nmany,2,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t.Context(), nil, "dedupe", name, "-o", out)
+	clean()
+	if r.code != 3 || !strings.Contains(r.err, "3 rows were refused, 3 are compared") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	want := "name,phones,cluster_id,cluster_size,cluster_weight\nJoes Pizza,415-555-2300,1,3,15.8\n\"\"\"Joe\"\"s,1\",,,,\n,415-555-2300,1,3,9\n" +
+		"short,,,,\nJoe's Pizza,415 555 2300,1,3,15.8\nmany,\"2,3\",,,\n"
+	if got := written(t, out); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if n := strings.Count(written(t, out+".rejected.jsonl"), "\n"); n != 3 {
+		t.Errorf("%d rows in the file of refused ones", n)
+	}
+}
+
+// Nothing is left behind after an error or an interrupt, and no file has the name of the result.
+func TestDedupe_LeavesNothingBehind(t *testing.T) {
+	clean := temporary(t)
+	files := generated(t, 40)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.csv")
+	if code, said := runUntil(t, nil, "compared by", "dedupe", files[0], files[1], "-o", out); code != 130 {
+		t.Errorf("interrupted: exit %d: %s", code, said)
+	}
+	clean()
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("name,cluster_id\nx,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t.Context(), nil, "dedupe", bad, "-o", out); r.code != 2 || !strings.Contains(r.err, "cluster_id") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	clean()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	keep := filepath.Join(dir, "kept")
+	done(t, "dedupe", files[0], "--key", "id", "-o", out, "--keep", keep)
+	clean()
+	if got := done(t, "export", "links", "--data", keep).stdout; strings.Count(got, "\n") != 21 {
+		t.Errorf("the kept data has\n%s", got)
+	}
+}
+
+func TestLink(t *testing.T) {
+	clean := temporary(t)
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"a.csv": "id,name,phones,city\n1,Joes Pizza,415-555-2300,Oakland\n2,Joes Pizza,415-555-2300,Oakland\n3,Blue Door Books,415-555-9999,Oakland\n",
+		"b.csv": "id,name,phones\nx,Joe's Pizza,(415) 555-2300\ny,Corner Bakery,415-555-7777\nz,Joe's Pizza,(415) 555-2300\n",
+	} {
+		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flags, want := range map[string]string{
+		"":                    "1x 1z 2x 2z",
+		"--one-to-one":        "1x 2z",
+		"--one-to-one --left": "1x 2z 3",
+	} {
+		done(t, slices.Concat([]string{"link", path("a.csv"), path("b.csv"), "-o", path("out.csv")}, strings.Fields(flags))...)
+		clean()
+		var got []string
+		for _, row := range rowsOf(t, path("out.csv"))[1:] {
+			got = append(got, row[1]+row[5])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s\n%s", flags, got, want, written(t, path("out.csv")))
+		}
+	}
+	if header := rowsOf(t, path("out.csv"))[0]; !slices.Equal(header, []string{"match_weight", "id", "name", "phones", "city", "second_id", "second_name", "second_phones"}) {
+		t.Errorf("the header is %v", header)
+	}
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/exchange"
+	"github.com/locus-db/locus/internal/export"
+)
+
+// dedupe groups the rows and writes the files.
+func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
+	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	var ends []int
+	for i := range o.files {
+		if err := o.load(ctx, a, s, i); err != nil {
+			return err
+		}
+		ends = append(ends, s.Len())
+	}
+	if len(o.files) > 1 {
+		o.header.Add("source")
+	}
+	clusters, err := s.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	columns, err := o.header.Output()
+	if err != nil {
+		return usage("rename it in the file", "%v", err)
+	}
+	if err := a.table(ctx, o.out, columns, func(w exchange.Writer) error {
+		first := 0
+		for i := range o.files {
+			if err := o.rows(w, clusters, i, first); err != nil {
+				return err
+			}
+			first = ends[i]
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := o.others(ctx, a, s, clusters); err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "rows": s.Len(), "clusters": clusters.Len(), "refused": o.refused})
+	} else {
+		a.say("%s: %s in %s", o.out, counted(int64(s.Len()), "row", "rows"), counted(int64(clusters.Len()), "cluster", "clusters"))
+	}
+	return errors.Join(err, o.partly(s.Len()))
+}
+
+// rows reads a file once more and writes its rows.
+func (o *oneShot) rows(w exchange.Writer, clusters *dedupe.Clusters, i, first int) error {
+	r, err := o.open(i)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	source := ""
+	if len(o.files) > 1 && !slices.Contains(r.Header(), "source") {
+		source = o.sources[i]
+	}
+	_, err = clusters.Rows(w, &o.header, r, source, first)
+	return err
+}
+
+// table writes a file in one step, in the format that its name says.
+func (a *app) table(ctx context.Context, name string, columns []exchange.Column, rows func(exchange.Writer) error) error {
+	format, err := exchange.ParseFormat("", name, exchange.CSV)
+	if err != nil {
+		return err
+	}
+	file, err := exchange.Create(name)
+	if err != nil {
+		return usage("name a file in a directory that exists", "%v", err)
+	}
+	defer file.Discard()
+	w, err := exchange.New(file, format, columns, nil)
+	if err != nil {
+		return err
+	}
+	if err := rows(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Close(), ctx.Err()); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// others writes the links, the golden rows and the pairs to review.
+func (o *oneShot) others(ctx context.Context, a *app, s *dedupe.Session, c *dedupe.Clusters) error {
+	cluster := exchange.Column{Name: dedupe.ColumnCluster, Type: exchange.Int}
+	if o.links != "" {
+		if err := a.table(ctx, o.links, []exchange.Column{{Name: "source"}, {Name: "key"}, cluster}, func(w exchange.Writer) error {
+			return s.EachLink(ctx, c, func(source, key string, id int) error {
+				return w.Write(exchange.Row{{source}, {key}, exchange.FormatInt(int64(id))})
+			})
+		}); err != nil {
+			return err
+		}
+	}
+	if o.golden != "" {
+		t, err := export.Open(ctx, s.DB, export.Entities, export.Query{Kind: o.schema.Kind})
+		if err != nil {
+			return err
+		}
+		columns := append([]exchange.Column{cluster}, t.Columns[2:]...) // without the id and the kind
+		if err := a.table(ctx, o.golden, columns, func(w exchange.Writer) error { return s.EachGolden(ctx, c, t, w.Write) }); err != nil {
+			return err
+		}
+	}
+	if o.review == "" {
+		return nil
+	}
+	columns := []exchange.Column{
+		{Name: "match_weight", Type: exchange.Float}, {Name: "a_source"}, {Name: "a_key"}, {Name: "a_" + cluster.Name, Type: exchange.Int},
+		{Name: "b_source"}, {Name: "b_key"}, {Name: "b_" + cluster.Name, Type: exchange.Int},
+	}
+	return a.table(ctx, o.review, columns, func(w exchange.Writer) error {
+		return s.EachDoubt(ctx, c, func(p decisions.ReviewPair, a, b int) error {
+			return w.Write(exchange.Row{
+				dedupe.Weight(p.Explanation.Score), {p.A.Source}, {p.A.Key}, exchange.FormatInt(int64(a)),
+				{p.B.Source}, {p.B.Key}, exchange.FormatInt(int64(b)),
+			})
+		})
+	})
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/exchange"
+	"github.com/locus-db/locus/internal/export"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// exporting holds the flags of an export.
+type exporting struct {
+	what                     export.What
+	out, kind, source, since string
+	columns                  []string
+	formatName               string
+	format                   exchange.Format
+	spreadsheet              bool
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var o exporting
+	c := &cobra.Command{
+		Use:   "export records|entities|links|decisions",
+		Short: "Write all records, entities, links or decisions as CSV, JSON lines or Parquet",
+		Long: "records are rows that can be ingested again: exported elsewhere they are the same file, byte for byte. entities\n" +
+			"have a row each with the merged view, links a row for each record with its entity, decisions what decision import\n" +
+			"reads. A file gets its name once it is complete. The watermark printed at the end is the value for --since of the\n" +
+			"next export, which then has what has changed: rows of op upsert, redirect and delete. Of a deleted record only the\n" +
+			"puid is left.\n" +
+			"In CSV a column of lists is NAME[], its values joined by \" | \"; \\| and \\\\ are a bar and a backslash in a value.",
+		Example: "  locus export entities --kind person -o people.parquet\n" +
+			"  locus export links --since g0-0:17,g0-1:4 --format jsonl",
+		Args:      arguments("records|entities|links|decisions"),
+		ValidArgs: []string{"records", "entities", "links", "decisions"},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(args[0]); err != nil {
+				return err
+			}
+			cl, err := a.connect(c, reads)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.export(c.Context(), cl, &o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "file to write; the standard output without it")
+	f.StringVar(&o.formatName, "format", "", "csv, jsonl or parquet; without it the name of the file says it, csv if that does not")
+	f.StringVar(&o.kind, "kind", "", "only this kind")
+	f.StringVar(&o.source, "source", "", "only this source; of entities, those with a record of it")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these, in this order; records also have entity, puid and version, decisions at, entity_a and entity_b")
+	f.StringVar(&o.since, "since", "", "only what has changed after this watermark, which an earlier export printed")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "write CSV that a spreadsheet does not evaluate: an apostrophe before what looks like a formula. It cannot be ingested again without loss")
+	return a.connection(c)
+}
+
+func (o *exporting) check(what string) error {
+	o.what = export.What(what)
+	if !slices.Contains(export.All, o.what) {
+		return usage("locus export records", "there is no table %.20q: there are records, entities, links and decisions", what)
+	}
+	var err error
+	if o.format, err = exchange.ParseFormat(o.formatName, o.out, exchange.CSV); err != nil {
+		return usage("--format csv", "%v", err)
+	}
+	if o.spreadsheet && o.format != exchange.CSV {
+		return usage("--format csv", "--spreadsheet is for csv, not for %s", o.format)
+	}
+	if o.since != "" {
+		if _, err := changelog.ParseWatermark(o.since); err != nil {
+			return usage("--since takes what an earlier export printed, such as g0-0:17,g0-1:4", "--since: %v", err)
+		}
+	}
+	return nil
+}
+
+// query returns the query of the request. Rows are sorted here, so the columns that identify them are always asked for.
+func (o *exporting) query() url.Values {
+	q := url.Values{"format": {"jsonl"}}
+	for name, value := range map[string]string{"kind": o.kind, "source": o.source, "since": o.since} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if o.columns != nil {
+		columns := slices.Clone(o.columns)
+		for _, name := range o.identity() {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+		q.Set("columns", strings.Join(columns, ","))
+	}
+	return q
+}
+
+// identity returns the columns that identify a row and that the rows are sorted by, so that their order does not depend on
+// where records live; nil leaves the rows in the order of the server.
+func (o *exporting) identity() []string {
+	switch o.what {
+	case export.Records, export.Links:
+		if o.since != "" { // nothing but its puid is left of a deleted record
+			return []string{"source", "key", "puid"}
+		}
+		return []string{"source", "key"}
+	case export.Entities:
+		return []string{"entity"}
+	}
+	return nil
+}
+
+// export writes a table, to a file in one step or to the standard output. Everything has arrived before the first byte is
+// written.
+func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
+	var file *exchange.File
+	to := a.stdout
+	if o.out != "" {
+		var err error
+		if file, err = exchange.Create(o.out); err != nil {
+			return usage("name a file in a directory that exists", "%v", err)
+		}
+		defer file.Discard()
+		to = file
+	}
+	got, err := o.fetch(ctx, cl)
+	if err != nil {
+		return err
+	}
+	defer got.lines.Close()
+	if err := o.write(to, got); err != nil {
+		return err
+	}
+	if file != nil {
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	return a.exported(o, got)
+}
+
+// exported prints what an export consists of; beside a table on the standard output it goes to the standard error.
+func (a *app) exported(o *exporting, got *fetched) error {
+	if o.spreadsheet {
+		a.say("values that begin like a formula have an apostrophe now: this file is for a spreadsheet, not for locus ingest")
+	}
+	if !a.json {
+		a.say("%s: %s, watermark %s", term.Escape(cmp.Or(o.out, "stdout")), counted(int64(got.rows), "row", "rows"), got.watermark)
+		return nil
+	}
+	summary := map[string]any{"type": "summary", "what": o.what, "format": o.format, "file": o.out, "rows": got.rows, "watermark": got.watermark}
+	if o.out != "" {
+		return a.printJSON(summary)
+	}
+	line, err := json.Marshal(summary)
+	a.say("%s", line)
+	return err
+}
+
+// metadata returns what the footer of a Parquet file says of the table.
+func (o *exporting) metadata(watermark string) [][2]string {
+	pairs := [][2]string{{"locus.table", string(o.what)}, {"locus.watermark", watermark}}
+	if o.since != "" {
+		pairs = append(pairs, [2]string{"locus.since", o.since})
+	}
+	return pairs
+}
+
+// kindsOf returns the attributes that belong to a kind which occurs. An export of all kinds leaves out the columns of the
+// others.
+func (o *exporting) kindsOf(ctx context.Context, cl *client) (map[string][]string, error) {
+	if o.kind != "" || o.columns != nil || o.what != export.Records && o.what != export.Entities {
+		return nil, nil
+	}
+	kinds, err := cl.kinds(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]string{}
+	for _, kind := range kinds {
+		for _, a := range kind.Attributes {
+			of[a.Name] = append(of[a.Name], kind.Kind)
+		}
+	}
+	return of, nil
+}

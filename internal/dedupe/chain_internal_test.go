@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dedupe
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// A row's weight is the weakest comparison of the strongest chain that leads to the first row, whatever the order of edges.
+func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
+	t.Parallel()
+	edge := func(a, b entity.PUID, s match.Score) []resolve.Edge {
+		return []resolve.Edge{{A: a, B: b, Score: s}, {A: b, B: a, Score: s}}
+	}
+	var edges []resolve.Edge
+	for _, e := range [][]resolve.Edge{
+		edge(10, 30, 600), edge(10, 20, 2000), edge(20, 30, 1500), // 30 hangs on 20, not on 10
+		edge(30, 40, 700), edge(40, 50, 3000), // 40 and 50 are close, and hang on 30
+		edge(10, 99, 9000), // a record of another cluster
+	} {
+		edges = append(edges, e...)
+	}
+	s := &Session{}
+	at := map[entity.PUID]int{}
+	page := []int{}
+	for i, puid := range []entity.PUID{10, 20, 30, 40, 50} {
+		s.rows = append(s.rows, row{puid: puid, weight: none})
+		at[puid], page = i, append(page, i)
+	}
+	s.chain(page, edges, at)
+	var weights []match.Score
+	for _, r := range s.rows {
+		weights = append(weights, r.weight)
+	}
+	if diff := cmp.Diff([]match.Score{2000, 2000, 1500, 700, 700}, weights); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestOneToOne_TheBestWeightsFirst(t *testing.T) {
+	t.Parallel()
+	pairs := []Pair{{0, 0, 1000}, {1, 0, 2000}, {1, 1, 900}, {2, 2, 600}, {3, 2, 600}}
+	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {2, 2, 600}}, OneToOne(pairs)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dedupe_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/sqlite"
+)
+
+// messy writes generated records of places as a file of JSON lines.
+func messy(t testing.TB, n int64) (name string, inputs []records.Input) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "in.jsonl")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := json.NewEncoder(file)
+	for r := range demo.New(7, n).All() {
+		inputs = append(inputs, records.Input{Ref: entity.Ref{Source: "in", Key: fmt.Sprint("row ", len(inputs)+1)}, Attributes: r.Attributes})
+		if err := lines.Encode(r.Attributes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name, inputs
+}
+
+func columns() *bulk.Columns {
+	c := &bulk.Columns{Source: "in", Kind: "place", Keyless: true, IgnoreUnknown: true}
+	for _, a := range match.Place().Attributes {
+		c.Attributes = append(c.Attributes, a.Name)
+		if a.Many {
+			c.Many = append(c.Many, a.Name)
+		}
+	}
+	return c
+}
+
+// clusters dedupes a file.
+func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
+	t.Helper()
+	s, err := dedupe.Open(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := bulk.Open(name, nil, bulk.Auto, columns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := s.Add(t.Context(), &dedupe.Input{Reader: r, Source: "in", Kind: "place"}, func(dedupe.Refusal) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Len() {
+		list = append(list, c.Row(i))
+	}
+	return list
+}
+
+// The clusters are the entities that an installation makes of the same records, put in other batches into more cells.
+func TestFinish_ClustersAreEntities(t *testing.T) {
+	t.Parallel()
+	name, inputs := messy(t, 1500)
+	list := clusters(t, name)
+	db, err := locus.Open(context.WithoutCancel(t.Context()), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i := 0; i < len(inputs); i += 100 {
+		if _, err := db.Records().Put(t.Context(), inputs[i:i+100]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of := map[string]string{}
+	for rec, err := range db.Records().All(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[rec.Key] = rec.Entity.String()
+	}
+	numbers, sizes := map[string]int{}, map[int]int{}
+	for i := range list {
+		id := of[fmt.Sprint("row ", i+1)]
+		if numbers[id] == 0 {
+			numbers[id] = len(numbers) + 1
+		}
+		if list[i].ID != numbers[id] {
+			t.Fatalf("row %d is in cluster %d, its entity's number is %d", i+1, list[i].ID, numbers[id])
+		}
+		sizes[list[i].ID]++
+	}
+	several := 0
+	for i, c := range list {
+		if c.Size != sizes[c.ID] || c.Weighed != (c.Size > 1) || c.Weighed && c.Weight < match.Threshold {
+			t.Errorf("row %d: %+v, of %d rows", i+1, c, sizes[c.ID])
+		}
+		if c.Size > 1 {
+			several++
+		}
+	}
+	if several < 500 {
+		t.Errorf("%d rows are in clusters of several", several)
+	}
+	if diff := cmp.Diff(list, clusters(t, name)); diff != "" {
+		t.Errorf("the second time -first +second:\n%s", diff)
+	}
+}
+
+func BenchmarkDedupe(b *testing.B) {
+	name, _ := messy(b, 20_000)
+	for b.Loop() {
+		clusters(b, name)
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dedupe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// Pair is a row of the first file and one of the second that are one thing; places are counted from 0.
+type Pair struct {
+	A, B   int
+	Weight match.Score
+}
+
+// Pairs matches the rows of the second file with those of the first, which Add has put with its source as distinct: the session
+// does not change, and rows of the second file do not see each other. A row may be in several pairs. Pairs are in the order
+// of B, the best first. It calls refuse for each row that cannot be matched and returns how many rows there are.
+func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) error) (pairs []Pair, rows int, err error) {
+	place, err := s.places(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var probes []entities.Probe
+	var at []int
+	flush := func() error {
+		if len(probes) == 0 {
+			return nil
+		}
+		found, err := s.DB.Entities().Match(ctx, probes, &entities.MatchOptions{Top: entities.MaxTop, MinMatchWeight: match.Threshold})
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if found[i].Err != nil {
+				return found[i].Err
+			}
+			for _, c := range found[i].Candidates {
+				if c.Level == entities.LevelSame {
+					pairs = append(pairs, Pair{place[c.Record], at[i], c.MatchWeight})
+				}
+			}
+		}
+		probes, at = probes[:0], at[:0]
+		return nil
+	}
+	schema := s.DB.Kinds().Schema(in.Kind)
+	for ; ; rows++ {
+		rec, refused, err := in.next(schema)
+		switch {
+		case errors.Is(err, io.EOF):
+			return pairs, rows, flush()
+		case err != nil:
+			return nil, 0, err
+		case refused != nil:
+			if err := refuse(Refusal{rows, refused}); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		probes, at = append(probes, entities.Probe{Ref: rec.Ref, Kind: rec.Kind, Observed: rec.Observed, Attributes: rec.Attributes}), append(at, rows)
+		if len(probes) == batch {
+			if err := flush(); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+}
+
+// places returns the rows by the keys of their records.
+func (s *Session) places(ctx context.Context) (map[entity.Ref]int, error) {
+	rows := make(map[entity.PUID]int, len(s.rows))
+	for i, r := range s.rows {
+		rows[r.puid] = i
+	}
+	place := make(map[entity.Ref]int, len(s.rows))
+	for rec, err := range s.DB.Records().All(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		place[rec.Ref] = rows[rec.PUID]
+	}
+	return place, nil
+}
+
+// OneToOne returns pairs with each row at most once, taking the best match weights first, then the earlier rows. They are in
+// the order of B.
+func OneToOne(pairs []Pair) []Pair {
+	sorted := slices.SortedStableFunc(slices.Values(pairs), func(x, y Pair) int {
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+	})
+	a, b := map[int]bool{}, map[int]bool{}
+	var kept []Pair
+	for _, p := range sorted {
+		if !a[p.A] && !b[p.B] {
+			a[p.A], b[p.B] = true, true
+			kept = append(kept, p)
+		}
+	}
+	slices.SortFunc(kept, func(x, y Pair) int { return cmp.Compare(x.B, y.B) })
+	return kept
+}
+
+// Taken reads the rows of a file that are in pairs, or all of them, and returns them by their places.
+func Taken(r *bulk.Reader, h *Header, wanted func(row int) bool) (map[int][]bulk.Field, error) {
+	rows := map[int][]bulk.Field{}
+	for i := 0; ; i++ {
+		fields, err := Next(r, h)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if wanted(i) {
+			rows[i] = fields
+		}
+	}
+}

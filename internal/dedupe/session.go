@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dedupe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
+)
+
+// Options configures Open. Nil is the default.
+type Options struct {
+	// Keep is the directory of the data, which then stays and can be served; it must not exist or be empty. "" is a temporary
+	// one, which Close removes.
+	Keep string
+	// Distinct are sources whose rows are never one thing with another row of the same source.
+	Distinct []string
+}
+
+// observed is the time of all records: the views of entities depend on the ages of records, and the result of a file must
+// not depend on when it is read.
+var observed = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// batch is how many rows are put at once.
+const batch = 1000
+
+// Session is a temporary installation with the rows of files. It is not safe for concurrent use.
+type Session struct {
+	DB   *locus.DB
+	dir  string // to remove, "" to keep
+	kind string // of all rows
+	rows []row
+}
+
+// row is a row of the input, in the order of the files.
+type row struct {
+	puid    entity.PUID // 0 for a refused row
+	cluster int32
+	weight  match.Score
+}
+
+// Open creates the installation, in SQLite, whose package the program imports. It belongs to this process and can be read by its user only.
+func Open(ctx context.Context, opts *Options) (*Session, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	s := &Session{}
+	dir := o.Keep
+	if dir == "" {
+		var err error
+		if s.dir, err = os.MkdirTemp("", "locus-dedupe-"); err != nil {
+			return nil, fmt.Errorf("make a temporary directory: %w", err)
+		}
+		dir = filepath.Join(s.dir, "data")
+	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("keep the data in %s: the directory is not empty", dir)
+	}
+	kinds := match.Kinds()
+	for _, kind := range kinds {
+		kind.Sources = maps.Clone(kind.Sources)
+		if kind.Sources == nil {
+			kind.Sources = map[string]match.Source{}
+		}
+		for _, source := range o.Distinct {
+			kind.Sources[source] = match.Source{Trust: match.DefaultTrust, Deduplicated: true}
+		}
+	}
+	var err error
+	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: kinds, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the installation and removes it, unless it is to be kept.
+func (s *Session) Close() error {
+	var err error
+	if s.DB != nil {
+		err = s.DB.Close()
+		s.DB = nil
+	}
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package export
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/exchange"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/match"
+)
+
+// What names a table.
+type What string
+
+// The tables.
+const (
+	Records   What = "records"   // a row for each live record, with all its attributes
+	Entities  What = "entities"  // a row for each entity, with its merged view
+	Links     What = "links"     // a row for each live record, with its entity
+	Decisions What = "decisions" // a row for each decision that counts, by SOURCE:KEY
+)
+
+// All are the tables.
+var All = []What{Records, Entities, Links, Decisions}
+
+// Names of columns that are not attributes.
+const (
+	columnSource   = "source"
+	columnKey      = "key"
+	columnOp       = "op"
+	columnKind     = "kind"
+	columnObserved = "observed_at"
+	columnEntity   = "entity"
+	columnPUID     = "puid"
+	columnVersion  = "version"
+	columnInto     = "into"
+	columnRecords  = "records"
+)
+
+// Values of the column op, which tables since a watermark have.
+const (
+	OpUpsert   = "upsert"   // the row is new or has changed
+	OpRedirect = "redirect" // the entity was merged into that of the column into
+	OpDelete   = "delete"   // it was deleted; only entity is set, or of a record puid: nothing else is left of it
+)
+
+// Query selects the rows and columns of a table.
+type Query struct {
+	Kind   string // only this kind; "" for all. Not for decisions
+	Source string // only this source, and the entities with a record of it; "" for all. Not for decisions
+	// Columns are the names of the columns, in order; nil for the usual ones. Others that exist are entity, puid and
+	// version of records, and at, entity_a and entity_b of decisions.
+	Columns []string
+	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions. A cell
+	// that the watermark does not name is read from the beginning of its log.
+	Since changelog.Watermark
+}
+
+// Table is a table that can be read.
+type Table struct {
+	Columns []exchange.Column
+	// Watermark is the end of the logs before the first row is read.
+	Watermark changelog.Watermark
+	// Rows are the rows. A row is valid until the next one. They can be read again, which reads the cells again.
+	Rows iter.Seq2[exchange.Row, error]
+
+	several bool // columns that are no lists may have several values
+}
+
+// Open prepares a table. The error is a *locus.InvalidError for an invalid query, whose pointers name its fields, and
+// locus.ErrUnavailable if a cell cannot be read. Reading rows since a watermark ends with changelog.ErrTrimmed if changes
+// after it are no longer in the logs.
+func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error) {
+	if !slices.Contains(All, what) {
+		return nil, problem.Invalid("/what", "invalid", "there is no table %.20q: there are records, entities, links and decisions", what)
+	}
+	if what == Decisions && (q.Kind != "" || q.Source != "" || q.Since != nil) {
+		return nil, problem.Invalid("/what", "invalid", "decisions are exported as a whole: without kind, source and since")
+	}
+	kinds, err := kindsOf(db, q.Kind)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{}
+	if t.Watermark, err = db.Changes().Tail(ctx, nil); err != nil {
+		return nil, err
+	}
+	b := &builder{db: db, query: q}
+	switch what {
+	case Records:
+		b.fixed(columnSource, columnKey)
+		b.op(columnPUID)
+		b.fixed(columnKind, columnObserved)
+		b.attributes(kinds)
+		b.usual = len(b.columns)
+		b.fixed(columnEntity, columnVersion)
+		if q.Since == nil {
+			b.fixed(columnPUID)
+		}
+		t.Rows, t.several = b.records(ctx, false), true
+	case Links:
+		b.fixed(columnSource, columnKey)
+		b.op(columnPUID)
+		b.fixed(columnKind, columnEntity)
+		b.usual = len(b.columns)
+		t.Rows = b.records(ctx, true)
+	case Entities:
+		b.fixed(columnEntity)
+		b.op(columnInto)
+		b.fixed(columnKind)
+		b.columns = append(b.columns, exchange.Column{Name: columnRecords, Many: true})
+		b.attributes(kinds)
+		b.usual = len(b.columns)
+		t.Rows = b.entities(ctx)
+	case Decisions:
+		b.fixed("verdict", "a", "b", "attribute", "value", "author", "reason")
+		b.usual = len(b.columns)
+		b.fixed("at", "entity_a", "entity_b")
+		t.Rows = b.decisions(ctx)
+	}
+	if err := b.choose(t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// kindsOf returns the named kind, or all kinds.
+func kindsOf(db *locus.DB, name string) ([]*match.Schema, error) {
+	if name == "" {
+		return db.Kinds().Schemas(), nil
+	}
+	kind := db.Kinds().Schema(name)
+	if kind == nil {
+		return nil, problem.Invalid("/kind", "unknown_kind", "there is no kind %.64q", name)
+	}
+	return []*match.Schema{kind}, nil
+}
