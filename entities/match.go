@@ -144,7 +144,7 @@ func (h *Handle) Match(ctx context.Context, probes []Probe, opts *MatchOptions) 
 	if len(asked) == 0 {
 		return found, nil
 	}
-	var matched []resolve.Matched
+	var matched []resolve.Probed
 	if err := h.engine.Retry(ctx, func() (err error) {
 		matched, err = h.engine.Resolver.Match(ctx, asked, resolve.Matching{Top: o.Top, Least: o.MinMatchWeight, Explain: o.Why})
 		return err
@@ -209,7 +209,7 @@ func (h *Handle) probe(ctx context.Context, p *Probe, now time.Time, f *Found) (
 }
 
 // fill converts the result of a probe.
-func (f *Found) fill(m *resolve.Matched, ref entity.Ref) {
+func (f *Found) fill(m *resolve.Probed, ref entity.Ref) {
 	f.Skipped = m.Skipped
 	switch {
 	case m.Keys == 0:

@@ -56,8 +56,8 @@ type Prediction struct {
 	Merges, Splits []locality.ID
 }
 
-// Matched is the result of a probe.
-type Matched struct {
+// Probed is the result of a probe.
+type Probed struct {
 	// Matcher is that of the probe's kind, with the name counts of this comparison.
 	Matcher *match.Matcher
 	// Near are the entities that share a blocking key with the probe, the best first: by outcome (same,
@@ -92,7 +92,7 @@ const matchAttempts = 3
 // and needs no lease: it may see a write of another caller that is half done, and records that are pending or
 // of a kind being switched are compared as they are stored. Results are in the order of probes. An error
 // concerns all of them, such as a cell.ErrStaleMap, after which the call can be repeated.
-func (r *Resolver) Match(ctx context.Context, probes []Probe, opts Matching) ([]Matched, error) {
+func (r *Resolver) Match(ctx context.Context, probes []Probe, opts Matching) ([]Probed, error) {
 	for attempt := 0; ; attempt++ {
 		version := r.Rules().Version
 		results, err := r.match(ctx, probes, opts)
@@ -108,8 +108,8 @@ func (r *Resolver) Match(ctx context.Context, probes []Probe, opts Matching) ([]
 	}
 }
 
-func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]Matched, error) {
-	results, targets := make([]Matched, len(probes)), make([]target, len(probes))
+func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]Probed, error) {
+	results, targets := make([]Probed, len(probes)), make([]target, len(probes))
 	r.aim(ctx, probes, targets, results)
 	p := r.newPeek(len(probes))
 	var all sync.WaitGroup
@@ -122,7 +122,7 @@ func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]
 				return
 			}
 			if err := h.run(ctx, probes[i].Put, opts, &results[i]); err != nil {
-				results[i] = Matched{Err: err}
+				results[i] = Probed{Err: err}
 			}
 		}
 		if len(probes) == 1 {
@@ -141,7 +141,7 @@ func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]
 }
 
 // aim finds the cell of each probe, and the puid of its key if it has one.
-func (r *Resolver) aim(ctx context.Context, probes []Probe, targets []target, results []Matched) {
+func (r *Resolver) aim(ctx context.Context, probes []Probe, targets []target, results []Probed) {
 	m := r.opts.Cells.Map()
 	var keys []cell.Key
 	var at []int
@@ -171,7 +171,7 @@ type hypothesis struct {
 	target target
 }
 
-func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *Matched) error {
+func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *Probed) error {
 	w, writes, err := h.assume(ctx)
 	if err != nil {
 		return err
@@ -268,8 +268,8 @@ func (h *hypothesis) predict(ctx context.Context, w *write, m *meetings, writes 
 
 // near compares the probe with all records that share a blocking key with it, and keeps the best pair of each
 // entity.
-func (h *hypothesis) near(ctx context.Context, n *node, m *meetings, opts Matching, result *Matched) error {
-	candidates, err := h.candidates(ctx, n, m, result)
+func (h *hypothesis) near(ctx context.Context, n *node, m *meetings, opts Matching, result *Probed) error {
+	candidates, err := h.comparable(ctx, n, m, result)
 	if err != nil {
 		return err
 	}
@@ -316,9 +316,9 @@ func (h *hypothesis) near(ctx context.Context, n *node, m *meetings, opts Matchi
 	return nil
 }
 
-// candidates returns the records that share a blocking key with the probe which is not a stop key. A put does
+// comparable returns the records that share a blocking key with the probe which is not a stop key. A put does
 // not compare a follower with them, because its leader was; the probe is compared with all.
-func (h *hypothesis) candidates(ctx context.Context, n *node, m *meetings, result *Matched) ([]entity.PUID, error) {
+func (h *hypothesis) comparable(ctx context.Context, n *node, m *meetings, result *Probed) ([]entity.PUID, error) {
 	var found []entity.PUID
 	if !leads(n, m.leaders) {
 		found = append(found, m.leaders[n.equal()])

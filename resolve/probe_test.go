@@ -170,7 +170,7 @@ func (in *installation) predicted(t conformance.TB, op resolve.Op, seen map[stri
 }
 
 // sameEdges fails the test unless the put stored the pairs that the match listed.
-func (in *installation) sameEdges(t conformance.TB, p entity.PUID, ref entity.Ref, found *resolve.Matched, seen map[string]int) {
+func (in *installation) sameEdges(t conformance.TB, p entity.PUID, ref entity.Ref, found *resolve.Probed, seen map[string]int) {
 	t.Helper()
 	if found.Put.Outcome == resolve.Stale {
 		return
@@ -289,7 +289,7 @@ func TestMatch_ManyAreAsManyCalls(t *testing.T) {
 }
 
 // described is a result as text.
-func described(m *resolve.Matched) string {
+func described(m *resolve.Probed) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d keys, skipped %v %v, put %+v, %v:", m.Keys, m.Skipped, m.OnlyStopKeys, m.Put, m.Err)
 	for _, n := range m.Near {
