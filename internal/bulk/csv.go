@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -10,37 +11,19 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// csvReader reads CSV according to RFC 4180 with a header: fields separated by commas, quotes around fields that
-// contain commas, quotes or line ends, doubled quotes inside, lines ended by LF or CR LF. Blank lines are skipped.
+// csvReader reads the rows of a CSV file with a header.
 type csvReader struct {
 	name    string
-	lines   *lines
+	scan    *scanner
 	columns *meaning
 	stream  bool // the writer of a stream may stop within a row, which then looks like the end
 
 	header  []string
 	targets []string
-	raw     []byte // the beginning of the row as written
-	text    []byte // the row, unquoted
-	ends    []int  // where each field ends in text
-	span    int64  // how many physical lines the row has
-	ended   bool   // whether its last line has a line end
+	values  []string // of the row
 }
-
-// state is the state of the scanner within a row.
-type state int
-
-const (
-	fieldStart state = iota
-	bare             // inside an unquoted field
-	quoted
-	closed // after the closing quote of a field, or the first of a doubled quote
-	faulty // after a fault, looking for the end of the row
-)
 
 func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
 	return &FileError{Name: r.name, Line: line, Reason: fmt.Sprintf(format, args...), Hint: hint}
@@ -48,7 +31,7 @@ func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
 
 // readHeader reads the first row. The error is a *FileError, or io.EOF for an empty file.
 func (r *csvReader) readHeader() error {
-	line, err := r.scan()
+	line, err := r.scan.next()
 	if errors.Is(err, io.EOF) {
 		return err
 	}
@@ -59,9 +42,7 @@ func (r *csvReader) readHeader() error {
 		return err
 	}
 	unknown := ""
-	for i := range r.ends {
-		r.header = append(r.header, string(r.field(i)))
-	}
+	r.header = r.scan.row.strings(nil)
 	mixed := r.columns.mixed(slices.Contains(r.header, ColumnKind))
 	for i, column := range r.header {
 		switch {
@@ -95,21 +76,36 @@ func (r *csvReader) readHeader() error {
 		return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", unknown)
 	}
 	r.columns.alternatesIn(r.header, r.targets)
+	r.scan.width, r.scan.keys = len(r.header), []int{slices.Index(r.targets, ColumnKey)}
+	r.scan.prime(r.scan.lines.ahead())
 	return nil
 }
 
 // Next reads the next row.
 func (r *csvReader) Next() (*Row, error) {
-	line, err := r.scan()
+	line, err := r.scan.next()
+	refused, damaged := errors.AsType[*RowError](err)
+	if damaged {
+		refused.Row, refused.Text = r.literal(), string(r.scan.raw)
+		return nil, refused
+	}
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{Line: line, Lines: r.span, Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
-	if reason := r.incomplete(); reason != "" {
-		return nil, &RowError{Line: line, Lines: r.span, Code: "malformed", Row: r.asObject(), Reason: reason}
+	r.values = r.scan.row.strings(r.values[:0])
+	if cause, reason := r.incomplete(); reason != "" {
+		return nil, &RowError{Line: line, Lines: r.scan.span, Code: "malformed", Cause: cause, Row: r.object(r.values), Reason: reason}
 	}
+	row := r.build(r.values)
+	row.Line, row.Lines = line, r.scan.span
+	return row, nil
+}
+
+// build returns the row of the values of the columns.
+func (r *csvReader) build(values []string) *Row {
+	row := &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
 	for i, target := range r.targets {
-		value := string(r.field(i))
+		value := values[i]
 		switch target {
 		case skip:
 		case ColumnSource:
@@ -130,157 +126,50 @@ func (r *csvReader) Next() (*Row, error) {
 			}
 		}
 	}
-	r.columns.compose(row, func(column string) string { return string(r.field(slices.Index(r.header, column))) })
-	return row, nil
+	r.columns.compose(row, func(column string) string { return values[slices.Index(r.header, column)] })
+	return row
+}
+
+// literal returns a broken line as an object, as if no character quoted.
+func (r *csvReader) literal() json.RawMessage {
+	var f fields
+	f.literal(r.scan.dialect, bytes.ToValidUTF8(r.scan.raw, []byte("\ufffd")))
+	return r.object(f.strings(nil))
+}
+
+// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the
+// attributes if it has the width of the header, else by the columns as far as there are any.
+func (r *csvReader) object(values []string) json.RawMessage {
+	if len(values) == len(r.header) {
+		return r.build(values).Flat()
+	}
+	object := map[string]string{}
+	for i, value := range values {
+		if i < len(r.header) {
+			object[cmp.Or(r.targets[i], r.header[i])] = value
+		} else if i < MaxColumns {
+			object[fmt.Sprintf("column%d", i+1)] = value // refused until it is corrected
+		}
+	}
+	text, _ := json.Marshal(object) // cannot fail: strings
+	return text
 }
 
 // incomplete returns why a parsed row must be rejected, "" if it is complete. A last row without a line end may be cut
 // off: the size of a file rules that out, but a stream cannot show that its writer was interrupted.
-func (r *csvReader) incomplete() string {
-	reason := ""
-	if len(r.ends) != len(r.targets) {
-		reason = fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets))
+func (r *csvReader) incomplete() (cause, reason string) {
+	if len(r.values) != len(r.targets) {
+		cause, reason = causeWidth, fmt.Sprintf("it has %d columns, the header %d", len(r.values), len(r.targets))
 	}
-	if r.ended || reason == "" && !r.stream {
-		return reason
+	if r.scan.ended || reason == "" && !r.stream {
+		return cause, reason
 	}
 	if reason != "" {
 		reason += ", and "
 	} else {
-		reason = "the input ends in this row: "
+		cause, reason = causeCut, "the input ends in this row: "
 	}
-	return reason + "it has no line end, as if what wrote it had been stopped: see whether it is complete, and end it with a line end"
-}
-
-// scan reads one row into text and ends and returns the number of its first line. A fault costs the row. A quote that
-// is never closed costs only its first line: the following lines are read again.
-func (r *csvReader) scan() (first int64, err error) {
-	r.text, r.ends, r.span = r.text[:0], r.ends[:0], 1
-	defer r.lines.letGo()
-	var fault *RowError
-	fail := func(code, format string, args ...any) {
-		if fault == nil {
-			fault = (&RowError{Line: first}).whole(r.raw, code, fmt.Sprintf(format, args...))
-		}
-	}
-	// The quote opened in the first line is stray.
-	stray := func(why string) (int64, error) {
-		r.lines.back()
-		fault = nil
-		fail("malformed", "a quote is opened and not closed: %s; the lines after this one are read on their own", why)
-		fault.Lines = 1
-		return first, fault
-	}
-	s, size := fieldStart, int64(0)
-	for {
-		line, cut, err := r.lines.read()
-		if err != nil && first > 0 {
-			return stray("the file ends before")
-		}
-		if err != nil {
-			return 0, err
-		}
-		begins := first == 0
-		if begins {
-			text := trimEnd(line)
-			if len(text) == 0 {
-				continue
-			}
-			first = r.lines.number
-			r.raw = append(r.raw[:0], text[:min(len(text), 200)]...)
-		}
-		if size += int64(len(line)); cut || size > MaxRow+2 {
-			if !begins {
-				return stray(fmt.Sprintf("a row has at most %d bytes", MaxRow))
-			}
-			fail("too_large", "it is longer than %d bytes", MaxRow)
-		}
-		if i := strictjson.InvalidUTF8(line); i >= 0 && !cut {
-			fail("invalid_utf8", "byte %d of the file is not UTF-8; is the file in another encoding, such as Latin-1?", r.lines.offset+int64(i))
-		}
-		if s = r.scanLine(line, s, fault != nil); s == faulty {
-			if !begins {
-				return stray(fmt.Sprintf("line %d has a quote in the middle of a field", r.lines.number))
-			}
-			fail("malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
-		}
-		// The quotes in the rest of a truncated line are unknown, so it ends the row.
-		if s == quoted && !cut {
-			if begins {
-				r.lines.hold()
-			}
-			continue
-		}
-		if fault == nil && len(r.ends) > MaxColumns {
-			fail("too_large", "it has %d columns, at most %d", len(r.ends), MaxColumns)
-		}
-		r.span, r.ended = r.lines.number-first+1, ended(line)
-		if fault != nil {
-			fault.Lines = r.span
-			return first, fault
-		}
-		return first, nil
-	}
-}
-
-// scanLine parses one physical line and returns the state at its end. With pass it does not keep the content.
-func (r *csvReader) scanLine(line []byte, s state, pass bool) state {
-	end := len(line)
-	if s != quoted {
-		end = len(trimEnd(line))
-	}
-	for i := 0; i < end; i++ {
-		b := line[i]
-		switch {
-		case s == quoted && b == '"':
-			s = closed
-			// Outside quotes again, so the line end is not part of a field.
-			end = len(trimEnd(line))
-			continue
-		case s == quoted:
-		case b == ',':
-			if s = fieldStart; !pass {
-				r.ends = append(r.ends, len(r.text))
-			}
-			continue
-		case b == '"' && s == fieldStart, b == '"' && s == closed:
-			if s == closed && !pass {
-				r.text = append(r.text, '"')
-			}
-			s, end = quoted, len(line)
-			continue
-		case b == '"', s == closed:
-			return faulty
-		default:
-			s = bare
-		}
-		if !pass {
-			r.text = append(r.text, b)
-		}
-	}
-	if s == quoted {
-		return quoted
-	}
-	r.ends = append(r.ends, len(r.text))
-	return fieldStart
-}
-
-func (r *csvReader) field(i int) []byte {
-	start := 0
-	if i > 0 {
-		start = r.ends[i-1]
-	}
-	return r.text[start:r.ends[i]]
-}
-
-// asObject returns a row of the wrong width, by the names of the header as far as there are any.
-func (r *csvReader) asObject() json.RawMessage {
-	object := map[string]string{}
-	for i, column := range r.header[:min(len(r.header), len(r.ends))] {
-		object[cmp.Or(r.targets[i], column)] = string(r.field(i))
-	}
-	text, _ := json.Marshal(object)
-	return text
+	return cause, reason + "it has no line end, as if what wrote it had been stopped: see whether it is complete, and end it with a line end"
 }
 
 func count(list []string, s string) (n int) {

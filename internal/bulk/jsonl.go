@@ -130,7 +130,7 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 			row, wrapped = value, true
 		case "reason":
 			reason = true
-		case "line", "lines", "code", "pointer":
+		case "line", "lines", "code", "pointer", "text":
 		default:
 			return row, false
 		}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Format is the file format.
@@ -132,17 +133,14 @@ func unpath(err error) error {
 }
 
 var (
-	magicGzip  = []byte{0x1f, 0x8b}
-	magicZstd  = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	magicZip   = []byte("PK\x03\x04")
-	magicUTF8  = []byte("\xef\xbb\xbf")
-	magicUTF16 = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
+	magicGzip = []byte{0x1f, 0x8b}
+	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	magicZip  = []byte("PK\x03\x04")
 )
 
 // decode builds the readers from the file to the rows. Compression is detected by the first bytes, not by the name.
 func (r *Reader) decode(format Format, columns *Columns) error {
-	const buffer = 1 << 16
-	in := bufio.NewReaderSize(r.taken, buffer)
+	in := bufio.NewReaderSize(r.taken, sample)
 	head, err := in.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return &FileError{Name: r.Name, Reason: "cannot be read", Err: unpath(err)}
@@ -156,7 +154,7 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 		if err != nil {
 			return &FileError{Name: r.Name, Reason: "is not gzip, though it begins like it", Err: err}
 		}
-		in = bufio.NewReaderSize(&ratio{r: unzip, name: r.Name, taken: r.taken}, buffer)
+		in = bufio.NewReaderSize(&ratio{r: unzip, name: r.Name, taken: r.taken}, sample)
 		inner = strings.TrimSuffix(inner, ".gz")
 	case bytes.HasPrefix(head, magicZstd):
 		unpack, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
@@ -164,26 +162,41 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 			return &FileError{Name: r.Name, Reason: "is not zstd, though it begins like it", Err: err}
 		}
 		r.close = append(r.close, func() error { unpack.Close(); return nil })
-		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, buffer)
+		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, sample)
 		inner = strings.TrimSuffix(inner, ".zst")
 	}
-	if head, err = in.Peek(3); err != nil && !errors.Is(err, io.EOF) {
+	l, err := r.decodeText(in)
+	if err != nil {
 		return r.broken(err)
 	}
-	for _, magic := range magicUTF16 {
-		if bytes.HasPrefix(head, magic) {
-			return &FileError{Name: r.Name, Reason: "is encoded in UTF-16", Hint: "convert it first: iconv -f UTF-16 -t UTF-8"}
-		}
-	}
-	l := &lines{r: in}
-	if bytes.HasPrefix(head, magicUTF8) {
-		n, _ := in.Discard(len(magicUTF8))
-		l.next = int64(n)
-	}
 	if r.Format = format; format == Auto {
-		r.Format = detect(inner, in)
+		r.Format = detect(inner, l.r)
 	}
 	return r.startRows(l, columns)
+}
+
+// sample is how many bytes of a file are looked at before it is read.
+const sample = 256 << 10
+
+// decodeText returns the lines of a file by its encoding.
+func (r *Reader) decodeText(in *bufio.Reader) (*lines, error) {
+	head, err := in.Peek(sample)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, err
+	}
+	of, mark := sniffEncoding(head)
+	if _, err := in.Discard(mark); err != nil {
+		return nil, err
+	}
+	l := &lines{r: in, encoding: of, bad: -1}
+	l.next = int64(mark)
+	switch of {
+	case UTF16LE:
+		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
+	case UTF16BE:
+		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
+	}
+	return l, nil
 }
 
 func (r *Reader) startRows(l *lines, columns *Columns) (err error) {
@@ -192,7 +205,7 @@ func (r *Reader) startRows(l *lines, columns *Columns) (err error) {
 	}
 	switch r.Format {
 	case CSV:
-		rows := &csvReader{name: r.Name, lines: l, columns: r.means, stream: r.stream}
+		rows := &csvReader{name: r.Name, scan: &scanner{lines: l, dialect: comma}, columns: r.means, stream: r.stream}
 		if err := rows.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 			return r.broken(err)
 		}

@@ -64,8 +64,12 @@ type RowError struct {
 	// Pointer is the JSON pointer to the field, such as /phones/0; "" for the row as a whole.
 	Pointer string
 	Reason  string
+	// Cause is the reason without the values of the row, to count refusals by; "" if there is none.
+	Cause string
 	// Row is the row as far as it could be read: a JSON object, or its text as a JSON string.
 	Row json.RawMessage
+	// Text is the row as written, if Row may not have all of it.
+	Text string
 }
 
 // Error returns the line, the field and the reason.

@@ -56,7 +56,7 @@ const (
 )
 
 func (im *importer) run(ctx context.Context) error {
-	im.start, im.state.Counts = im.now(), map[string]int64{}
+	im.start, im.state.Counts, im.state.Causes = im.now(), map[string]int64{}, bulk.Causes{}
 	im.progress = term.NewProgress(im.stderr, im.talk.Terminal && !im.json, im.now)
 	if err := im.open(ctx); err != nil {
 		return err
@@ -163,6 +163,9 @@ func (im *importer) resume(ctx context.Context) error {
 	}
 	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
+	}
+	if old.Causes == nil {
+		old.Causes = bulk.Causes{}
 	}
 	im.state, im.skip = *old, old.Rows
 	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
@@ -294,6 +297,7 @@ func (im *importer) commit(b *batch) error {
 	lines := int64(0)
 	for _, reject := range b.rejected() {
 		lines += max(reject.Lines, 1)
+		im.state.Causes.Add(rejectCause(reject), reject.Line)
 		if err := im.reject(reject); err != nil {
 			return err
 		}
@@ -418,6 +422,9 @@ func (im *importer) summary(t *term.Table) error {
 		}
 		if alternatives := im.reader.Alternatives(); len(alternatives) > 0 {
 			of["alternatives"] = alternatives
+		}
+		if len(im.state.Causes) > 0 {
+			of["causes"] = im.state.Causes
 		}
 		if len(im.watermark) > 0 {
 			of["watermark"] = im.watermark

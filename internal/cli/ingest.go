@@ -209,7 +209,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
-		all.add(im.state.Rows, im.state.Counts[refused], im.state.Lines)
+		all.add(name, im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]
 		if im.reader == nil {
 			return failed
@@ -223,39 +223,11 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")
 		message := all.became("in")
 		if o.dryRun {
-			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused, of %s", all.size(), term.Count(all.rows))
+			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused%s, of %s", all.size(), all.because(), term.Count(all.rows))
 		}
-		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
+		failed = all.failure(message, hint)
 	}
 	return failed
-}
-
-// tally counts the rows of all files, the rejected ones, and the lines of the files that these take.
-type tally struct{ rows, refused, lines int64 }
-
-func (t *tally) add(rows, refused, lines int64) {
-	t.rows, t.refused, t.lines = t.rows+rows, t.refused+refused, t.lines+lines
-}
-
-// became describes the results; done is the word for accepted rows.
-func (t *tally) became(done string) string {
-	verb := func(n int64, one, many string) string {
-		if n == 1 {
-			return one
-		}
-		return many
-	}
-	others := t.rows - t.refused
-	return fmt.Sprintf("%s %s refused, %s %s %s", t.size(), verb(t.refused, "was", "were"), term.Count(others), verb(others, "is", "are"), done)
-}
-
-// size returns the number of rejected rows, and of their lines if there are more.
-func (t *tally) size() string {
-	text := counted(t.refused, "row", "rows")
-	if t.lines > t.refused {
-		text += fmt.Sprintf(" of %s lines", term.Count(t.lines))
-	}
-	return text
 }
 
 // fileByFile reads files one after another until one fails, and prints the table of results.
