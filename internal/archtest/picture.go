@@ -196,7 +196,7 @@ var Picture = map[string]Rule{
 	},
 	"internal/term":  {Modules: []string{lipgloss}},
 	"internal/chart": {},
-	"internal/bulk":  {Imports: []string{"internal/strictjson"}, Modules: []string{compress, xText}},
+	"internal/bulk":  {Imports: []string{"internal/definition", "internal/strictjson", "match"}, Modules: []string{compress, xText}},
 	"internal/demo":  {},
 	"internal/eval":  {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {

@@ -4,88 +4,40 @@ package bulk
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 )
 
-// csvReader reads the rows of a CSV file with a header.
-type csvReader struct {
-	name    string
-	scan    *scanner
-	columns *meaning
-	stream  bool // the writer of a stream may stop within a row, which then looks like the end
-
-	header  []string
-	targets []string
-	values  []string // of the row
+// csvRows makes records of the rows of a CSV file.
+type csvRows struct {
+	scan   *scanner
+	mapper *mapper
+	stream bool // the writer of a stream may stop within a row, which then looks like the end
+	values []string
+	cells  []cell
 }
 
-func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
-	return &FileError{Name: r.name, Line: line, Reason: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// readHeader reads the first row. The error is a *FileError, or io.EOF for an empty file.
-func (r *csvReader) readHeader() error {
-	line, err := r.scan.next()
-	if errors.Is(err, io.EOF) {
-		return err
+// newCSV returns the rows after the header; columns are the names of the columns.
+func newCSV(s *scanner, m *mapper, columns []string, stream bool) *csvRows {
+	for _, name := range columns {
+		m.column(name)
 	}
-	if refused, ok := errors.AsType[*RowError](err); ok {
-		return r.fault(refused.Line, "the first line must name the columns", "the header cannot be read: %s", refused.Reason)
-	}
-	if err != nil {
-		return err
-	}
-	unknown := ""
-	r.header = r.scan.row.strings(nil)
-	mixed := r.columns.mixed(slices.Contains(r.header, ColumnKind))
-	for i, column := range r.header {
-		switch {
-		case slices.Contains([]byte(column), '\r'):
-			return r.fault(line, "save it with LF or CR LF line ends", "lines end in CR alone")
-		case slices.Contains(r.header[:i], column):
-			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
-		}
-		target, reason := r.columns.target(column, mixed)
-		unknown = cmp.Or(unknown, reason)
-		r.targets = append(r.targets, target)
-	}
-	if reason := r.columns.unmapped(r.header); reason != "" {
-		return r.fault(line, "the columns are: "+listed(r.header), "%s", reason)
-	}
-	for _, needed := range []struct{ target, column, hint string }{
-		{ColumnKey, cmp.Or(r.columns.Key, ColumnKey), "--key COLUMN names the column with the source's own key; the columns are: " + listed(r.header)},
-		{ColumnSource, ColumnSource, "--source NAME names the source of the whole file"},
-	} {
-		if needed.target == ColumnSource && r.columns.Source != "" {
-			continue
-		}
-		switch n := count(r.targets, needed.target); {
-		case n == 0:
-			return r.fault(line, needed.hint, "there is no column %.60q", needed.column)
-		case n > 1:
-			return r.fault(line, needed.hint, "%d columns are the %s", n, needed.target)
+	s.width, s.keys = len(columns), nil
+	for i := range columns {
+		if slices.ContainsFunc(m.uses[i], func(u use) bool { return u.kind == useKey }) {
+			s.keys = append(s.keys, i)
 		}
 	}
-	if unknown != "" {
-		return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", unknown)
-	}
-	r.columns.alternatesIn(r.header, r.targets)
-	r.scan.width, r.scan.keys = len(r.header), []int{slices.Index(r.targets, ColumnKey)}
-	r.scan.prime(r.scan.lines.ahead())
-	return nil
+	s.prime(s.lines.ahead())
+	return &csvRows{scan: s, mapper: m, stream: stream}
 }
 
 // Next reads the next row.
-func (r *csvReader) Next() (*Row, error) {
+func (r *csvRows) Next() (*Row, error) {
 	line, err := r.scan.next()
-	refused, damaged := errors.AsType[*RowError](err)
-	if damaged {
+	if refused, damaged := errors.AsType[*RowError](err); damaged {
 		refused.Row, refused.Text = r.literal(), string(r.scan.raw)
 		return nil, refused
 	}
@@ -93,73 +45,84 @@ func (r *csvReader) Next() (*Row, error) {
 		return nil, err
 	}
 	r.values = r.scan.row.strings(r.values[:0])
-	if cause, reason := r.incomplete(); reason != "" {
-		return nil, &RowError{Line: line, Lines: r.scan.span, Code: "malformed", Cause: cause, Row: r.object(r.values), Reason: reason}
+	refused := &RowError{Line: line, Lines: r.scan.span, Code: "malformed"}
+	if refused.Cause, refused.Reason = r.incomplete(); refused.Reason != "" {
+		refused.Row = r.object(r.values)
+		return nil, refused
 	}
-	row := r.build(r.values)
+	row, fault := r.mapper.row(r.list(r.values))
+	if fault != nil {
+		refused.Code, refused.Pointer, refused.Reason, refused.Cause = fault.code, fault.pointer, fault.reason, fault.cause
+		refused.Row = r.object(r.values)
+		return nil, refused
+	}
 	row.Line, row.Lines = line, r.scan.span
 	return row, nil
 }
 
-// build returns the row of the values of the columns.
-func (r *csvReader) build(values []string) *Row {
-	row := &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
-	for i, target := range r.targets {
-		value := values[i]
-		switch target {
-		case skip:
-		case ColumnSource:
-			row.Source = value
-		case ColumnKey:
-			row.Key = value
-		case ColumnObserved:
-			row.Observed = value
-		case ColumnKind:
-			if r.columns.isKind() {
-				row.Kind = value
-			} else if value != "" {
-				row.Attributes[target] = append(row.Attributes[target], value)
-			}
-		default:
-			if value != "" {
-				row.Attributes[target] = append(row.Attributes[target], value)
-			}
-		}
+func (r *csvRows) list(values []string) []cell {
+	r.cells = r.cells[:0]
+	for i, value := range values {
+		r.cells = append(r.cells, cell{i, value})
 	}
-	r.columns.compose(row, func(column string) string { return values[slices.Index(r.header, column)] })
-	return row
+	return r.cells
 }
 
 // literal returns a broken line as an object, as if no character quoted.
-func (r *csvReader) literal() json.RawMessage {
+func (r *csvRows) literal() json.RawMessage {
 	var f fields
 	f.literal(r.scan.dialect, bytes.ToValidUTF8(r.scan.raw, []byte("\ufffd")))
 	return r.object(f.strings(nil))
 }
 
 // object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the
-// attributes if it has the width of the header, else by the columns as far as there are any.
-func (r *csvReader) object(values []string) json.RawMessage {
-	if len(values) == len(r.header) {
-		return r.build(values).Flat()
+// attributes if it has the width of the header, else by the columns. Values without a column are refused until then.
+func (r *csvRows) object(values []string) json.RawMessage {
+	if len(values) == r.scan.width {
+		if row, _ := r.mapper.row(r.list(values)); row != nil {
+			return row.Flat()
+		}
 	}
 	object := map[string]string{}
-	for i, value := range values {
-		if i < len(r.header) {
-			object[cmp.Or(r.targets[i], r.header[i])] = value
-		} else if i < MaxColumns {
-			object[fmt.Sprintf("column%d", i+1)] = value // refused until it is corrected
+	for i, value := range values[:min(len(values), MaxColumns)] {
+		if name := fmt.Sprintf("column%d", i+1); i >= r.scan.width {
+			object[name] = value
+		} else if name = r.mapper.targetOf(i); value != "" {
+			object[name] = value
 		}
 	}
 	text, _ := json.Marshal(object) // cannot fail: strings
 	return text
 }
 
+// targetOf returns the attribute or the reserved name that a column becomes, its own name if it becomes several or
+// none.
+func (m *mapper) targetOf(column int) string {
+	if len(m.uses[column]) == 1 {
+		switch u := m.uses[column][0]; u.kind {
+		case useAttribute:
+			return u.attribute
+		case useKey:
+			if len(m.mapping.key) < 2 {
+				return ColumnKey
+			}
+		case useSource:
+			return ColumnSource
+		case useRowKind:
+			return ColumnKind
+		case useObserved:
+			return ColumnObserved
+		case usePart:
+		}
+	}
+	return m.names[column]
+}
+
 // incomplete returns why a parsed row must be rejected, "" if it is complete. A last row without a line end may be cut
 // off: the size of a file rules that out, but a stream cannot show that its writer was interrupted.
-func (r *csvReader) incomplete() (cause, reason string) {
-	if len(r.values) != len(r.targets) {
-		cause, reason = causeWidth, fmt.Sprintf("it has %d columns, the header %d", len(r.values), len(r.targets))
+func (r *csvRows) incomplete() (cause, reason string) {
+	if len(r.values) != r.scan.width {
+		cause, reason = causeWidth, fmt.Sprintf("it has %d columns, the header %d", len(r.values), r.scan.width)
 	}
 	if r.scan.ended || reason == "" && !r.stream {
 		return cause, reason
@@ -170,27 +133,4 @@ func (r *csvReader) incomplete() (cause, reason string) {
 		cause, reason = causeCut, "the input ends in this row: "
 	}
 	return cause, reason + "it has no line end, as if what wrote it had been stopped: see whether it is complete, and end it with a line end"
-}
-
-func count(list []string, s string) (n int) {
-	for _, x := range list {
-		if x == s {
-			n++
-		}
-	}
-	return n
-}
-
-func listed(names []string) string {
-	if len(names) > 20 {
-		names = append(slices.Clone(names[:20]), "...")
-	}
-	var text strings.Builder
-	for i, name := range names {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(fmt.Sprintf("%.40q", name))
-	}
-	return text.String()
 }

@@ -66,7 +66,7 @@ type account struct {
 
 // readAll reads a file and fails if a line is in two rows.
 func readAll(t *rapid.T, text string) account {
-	r, err := bulk.Open(bulk.Stdin, strings.NewReader(text), bulk.CSV, &bulk.Columns{Source: "x", Attributes: attributes})
+	r, err := open(bulk.Stdin, strings.NewReader(text), bulk.CSV, &bulk.Options{Source: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

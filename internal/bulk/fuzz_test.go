@@ -21,7 +21,7 @@ import (
 // consume reads any input and checks what must hold for every file: rows are valid UTF-8 with source and key, line
 // numbers ascend, rejections have a line and a code.
 func consume(t *testing.T, text []byte, format bulk.Format) {
-	r, err := bulk.Open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Columns{Attributes: attributes, IgnoreUnknown: true})
+	r, err := open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Options{IgnoreUnknown: true})
 	if err != nil {
 		if _, ok := errors.AsType[*bulk.FileError](err); !ok {
 			t.Fatalf("refused without naming the file: %v", err)
@@ -86,7 +86,7 @@ func TestCSV_ReadsWhatOthersWrite(t *testing.T) {
 		if err := w.WriteAll(rows); err != nil {
 			t.Fatal(err)
 		}
-		r, err := bulk.Open(bulk.Stdin, strings.NewReader(b.String()), bulk.CSV, &bulk.Columns{Attributes: attributes})
+		r, err := open(bulk.Stdin, strings.NewReader(b.String()), bulk.CSV, &bulk.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func bench(b *testing.B, format bulk.Format, header, row string) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := bulk.Open(bulk.Stdin, strings.NewReader(text.String()), format, &bulk.Columns{Attributes: attributes})
+		r, err := open(bulk.Stdin, strings.NewReader(text.String()), format, &bulk.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -80,11 +80,10 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
 }
 
-// whole rejects a row that cannot be parsed. It keeps at most 200 bytes of its text, to recognise it.
-func (e *RowError) whole(text []byte, code, reason string) *RowError {
-	e.Code, e.Reason = code, reason
-	e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // cannot fail for a string
-	return e
+// quoteText returns a text as a JSON string.
+func quoteText(text []byte) json.RawMessage {
+	quoted, _ := json.Marshal(string(text)) // cannot fail for a string
+	return quoted
 }
 
 // FileError says why a file cannot be read, or not to its end.

@@ -69,7 +69,7 @@ func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 	h.progress = term.NewProgress(h.stderr, h.talk.Terminal && !h.json, nil)
 	defer h.progress.Close()
-	reader, err := bulk.Open(h.name, h.stdin, bulk.Format(o.format), hitColumns())
+	reader, err := openHits(h.name, h.stdin, o.format)
 	if err != nil {
 		return columnsHint(err)
 	}
