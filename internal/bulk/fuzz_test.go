@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
 )
 
 // consume reads any input and checks what must hold for every file: rows are valid UTF-8 with source and key, line
@@ -49,7 +50,7 @@ func consume(t *testing.T, text []byte, format bulk.Format) {
 				t.Fatalf("not UTF-8: %q", row.Flat())
 			}
 		}
-		if line <= last {
+		if line < last || line == last && format != bulk.JSON {
 			t.Fatalf("line %d after line %d", line, last)
 		}
 		last = line
@@ -68,6 +69,43 @@ func FuzzJSONL(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.JSONL) })
+}
+
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{`[{"source":"x","key":"1"},{"key":2}]`, "{\n\"key\":1}\n{}", `[[{"a":["b"]}],"]",{"a":"\\""}`, `{"a":{"b":[{},{}]}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.JSON) })
+}
+
+// FuzzRecognise recognises any input: it is read as the plan says, or there is an error of the file.
+func FuzzRecognise(f *testing.F) {
+	for _, seed := range []string{"id;name\n1;a\n", "sep=,\nid,name\n", `{"data":{"items":[{"id":1},{"id":2}]}}`, "\xff\xfei\x00d\x00\n\x00", "'id','name'\n'1','a'\n", "\n\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := bulk.Recognise(bulk.Stdin, bytes.NewReader(text), match.Kinds(), &bulk.Options{Source: "x", IgnoreUnknown: true, Key: []string{bulk.HashKey}})
+		if err != nil {
+			if _, ok := errors.AsType[*bulk.FileError](err); !ok {
+				t.Fatalf("refused without naming the file: %v", err)
+			}
+			return
+		}
+		defer p.Close()
+		r, err := p.Open()
+		if err != nil {
+			if _, ok := errors.AsType[*bulk.FileError](err); !ok {
+				t.Fatalf("refused without naming the file: %v", err)
+			}
+			return
+		}
+		defer r.Close()
+		for row, err := range r.All() {
+			if err == nil && (row.Key == "" || !utf8.Valid(row.Flat())) {
+				t.Fatalf("a row without a key, or not UTF-8: %+v", row)
+			}
+		}
+	})
 }
 
 // The output of encoding/csv is read unchanged, including line ends inside fields.
@@ -111,6 +149,29 @@ func BenchmarkJSONL(b *testing.B) {
 
 func BenchmarkCSV(b *testing.B) {
 	bench(b, bulk.CSV, "source,key,name,phones,address,city,postcode\n", "crm,%d,Joe's Pizza,415-555-2300,\"1000 Market Street\",San Francisco,94102\n")
+}
+
+// BenchmarkStandardCSV is encoding/csv on the same text, which BenchmarkRows is compared with.
+func BenchmarkStandardCSV(b *testing.B) {
+	text := benchText("source,key,name,phones,address,city,postcode\n", "crm,%d,Joe's Pizza,415-555-2300,\"1000 Market Street\",San Francisco,94102\n")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r := csv.NewReader(strings.NewReader(text))
+		for {
+			if _, err := r.Read(); err != nil {
+				break
+			}
+		}
+	}
+}
+
+func benchText(header, row string) string {
+	var text strings.Builder
+	text.WriteString(header)
+	for i := range 20_000 {
+		fmt.Fprintf(&text, row, i)
+	}
+	return text.String()
 }
 
 // bench reads rows of one kind and reports the time per row.

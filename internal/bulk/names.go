@@ -50,9 +50,12 @@ const (
 
 // prefixes are words before the name of an attribute that do not change what it is.
 var prefixes = []string{
-	"billing", "mailing", "shipping", "delivery", "primary", "main", "business", "work", "company", "customer", "client", "contact", "account", "store", "shop", "location", "legal",
-	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "firmen", "firma", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
+	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal",
+	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
 }
+
+// companyPrefixes are such words too, but a name after them is not that of a person.
+var companyPrefixes = []string{"business", "company", "account", "store", "shop", "firmen", "firma", "employer"}
 
 // aliasOf returns how well a plain name fits an attribute of a kind.
 func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
@@ -72,7 +75,8 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 		return looserAlias
 	}
 	first, rest, cut := strings.Cut(plain, "_")
-	if cut && slices.Contains(prefixes, first) && looser(rest) {
+	company := slices.Contains(companyPrefixes, first) && (a.Type != match.TypeName || kind.Style() != match.StylePerson)
+	if cut && (company || slices.Contains(prefixes, first)) && looser(rest) {
 		return looserAlias
 	}
 	return noAlias

@@ -41,7 +41,8 @@ type Options struct {
 	Set []Assignment
 	// Observed is when the record was observed; its zero value is the column "observed_at", in RFC 3339.
 	Observed Observed
-	// Ignore are columns to leave out; IgnoreUnknown leaves out all that mean nothing.
+	// Ignore are columns to leave out; IgnoreUnknown leaves out all that mean nothing. With IgnoreUnknown and Set no
+	// attribute is guessed.
 	Ignore        []string
 	IgnoreUnknown bool
 	// Exact takes the names of columns as they are and guesses nothing. Names that mean nothing are refused.

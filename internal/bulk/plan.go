@@ -170,7 +170,10 @@ func (p *Plan) Args() []string {
 	for _, a := range p.Assignments() {
 		flag("set", a.String())
 	}
-	if slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.To) == 0 && c.Reason != "" }) {
+	for _, column := range p.options.Ignore {
+		flag("ignore", column)
+	}
+	if p.options.IgnoreUnknown || slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.To) == 0 && c.Reason != "" }) {
 		args = append(args, "--ignore-unknown")
 	}
 	return args

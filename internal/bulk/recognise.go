@@ -73,7 +73,9 @@ func (r *recognition) explain() (explained int, err error) {
 		return 0, err
 	}
 	if !r.o.Exact {
-		r.guessAttributes()
+		if !r.o.IgnoreUnknown || len(r.o.Set) == 0 { // otherwise all that is wanted was said
+			r.guessAttributes()
+		}
 		r.guessKey()
 	}
 	for _, name := range names {

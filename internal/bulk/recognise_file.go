@@ -74,7 +74,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
 	p.mapping = found.mapping
-	if reason := found.missingColumns(); reason != "" && (p.Format == CSV && len(columns) > 0 || rows > 0 && !p.options.Exact) {
+	if reason := found.missingColumns(); reason != "" && len(p.Questions) == 0 && (p.Format == CSV && len(columns) > 0 || rows > 0 && !p.options.Exact) {
 		return &FileError{Name: p.Name, Line: 1, Reason: reason, Hint: "the columns are: " + listed(p.columns)}
 	}
 	p.settle(found, kinds, rows)
@@ -265,7 +265,9 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 			}
 		})
 	}
-	if p.Rows == "" && rows <= 1 && p.Format != CSV {
+	known := slices.ContainsFunc(p.options.Key, func(key string) bool { _, ok := index[key]; return ok }) ||
+		slices.ContainsFunc(p.options.Set, func(a Assignment) bool { return strings.Contains(a.Expression, "[]") })
+	if p.Rows == "" && rows <= 1 && !p.options.Exact && !known {
 		p.askRows(text, last, whole)
 	}
 	return columns, rows, nil
