@@ -169,6 +169,9 @@ func TestCSV_StrayQuote(t *testing.T) {
 		{"before bytes that are no text", header + "x,1,\"a\nx,2,\xff\nx,3,ç\n", []string{"2 refused malformed ", "3 refused invalid_utf8 ", "4 x:3 map[name:[ç]]"}, 3},
 		{"before more than a row may have", header + "x,1,\"a\n" + many, []string{"2 refused malformed ", "3 x:9 map[name:[some name or other]]"}, 1 + bulk.MaxRow/23 + 10},
 		{"before a line that is too long", header + "x,1,\"a\nx,2,b\n" + strings.Repeat("a", bulk.MaxRow+5) + "\nx,3,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 refused too_large ", "5 x:3 map[name:[c]]"}, 4},
+		{"closed by the inches of another row", header + "x,1,\"a\nx,2,b\nx,3,12\"\nx,4,d\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[12\"]]", "5 x:4 map[name:[d]]"}, 4},
+		{"closed by inches before a delimiter", "source,name,key\nx,\"a,1\nx,b,2\nx,12\",3\nx,d,4\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[12\"]]", "5 x:4 map[name:[d]]"}, 4},
+		{"a piece after a broken row", header + "x,1,\"a\"b\nand,more,text\nx,2,b\n" + strings.Repeat("x,3,c\n", 20), []string{"2 refused malformed ", "3 refused malformed ", "4 x:2 map[name:[b]]"}, 23},
 		{"closed by the next one", header + "x,1,\"a\nx,2,b\n\",c\nx,3,d\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 refused malformed ", "5 x:3 map[name:[d]]"}, 4},
 	} {
 		got, err := read(t, c.in, bulk.Options{})

@@ -59,6 +59,7 @@ func TestRow_OfColumns(t *testing.T) {
 		want       []string
 	}{
 		{"a key of several columns", "a,b,name\nx,1/2,n\nx/1,2,n\nx,,n\n", bulk.Options{Source: "s", Key: []string{"a", "b"}}, []string{`2 s:x/1\/2 map[name:[n]]`, `3 s:x\/1/2 map[name:[n]]`, "4 refused invalid /key"}},
+		{"escapes in a key", "a,b,name\na\\,b/c,n\na/b\\,c,n\n", bulk.Options{Source: "s", Key: []string{"a", "b"}}, []string{`2 s:a\\/b\/c map[name:[n]]`, `3 s:a\/b\\/c map[name:[n]]`}},
 		{"a key that is an attribute too", "name,city\nBlue,Bonn\n", bulk.Options{Source: "s", Key: []string{"name"}}, []string{"2 s:Blue map[city:[Bonn] name:[Blue]]"}},
 		{"no value", "key,name,city\n1,NULL,-\nNULL,b,c\n", bulk.Options{Source: "s", Null: []string{"NULL", "-"}}, []string{"2 s:1 map[]", "3 refused invalid /key"}},
 		{"columns with commas and braces", "key,\"a,b\",{c}\n1,x,5\n", bulk.Options{Source: "s", Set: []bulk.Assignment{{"name", "a,b"}, {"phones", "{c}"}}}, []string{"2 s:1 map[name:[x] phones:[5]]"}},

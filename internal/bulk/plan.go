@@ -115,7 +115,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 			}
 		}
 		if p.Header {
-			if _, err := s.next(); err != nil {
+			if _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
 				return err
 			}
 		}

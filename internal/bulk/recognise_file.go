@@ -136,7 +136,7 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 			p.options = &o
 		}
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
+	if p.Dialect, p.Header = comma, true; len(bytes.TrimSpace(text)) == 0 {
 		return nil, 0, nil
 	}
 	found := sniffDialect(text, p.options, kinds)

@@ -162,6 +162,7 @@ func TestRecognise_Layout(t *testing.T) {
 		{"tabs, commas within", "id\tname\n1\tBlue, Door\n2\tCorner, Bakery\n", bulk.Options{}, "CSV with tabs, ASCII so far", "Blue, Door"},
 		{"apostrophes that quote", "'id','name'\n'1','Joe, Inc.'\n'2','Corner'\n", bulk.Options{}, "CSV with commas, quotes ', ASCII so far", "Joe, Inc."},
 		{"apostrophes that do not", "id,name\n1,'t Hooft\n2,'s Gravenhage\n", bulk.Options{}, "CSV with commas, ASCII so far", "'t Hooft"},
+		{"one value between apostrophes", "id,name\n1,'Nduja'\n2,Blue\n3,Corner\n4,Golden\n", bulk.Options{}, "CSV with commas, ASCII so far", "'Nduja'"},
 		{"no quotes", "id,name\n" + strings.Repeat("1,\"t Hooft\n", 12), bulk.Options{Key: []string{bulk.HashKey}, Ignore: []string{"id"}}, "CSV with commas, no quotes, ASCII so far", "\"t Hooft"},
 		{"Windows-1252", "id,name\n1,Caf\xe9\n2,Corner\n", bulk.Options{}, "CSV with commas, Windows-1252", "Café"},
 		{"the encoding is said", "id,name\n1,Blue\n2,Corner\n", bulk.Options{Encoding: bulk.Windows1252}, "CSV with commas, Windows-1252", "Blue"},

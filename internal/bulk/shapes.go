@@ -17,7 +17,7 @@ const (
 	commonRate      = 10   // and from this part of the count of the most frequent form,
 	fewKeys         = 50   // or this one while fewer keys are known
 	commonRateOfFew = 3
-	ordinaryRows    = 90 // percent of the keys that must have common forms for a form to mean anything
+	ordinaryRows    = 80 // percent of the keys that must have common forms for a form to mean anything
 )
 
 // keyForm writes the form of a key into buf: a run of digits is 9, a run of letters a, any other byte itself.
