@@ -2,7 +2,11 @@
 
 package match
 
-import "embed"
+import (
+	"embed"
+	"slices"
+	"sync"
+)
 
 //go:embed kinds/*.yaml
 var kinds embed.FS
@@ -20,6 +24,31 @@ func Person() *Schema { return builtIn("person") }
 
 // Product returns the built-in kind for products of a catalogue.
 func Product() *Schema { return builtIn("product") }
+
+// builtInAliases are the aliases of the built-in kinds, by kind and attribute.
+var builtInAliases = sync.OnceValue(func() map[string]map[string]Attribute {
+	all := map[string]map[string]Attribute{}
+	for _, s := range Kinds() {
+		all[s.Kind] = map[string]Attribute{}
+		for _, a := range s.Attributes {
+			all[s.Kind][a.Name] = a
+		}
+	}
+	return all
+})
+
+// AliasesOf returns the aliases of an attribute. A kind without any that has the name of a built-in kind, as one that an
+// earlier release stored, has those of the built-in kind, for attributes of the same name and type.
+func (s *Schema) AliasesOf(attribute string) []string {
+	a, ok := s.Attribute(attribute)
+	if !ok || len(a.Aliases) > 0 || slices.ContainsFunc(s.Attributes, func(a Attribute) bool { return len(a.Aliases) > 0 }) {
+		return a.Aliases
+	}
+	if known := builtInAliases()[s.Kind][attribute]; known.Type == a.Type {
+		return known.Aliases
+	}
+	return nil
+}
 
 func builtIn(kind string) *Schema {
 	text, err := kinds.ReadFile("kinds/" + kind + ".yaml")

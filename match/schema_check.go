@@ -21,6 +21,7 @@ const (
 	maxSourceName = 255   // bytes
 	maxHalfLife   = 36500 // days: a century
 	maxBits       = 20    // of a level, in either direction
+	maxAliases    = 200   // of an attribute
 )
 
 // SchemaError lists all problems of a kind.
@@ -43,10 +44,11 @@ func (s *Schema) Validate() error {
 }
 
 var (
-	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	types    = []string{"name", "phone", "address", "geo", "url", "email", "category", "text", "number", "date", "id"}
-	styles   = []string{"business", "person", "title"}
-	scopes   = []string{"source", "world"}
+	aliasForm = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+	nameForm  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	types     = []string{"name", "phone", "address", "geo", "url", "email", "category", "text", "number", "date", "id"}
+	styles    = []string{"business", "person", "title"}
+	scopes    = []string{"source", "world"}
 	// rolesOf are the roles of a type; other types have none.
 	rolesOf = map[Type][]string{
 		TypeText: {"locality", "postcode", "region", "country"},
@@ -138,6 +140,7 @@ func (c *schemaCheck) attribute(a *Attribute) {
 	if a.HalfLife < 0 || a.HalfLife > maxHalfLife {
 		c.fail(at+".half_life", "want days from 1 to %d", maxHalfLife)
 	}
+	c.aliases(at, a.Aliases)
 	if a.Region == "" {
 		return
 	}
@@ -149,6 +152,19 @@ func (c *schemaCheck) attribute(a *Attribute) {
 		c.fail(at+".region", "there is no attribute %q: name the one that holds the country%s", definition.Clip(a.Region), definition.Meant(a.Region, c.names()))
 	case of.Type != TypeText && of.Type != TypeCategory:
 		c.fail(at+".region", "%q is of type %s: name one of type text or category that holds the country", of.Name, definition.Clip(string(of.Type)))
+	}
+}
+
+// aliases checks the form of aliases. Two attributes may have the same: which of them a column means is asked.
+func (c *schemaCheck) aliases(at string, aliases []string) {
+	if len(aliases) > maxAliases {
+		c.fail(at+".aliases", "an attribute has at most %d aliases, this one has %d", maxAliases, len(aliases))
+	}
+	for _, alias := range aliases {
+		if !aliasForm.MatchString(alias) {
+			c.fail(at+".aliases", "want names of a-z, 0-9 and _, without accents and capitals, not %q", definition.Clip(alias))
+			return
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func parseSchema(all definition.Value) *Schema {
 
 func parseAttribute(v definition.Value, name string) Attribute {
 	a := Attribute{Name: name}
-	const words = "type, role, style, scope, region, half_life, many, required, tag and dimension"
+	const words = "type, role, style, scope, region, half_life, many, required, tag, dimension and aliases"
 	v.Fields(words, func(word string, v definition.Value) bool {
 		switch word {
 		case "type":
@@ -86,6 +86,8 @@ func parseAttribute(v definition.Value, name string) Attribute {
 			a.Tag = v.Truth()
 		case "dimension":
 			a.Dimension = v.Truth()
+		case "aliases":
+			a.Aliases = v.List()
 		default:
 			return false
 		}

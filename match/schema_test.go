@@ -48,7 +48,7 @@ func TestSchema_YAMLIsReadBack(t *testing.T) {
 	s.Sources["unsaid"] = match.Source{Trust: match.DefaultTrust}
 	s.Bits = map[string]map[string]match.Score{"address": {"same street, other number": -125}, "phone": {"equal": 700}}
 	want := []string{
-		"  phones: { type: phone, region: country, half_life: 365, many: true }\n",
+		"  phones: { type: phone, region: country, half_life: 365, many: true, aliases: [phone, telephone, ",
 		"sources:\n  \"Chamber of Commerce: Bonn\": { trust: 0.9, attributes: { phones: 1 }, deduplicated: true }\nbits:\n",
 		"  address: { \"same street, other number\": -1.25 }\n  phone: { equal: 7 }\n",
 	}
@@ -120,7 +120,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 				`line 5, attributes.name.type: no such type "nmae": there are name, phone, address, geo, url, email, category, text, number, date, id; did you mean "name"?`,
 				`line 6, attributes.Länge: want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not "Länge"`,
 				`line 7, attributes.phone.region: there is no attribute "contry": name the one that holds the country; did you mean "country"?`,
-				`line 7, attributes.phone.tpye: no such word: there are type, role, style, scope, region, half_life, many, required, tag and dimension; did you mean "type"?`,
+				`line 7, attributes.phone.tpye: no such word: there are type, role, style, scope, region, half_life, many, required, tag, dimension and aliases; did you mean "type"?`,
 			},
 		},
 		{

@@ -46,8 +46,16 @@ func (s *Schema) YAML() []byte {
 	return []byte(w.String())
 }
 
-// Hash identifies the kind: equal kinds give an equal hash on every machine.
-func (s *Schema) Hash() uint64 { return xxhash.Sum64(s.YAML()) }
+// Hash identifies the kind: equal kinds give an equal hash on every machine. Aliases are left out, since records do not
+// depend on them.
+func (s *Schema) Hash() uint64 {
+	bare := *s
+	bare.Attributes = slices.Clone(s.Attributes)
+	for i := range bare.Attributes {
+		bare.Attributes[i].Aliases = nil
+	}
+	return xxhash.Sum64(bare.YAML())
+}
 
 func (a Attribute) yaml() string {
 	var f flow
@@ -69,6 +77,13 @@ func (a Attribute) yaml() string {
 	f.truth("required", a.Required)
 	f.truth("tag", a.Tag)
 	f.truth("dimension", a.Dimension)
+	if len(a.Aliases) > 0 {
+		aliases := make([]string, len(a.Aliases))
+		for i, alias := range a.Aliases {
+			aliases[i] = yamlText(alias)
+		}
+		f.add("aliases", "["+strings.Join(aliases, ", ")+"]")
+	}
 	return f.String()
 }
 

@@ -211,7 +211,10 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{xSync},
 	},
-	"internal/bulk": {Imports: []string{"internal/exchange", "internal/strictjson"}, Modules: []string{compress}},
+	"internal/bulk": {
+		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "match"},
+		Modules: []string{compress, xText},
+	},
 	"internal/demo": {},
 	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {

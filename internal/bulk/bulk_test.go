@@ -9,14 +9,37 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
 )
 
 // attributes of the kind that the tests import.
 var attributes = []string{"name", "phones", "address", "city", "postcode"}
+
+// testKind has the attributes; phones have many values.
+func testKind() *match.Schema {
+	kind := &match.Schema{Kind: "test", Version: 1}
+	for _, name := range attributes {
+		kind.Attributes = append(kind.Attributes, match.Attribute{Name: name, Type: match.TypeText, Many: name == "phones"})
+	}
+	return kind
+}
+
+// open opens a file without guesses.
+func open(name string, stdin io.Reader, format bulk.Format, o *bulk.Options) (*bulk.Reader, error) {
+	exact := *o
+	exact.Format, exact.Exact = format, true
+	plan, err := bulk.Recognise(name, stdin, []*match.Schema{testKind()}, &exact)
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
+	return plan.Open()
+}
 
 // drain reads everything: a line for each row and each rejection, and the final error.
 func drain(t testing.TB, r *bulk.Reader) (got []string, end error) {
@@ -38,14 +61,22 @@ func drain(t testing.TB, r *bulk.Reader) (got []string, end error) {
 	}
 }
 
-func read(t testing.TB, text string, columns bulk.Columns) (got []string, end error) {
+func read(t testing.TB, text string, columns bulk.Options) (got []string, end error) {
 	t.Helper()
-	columns.Attributes = attributes
-	r, err := bulk.Open(bulk.Stdin, strings.NewReader(text), bulk.Auto, &columns)
+	r, err := open(bulk.Stdin, strings.NewReader(text), bulk.Auto, &columns)
 	if err != nil {
 		return nil, err
 	}
 	return drain(t, r)
+}
+
+// wide returns a text in UTF-16, little-endian.
+func wide(text string) string {
+	var b []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = append(b, byte(unit), byte(unit>>8))
+	}
+	return string(b)
 }
 
 func TestCSV(t *testing.T) {
@@ -67,9 +98,14 @@ func TestCSV(t *testing.T) {
 		{"spaces are kept", header + "x, 1 , a \n", []string{"2 x: 1  map[name:[ a ]]"}},
 		{"an empty field is not sent", header + "x,1,\nx,2,\"\"\n", []string{"2 x:1 map[]", "3 x:2 map[]"}},
 		{"too few and too many columns", header + "x,1\nx,2,b,c\nx,3,d\n", []string{"2 refused malformed ", "3 refused malformed ", "4 x:3 map[name:[d]]"}},
-		{"quote in the middle", header + "x,1,a\"b\nx,2,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[c]]"}},
+		{"a quote in the middle is text", header + "x,1,a\"b\nx,2,c\n", []string{"2 x:1 map[name:[a\"b]]", "3 x:2 map[name:[c]]"}},
+		{"a quote in the middle of a key", header + "x,1\"2,a\nx,2,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[c]]"}},
+		{"rows without a value", header + ",,\nx,1,a\n,,\r\n", []string{"3 x:1 map[name:[a]]"}},
 		{"text after a quote", header + "x,1,\"a\"b\nx,2,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[c]]"}},
-		{"Latin-1", header + "x,1,Caf\xe9\nx,2,b\n", []string{"2 refused invalid_utf8 ", "3 x:2 map[name:[b]]"}},
+		{"Windows-1252", header + "x,1,Caf\xe9 \x80\nx,2,\x9d\n", []string{"2 x:1 map[name:[Café €]]", "3 refused invalid_utf8 "}},
+		{"UTF-8 with a damaged line", header + "x,1,Caf\xe9\nx,2,Café\n", []string{"2 refused invalid_utf8 ", "3 x:2 map[name:[Café]]"}},
+		{"UTF-16", "\xff\xfe" + wide(header+"x,1,Café\n"), []string{"2 x:1 map[name:[Café]]"}},
+		{"UTF-16 without a mark", wide(header + "x,1,Café\nx,2,\xed\xa0\x80a\n"), []string{"2 x:1 map[name:[Café]]", "3 refused invalid_utf8 "}},
 		{"row too long", header + "x,1," + strings.Repeat("a", bulk.MaxRow) + "\nx,2,b\n", []string{"2 refused too_large ", "3 x:2 map[name:[b]]"}},
 		{"row as long as may be", header + "x,1," + strings.Repeat("a", bulk.MaxRow-4) + "\n", []string{"2 x:1 map[name:[" + strings.Repeat("a", bulk.MaxRow-4) + "]]"}},
 		{"formulas are text", header + "x,1,=1+1\n", []string{"2 x:1 map[name:[=1+1]]"}},
@@ -77,7 +113,7 @@ func TestCSV(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := read(t, c.in, bulk.Columns{})
+			got, err := read(t, c.in, bulk.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,16 +128,16 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, in string
-		columns  bulk.Columns
+		columns  bulk.Options
 		want     []string
 	}{
-		{"a source for the whole file", "key,name\n1,a\n", bulk.Columns{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
-		{"it wins over a column", "source,key,name\ny,1,a\n", bulk.Columns{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
-		{"the key has another name", "no,title,phone\n1,a,5\n", bulk.Columns{Source: "x", Key: "no", Rename: map[string]string{"title": "name", "phone": "phones"}}, []string{"2 x:1 map[name:[a] phones:[5]]"}},
-		{"the key by renaming", "no,name\n1,a\n", bulk.Columns{Source: "x", Rename: map[string]string{"no": "key"}}, []string{"2 x:1 map[name:[a]]"}},
-		{"two columns, one attribute", "key,p1,p2\n1,5,6\n2,,7\n", bulk.Columns{Source: "x", Rename: map[string]string{"p1": "phones", "p2": "phones"}}, []string{"2 x:1 map[phones:[5 6]]", "3 x:2 map[phones:[7]]"}},
-		{"unknown ones left out", "key,name,colour\n1,a,red\n", bulk.Columns{Source: "x", IgnoreUnknown: true}, []string{"2 x:1 map[name:[a]]"}},
-		{"the same of JSONL", `{"no":"1","title":"a","colour":true}`, bulk.Columns{Source: "x", Key: "no", Rename: map[string]string{"title": "name"}, IgnoreUnknown: true}, []string{"1 x:1 map[name:[a]]"}},
+		{"a source for the whole file", "key,name\n1,a\n", bulk.Options{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
+		{"it wins over a column", "source,key,name\ny,1,a\n", bulk.Options{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
+		{"the key has another name", "no,title,phone\n1,a,5\n", bulk.Options{Source: "x", Key: []string{"no"}, Set: []bulk.Assignment{{"name", "title"}, {"phones", "phone"}}}, []string{"2 x:1 map[name:[a] phones:[5]]"}},
+		{"the key by renaming", "no,name\n1,a\n", bulk.Options{Source: "x", Set: []bulk.Assignment{{"key", "no"}}}, []string{"2 x:1 map[name:[a]]"}},
+		{"two columns, one attribute", "key,p1,p2\n1,5,6\n2,,7\n", bulk.Options{Source: "x", Set: []bulk.Assignment{{"phones", "p1"}, {"phones", "p2"}}}, []string{"2 x:1 map[phones:[5 6]]", "3 x:2 map[phones:[7]]"}},
+		{"unknown ones left out", "key,name,colour\n1,a,red\n", bulk.Options{Source: "x", IgnoreUnknown: true}, []string{"2 x:1 map[name:[a]]"}},
+		{"the same of JSONL", `{"no":"1","title":"a","colour":true}`, bulk.Options{Source: "x", Key: []string{"no"}, Set: []bulk.Assignment{{"name", "title"}}, IgnoreUnknown: true}, []string{"1 x:1 map[name:[a]]"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,24 +156,20 @@ func TestOpen_RefusesFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, in string
-		columns  bulk.Columns
+		columns  bulk.Options
 		want     string // part of the reason or the hint
 	}{
-		{"column twice", "source,key,name,name\n", bulk.Columns{}, "twice"},
-		{"unknown column", "source,key,nmae\n", bulk.Columns{}, "did you mean name?"},
-		{"singular of a plural", "source,key,phone\n", bulk.Columns{}, "did you mean phones?"},
-		{"unknown target", "source,key,title\n", bulk.Columns{Rename: map[string]string{"title": "nam"}}, "did you mean name?"},
-		{"mapped the wrong way round", "source,key,title\n", bulk.Columns{IgnoreUnknown: true, Rename: map[string]string{"name": "title"}}, "--map title=name"},
-		{"no key", "source,name\n", bulk.Columns{}, "--key COLUMN"},
-		{"no source", "key,name\n", bulk.Columns{}, "--source NAME"},
-		{"two keys", "source,key,no\n", bulk.Columns{Rename: map[string]string{"no": "key"}}, "2 columns are the key"},
-		{"too many columns", strings.Repeat("c,", 300) + "\n", bulk.Columns{}, "301 columns"},
-		{"CR alone", "source,key,name\rx,1,a\r", bulk.Columns{}, "CR alone"},
-		{"UTF-16", "\xff\xfes\x00o\x00", bulk.Columns{}, "UTF-16"},
-		{"UTF-16, the other way", "\xfe\xff\x00s\x00o", bulk.Columns{}, "UTF-16"},
-		{"zip", "PK\x03\x04....", bulk.Columns{}, "zip"},
-		{"Latin-1 header", "source,key,n\xe4me\n", bulk.Columns{}, "UTF-8"},
-		{"JSON array", `[{"source":"x"}]`, bulk.Columns{}, "one object a line"},
+		{"column twice", "source,key,name,name\n", bulk.Options{}, "twice"},
+		{"unknown column", "source,key,nmae\n", bulk.Options{}, "did you mean name?"},
+		{"singular of a plural", "source,key,phone\n", bulk.Options{}, "did you mean phones?"},
+		{"unknown target", "source,key,title\n", bulk.Options{Set: []bulk.Assignment{{"nam", "title"}}}, "did you mean name?"},
+		{"set the wrong way round", "source,key,title\n", bulk.Options{IgnoreUnknown: true, Set: []bulk.Assignment{{"title", "name"}}}, "\"title\" is no attribute"},
+		{"no key", "source,name\n", bulk.Options{}, "--key COLUMN"},
+		{"no source", "key,name\n", bulk.Options{}, "--source NAME"},
+		{"two columns, one value", "source,key,first,last\n", bulk.Options{Set: []bulk.Assignment{{"name", "first,last"}}}, "--set 'name={first} {last}'"},
+		{"too many columns", strings.Repeat("c,", 300) + "\n", bulk.Options{}, "301 columns"},
+		{"CR alone", "source,key,name\rx,1,a\r", bulk.Options{}, "CR alone"},
+		{"zip", "PK\x03\x04....", bulk.Options{}, "zip"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -179,15 +211,16 @@ func TestJSONL(t *testing.T) {
 		{"name twice, escaped", `{"source":"x","key":"1","\u006bey":"2"}`, []string{"1 refused duplicate_key "}},
 		{"cut", "{\"source\":\"x\",\"key\n{\"source\":\"x\",\"key\":\"2\"}", []string{"1 refused malformed ", "2 x:2 map[]"}},
 		{"lone surrogate", `{"source":"x","key":"\ud800"}`, []string{"1 refused invalid_utf8 "}},
-		{"not UTF-8", "{\"source\":\"x\",\"key\":\"\xff\"}", []string{"1 refused invalid_utf8 "}},
+		{"not UTF-8", "{\"source\":\"ü\",\"key\":\"1\"}\n{\"source\":\"x\",\"key\":\"\xff\"}", []string{"1 ü:1 map[]", "2 refused invalid_utf8 "}},
 		{"two on a line", `{"source":"x","key":"1"}{"source":"x","key":"2"}`, []string{"1 refused trailing_data "}},
 		{"no object", `{"source":"x","key":"1"}` + "\n[1]\n7", []string{"1 x:1 map[]", "2 refused malformed ", "3 refused malformed "}},
-		{"nested", `{"source":"x","key":"1","name":{"en":"a"}}`, []string{"1 refused invalid /name"}},
-		{"boolean", `{"source":"x","key":"1","name":true}`, []string{"1 refused invalid /name"}},
-		{"null", `{"source":"x","key":"1","name":null}`, []string{"1 refused invalid /name"}},
+		{"nested", `{"source":"x","key":"1","name":{"en":"a"}}`, []string{"1 refused unknown_field /name/en"}},
+		{"boolean", `{"source":"x","key":"1","name":true}`, []string{"1 x:1 map[name:[true]]"}},
+		{"null", `{"source":"x","key":"1","name":null}`, []string{"1 x:1 map[]"}},
 		{"list of numbers", `{"source":"x","key":"1","phones":[5,"6"]}`, []string{"1 x:1 map[phones:[5 6]]"}},
-		{"list of lists", `{"source":"x","key":"1","phones":[["5"]]}`, []string{"1 refused invalid /phones"}},
-		{"key as a number", `{"source":"x","key":1}`, []string{"1 refused invalid /key"}},
+		{"list of lists", `{"source":"x","key":"1","phones":[["5"]]}`, []string{"1 refused unknown_field /phones"}},
+		{"key as a number", `{"source":"x","key":1.0}`, []string{"1 x:1.0 map[]"}},
+		{"key as a list", `{"source":"x","key":["1","2"]}`, []string{"1 refused invalid /key"}},
 		{"no key", `{"source":"x","name":"a"}`, []string{"1 refused invalid /key"}},
 		{"no source", `{"key":"1"}`, []string{"1 refused invalid /source"}},
 		{"nothing", `{}`, []string{"1 refused invalid /source"}},
@@ -198,7 +231,7 @@ func TestJSONL(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := read(t, c.in, bulk.Columns{})
+			got, err := read(t, c.in, bulk.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,12 +246,12 @@ func TestRowError_KeepsTheRowToBeCorrected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"CSV, wrong width", "source,key,name\nx,1\n", `{"key":"1","source":"x"}`},
-		{"CSV, cannot be taken apart", "source,key,name\nx,1,a\"b\n", `"x,1,a\"b"`},
+		{"CSV, cannot be taken apart", "source,key,name\nx,1,\"a\nx,2,b\n", `{"key":"1","name":"\"a","source":"x"}`},
 		{"JSONL", `{"source":"x","key":"1","nmae":"a"}`, `{"source":"x","key":"1","nmae":"a"}`},
 		{"JSONL, cut", `{"source":"x`, `"{\"source\":\"x"`},
-		{"bytes that are no text", "source,key,name\nx,1,\xff\n", `"x,1,` + "\ufffd" + `"`},
+		{"bytes that are no text", "source,key,name\nx,1,\xff\nü,1,ü\n", `{"key":"1","name":"` + "\ufffd" + `","source":"x"}`},
 	} {
-		r, err := bulk.Open(bulk.Stdin, strings.NewReader(c.in), bulk.Auto, &bulk.Columns{Attributes: attributes})
+		r, err := open(bulk.Stdin, strings.NewReader(c.in), bulk.Auto, &bulk.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,8 +269,8 @@ func TestRowError_KeepsTheRowToBeCorrected(t *testing.T) {
 func TestRow_FlatIsReadAgain(t *testing.T) {
 	t.Parallel()
 	in := "source,key,observed_at,name,phones\nx,\"1\u2028\",2026-01-02T03:04:05Z,\"<a>\r\n\",5\n"
-	columns := &bulk.Columns{Attributes: attributes}
-	r, err := bulk.Open(bulk.Stdin, strings.NewReader(in), bulk.CSV, columns)
+	columns := &bulk.Options{}
+	r, err := open(bulk.Stdin, strings.NewReader(in), bulk.CSV, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +278,7 @@ func TestRow_FlatIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := bulk.Open(bulk.Stdin, bytes.NewReader(row.Flat()), bulk.JSONL, columns)
+	again, err := open(bulk.Stdin, bytes.NewReader(row.Flat()), bulk.JSONL, columns)
 	if err != nil {
 		t.Fatal(err)
 	}

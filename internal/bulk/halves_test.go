@@ -36,7 +36,7 @@ func TestStream_Halves(t *testing.T) {
 		{"JSON lines", "", []string{`{"source":"x","key":"1","name":"Joe"}` + "\n", `{"source":"x","key":"2","phones":["5","6"]}` + "\n"}, bulk.JSONL},
 	} {
 		whole := c.head + strings.Join(c.rows, "")
-		want, err := read(t, whole, bulk.Columns{})
+		want, err := read(t, whole, bulk.Options{})
 		if err != nil || len(want) != len(c.rows) {
 			t.Fatalf("%s: %q, %v", c.name, want, err)
 		}
@@ -48,7 +48,7 @@ func TestStream_Halves(t *testing.T) {
 			if c.format == bulk.JSONL && rest == len(c.rows[complete])-1 {
 				complete, rest = complete+1, 0 // a closed object is complete
 			}
-			r, err := bulk.Open(bulk.Stdin, strings.NewReader(whole[:cut]), c.format, &bulk.Columns{Attributes: attributes})
+			r, err := open(bulk.Stdin, strings.NewReader(whole[:cut]), c.format, &bulk.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestFile_LastLineWithoutEnd(t *testing.T) {
 		{bulk.Stdin, file, "2 x:1 map[name:[a]]"},
 		{bulk.Stdin, pipe, "2 refused malformed "},
 	} {
-		r, err := bulk.Open(c.name, c.stdin, bulk.CSV, &bulk.Columns{Attributes: attributes})
+		r, err := open(c.name, c.stdin, bulk.CSV, &bulk.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestCompressed_Cut(t *testing.T) {
 	}
 	for name, whole := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": packed.Bytes()} {
 		for cut := 5; cut < len(whole); cut += 1 + len(whole)/97 {
-			r, err := bulk.Open(bulk.Stdin, bytes.NewReader(whole[:cut]), bulk.CSV, &bulk.Columns{Attributes: attributes})
+			r, err := open(bulk.Stdin, bytes.NewReader(whole[:cut]), bulk.CSV, &bulk.Options{})
 			if err == nil {
 				_, err = drain(t, r)
 			}
@@ -166,12 +166,15 @@ func TestCSV_StrayQuote(t *testing.T) {
 		{"two of them", header + "x,1,\"a\nx,2,b\nx,3,\"c\nx,4,d\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 refused malformed ", "5 x:4 map[name:[d]]"}, 4},
 		{"before a row with quotes", header + "x,1,\"a\nx,2,b\nx,3,\"c, d\"\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[c, d]]"}, 3},
 		{"before a row of two lines", header + "x,1,\"a\nx,2,b\nx,3,\"c\nd\"\nx,4,e\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[c\nd]]", "6 x:4 map[name:[e]]"}, 4},
-		{"before bytes that are no text", header + "x,1,\"a\nx,2,\xff\nx,3,c\n", []string{"2 refused malformed ", "3 refused invalid_utf8 ", "4 x:3 map[name:[c]]"}, 3},
+		{"before bytes that are no text", header + "x,1,\"a\nx,2,\xff\nx,3,ç\n", []string{"2 refused malformed ", "3 refused invalid_utf8 ", "4 x:3 map[name:[ç]]"}, 3},
 		{"before more than a row may have", header + "x,1,\"a\n" + many, []string{"2 refused malformed ", "3 x:9 map[name:[some name or other]]"}, 1 + bulk.MaxRow/23 + 10},
 		{"before a line that is too long", header + "x,1,\"a\nx,2,b\n" + strings.Repeat("a", bulk.MaxRow+5) + "\nx,3,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 refused too_large ", "5 x:3 map[name:[c]]"}, 4},
-		{"closed by the next one", header + "x,1,\"a\nx,2,b\n\",c\nx,3,d\n", []string{"2 refused malformed ", "5 x:3 map[name:[d]]"}, 2},
+		{"closed by the inches of another row", header + "x,1,\"a\nx,2,b\nx,3,12\"\nx,4,d\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[12\"]]", "5 x:4 map[name:[d]]"}, 4},
+		{"closed by inches before a delimiter", "source,name,key\nx,\"a,1\nx,b,2\nx,12\",3\nx,d,4\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 x:3 map[name:[12\"]]", "5 x:4 map[name:[d]]"}, 4},
+		{"a piece after a broken row", header + "x,1,\"a\"b\nand,more,text\nx,2,b\n" + strings.Repeat("x,3,c\n", 20), []string{"2 refused malformed ", "3 refused malformed ", "4 x:2 map[name:[b]]"}, 23},
+		{"closed by the next one", header + "x,1,\"a\nx,2,b\n\",c\nx,3,d\n", []string{"2 refused malformed ", "3 x:2 map[name:[b]]", "4 refused malformed ", "5 x:3 map[name:[d]]"}, 4},
 	} {
-		got, err := read(t, c.in, bulk.Columns{})
+		got, err := read(t, c.in, bulk.Options{})
 		if err != nil || len(got) != c.rows {
 			t.Errorf("%s: %d rows, want %d: %v", c.name, len(got), c.rows, err)
 			continue
@@ -185,8 +188,8 @@ func TestCSV_StrayQuote(t *testing.T) {
 // A rejection reports how many lines it covers, whether the row cannot be parsed or is invalid.
 func TestCSV_RefusalsSayTheirLines(t *testing.T) {
 	t.Parallel()
-	in := "source,key,name\nx,1,\"a\n\nb\",c\nx,2,\"\xff\nb\"\nx,3,\"c\nd\"\nx,4,\"e\n"
-	r, err := bulk.Open(bulk.Stdin, strings.NewReader(in), bulk.CSV, &bulk.Columns{Attributes: attributes})
+	in := "source,key,name\nx,1,\"a\n\nb\"\nx,2,\"\xff\nb\"\nx,3,\"ç\nd\"\nx,4,\"e\n"
+	r, err := open(bulk.Stdin, strings.NewReader(in), bulk.CSV, &bulk.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +214,7 @@ func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"x,1,\"a\n", "x,1,a\n", "\n", "x,1,\"\"\n", "x,1,\"\"\"\n", "\",\"\n", "x,1,\"a\"\n"}), 1, 6).Draw(t, "pieces")
 		text := "source,key,name\n" + strings.Repeat(strings.Join(pieces, ""), 400)
 		lines := strings.Count(text, "\n")
-		r, err := bulk.Open(bulk.Stdin, strings.NewReader(text), bulk.CSV, &bulk.Columns{Attributes: attributes})
+		r, err := open(bulk.Stdin, strings.NewReader(text), bulk.CSV, &bulk.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +245,7 @@ func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 func TestCSV_StrayQuotesTakeNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := read(t, "source,key,name\nx,1,\""+strings.Repeat("\n", 4*bulk.MaxRow), bulk.Columns{})
+	got, err := read(t, "source,key,name\nx,1,\""+strings.Repeat("\n", 4*bulk.MaxRow), bulk.Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil || len(got) != 1 {
 		t.Errorf("%d rows, %v", len(got), err)

@@ -17,6 +17,10 @@ type lines struct {
 	err error // what ended the input
 	place
 
+	encoding Encoding // AutoEncoding while all lines were ASCII
+	text     []byte   // the line as UTF-8, if it had to be converted
+	bad      int      // the first byte of the line that is no text in the encoding, -1 without one
+
 	holding bool
 	from    place  // start of the held lines
 	held    []byte // lines read ahead
@@ -59,7 +63,7 @@ func (l *lines) read() (line []byte, cut bool, err error) {
 		l.held, l.end, l.cut = append(l.held, line...), l.place, cut
 		l.at = len(l.held)
 	}
-	return line, cut, nil
+	return l.decode(line, cut), cut, nil
 }
 
 func (l *lines) readHeld() (line []byte, cut bool, err error) {
@@ -73,7 +77,13 @@ func (l *lines) readHeld() (line []byte, cut bool, err error) {
 	} else {
 		l.place = place{number: l.number + 1, offset: l.next, next: l.next + int64(len(line))}
 	}
-	return line, cut, nil
+	return l.decode(line, cut), cut, nil
+}
+
+// ahead returns what is buffered and not read yet.
+func (l *lines) ahead() []byte {
+	text, _ := l.r.Peek(l.r.Buffered())
+	return text
 }
 
 // readOn reads a new line from the input.
@@ -83,6 +93,10 @@ func (l *lines) readOn() (line []byte, cut bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
+		if err == nil && len(l.buf) == 0 {
+			l.number++
+			return part, len(trimEnd(part)) > MaxRow, nil // the buffer is shorter than a row may be
+		}
 		if room := MaxRow + 2 - len(l.buf); len(part) > room { // plus two for the line end
 			part, cut = part[:room], true
 		}

@@ -7,15 +7,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Format is the file format.
@@ -25,7 +26,8 @@ type Format string
 const (
 	Auto  Format = ""
 	CSV   Format = "csv"
-	JSONL Format = "jsonl"
+	JSONL Format = "jsonl" // one JSON object on each line
+	JSON  Format = "json"  // a JSON array, objects one after another on any lines, or a document with a list in it
 )
 
 // Stdin is the file name of the standard input.
@@ -41,7 +43,9 @@ type Reader struct {
 	// Size is the size of the file in bytes, compressed if it is, -1 if unknown.
 	Size int64
 
-	means  *meaning
+	inner  string // name without the ending of the compression
+	in     *bufio.Reader
+	lines  *lines
 	stream bool // not a regular file
 	taken  *counter
 	close  []func() error
@@ -75,10 +79,29 @@ func (r *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens a file by name, or the given standard input for "-". A link that leads out of the file's folder is
+// All iterates over the rows. An error that is not a *RowError ends the iteration; the end of the file is not reported.
+func (r *Reader) All() iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		for {
+			row, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			_, refused := errors.AsType[*RowError](err)
+			if !yield(row, err) || err != nil && !refused {
+				return
+			}
+		}
+	}
+}
+
+// Encoding returns the encoding of the text read so far: AutoEncoding while all of it is ASCII.
+func (r *Reader) Encoding() Encoding { return r.lines.encoding }
+
+// openInput opens a file by name, or the given standard input for "-". A link that leads out of the file's folder is
 // rejected: an import folder that others can write to must not give access to the rest of the machine. The error is a
 // *FileError. An empty file is not an error.
-func Open(name string, stdin io.Reader, format Format, columns *Columns) (*Reader, error) {
+func openInput(name string, stdin io.Reader, encoding Encoding) (*Reader, error) {
 	r := &Reader{Name: name, Size: -1, stream: true, taken: &counter{r: stdin}}
 	if file, ok := stdin.(fs.File); ok {
 		info, err := file.Stat()
@@ -89,9 +112,12 @@ func Open(name string, stdin io.Reader, format Format, columns *Columns) (*Reade
 			return nil, err
 		}
 	}
-	if err := r.decode(format, columns); err != nil {
-		r.Close()
-		return nil, err
+	err := r.decompress()
+	if err == nil {
+		r.lines, err = r.decodeText(r.in, encoding)
+	}
+	if err != nil {
+		return nil, errors.Join(r.broken(err), r.Close())
 	}
 	return r, nil
 }
@@ -132,17 +158,14 @@ func unpath(err error) error {
 }
 
 var (
-	magicGzip  = []byte{0x1f, 0x8b}
-	magicZstd  = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	magicZip   = []byte("PK\x03\x04")
-	magicUTF8  = []byte("\xef\xbb\xbf")
-	magicUTF16 = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
+	magicGzip = []byte{0x1f, 0x8b}
+	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	magicZip  = []byte("PK\x03\x04")
 )
 
-// decode builds the readers from the file to the rows. Compression is detected by the first bytes, not by the name.
-func (r *Reader) decode(format Format, columns *Columns) error {
-	const buffer = 1 << 16
-	in := bufio.NewReaderSize(r.taken, buffer)
+// decompress builds the readers from the file to its text. Compression is detected by the first bytes, not by the name.
+func (r *Reader) decompress() error {
+	in := bufio.NewReaderSize(r.taken, sample)
 	head, err := in.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return &FileError{Name: r.Name, Reason: "cannot be read", Err: unpath(err)}
@@ -156,7 +179,7 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 		if err != nil {
 			return &FileError{Name: r.Name, Reason: "is not gzip, though it begins like it", Err: err}
 		}
-		in = bufio.NewReaderSize(&ratio{r: unzip, name: r.Name, taken: r.taken}, buffer)
+		in = bufio.NewReaderSize(&ratio{r: unzip, name: r.Name, taken: r.taken}, sample)
 		inner = strings.TrimSuffix(inner, ".gz")
 	case bytes.HasPrefix(head, magicZstd):
 		unpack, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
@@ -164,45 +187,40 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 			return &FileError{Name: r.Name, Reason: "is not zstd, though it begins like it", Err: err}
 		}
 		r.close = append(r.close, func() error { unpack.Close(); return nil })
-		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, buffer)
+		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, sample)
 		inner = strings.TrimSuffix(inner, ".zst")
 	}
-	if head, err = in.Peek(3); err != nil && !errors.Is(err, io.EOF) {
-		return r.broken(err)
-	}
-	for _, magic := range magicUTF16 {
-		if bytes.HasPrefix(head, magic) {
-			return &FileError{Name: r.Name, Reason: "is encoded in UTF-16", Hint: "convert it first: iconv -f UTF-16 -t UTF-8"}
-		}
-	}
-	l := &lines{r: in}
-	if bytes.HasPrefix(head, magicUTF8) {
-		n, _ := in.Discard(len(magicUTF8))
-		l.next = int64(n)
-	}
-	if r.Format = format; format == Auto {
-		r.Format = detect(inner, in)
-	}
-	return r.startRows(l, columns)
+	r.in, r.inner = in, inner
+	return nil
 }
 
-func (r *Reader) startRows(l *lines, columns *Columns) (err error) {
-	if r.means, err = columns.meaning(); err != nil {
-		return &FileError{Name: r.Name, Reason: err.Error(), Hint: "--map '{first_name} {last_name}=name' composes an attribute of columns"}
+// sample is how many bytes of a file are looked at before it is read.
+const sample = 256 << 10
+
+// decodeText returns the lines of a file by its encoding.
+func (r *Reader) decodeText(in *bufio.Reader, want Encoding) (*lines, error) {
+	head, err := in.Peek(sample)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, err
 	}
-	switch r.Format {
-	case CSV:
-		rows := &csvReader{name: r.Name, lines: l, columns: r.means, stream: r.stream}
-		if err := rows.readHeader(); err != nil && !errors.Is(err, io.EOF) {
-			return r.broken(err)
+	of, mark := sniffEncoding(head)
+	if want != AutoEncoding && want != of {
+		if of = want; mark == 3 { // a mark of UTF-8 is never text
+			mark = 0
 		}
-		r.rows = rows
-	case JSONL:
-		r.rows = newJSONLReader(r.Name, l, r.means)
-	default:
-		return &FileError{Name: r.Name, Reason: fmt.Sprintf("the format %.20q is not known", r.Format), Hint: "--format csv or --format jsonl"}
 	}
-	return nil
+	if _, err := in.Discard(mark); err != nil {
+		return nil, err
+	}
+	l := &lines{r: in, encoding: of, bad: -1}
+	l.next = int64(mark)
+	switch of {
+	case UTF16LE:
+		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
+	case UTF16BE:
+		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
+	}
+	return l, nil
 }
 
 // broken adds the name of the file to an error of the readers.
@@ -211,19 +229,4 @@ func (r *Reader) broken(err error) error {
 		return known
 	}
 	return &FileError{Name: r.Name, Reason: "cannot be read", Err: err}
-}
-
-// detect uses the extension, or else the first character that is not white space.
-func detect(name string, in *bufio.Reader) Format {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".csv":
-		return CSV
-	case ".jsonl", ".ndjson", ".json":
-		return JSONL
-	}
-	head, _ := in.Peek(512)
-	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) > 0 && (head[0] == '{' || head[0] == '[') {
-		return JSONL
-	}
-	return CSV
 }

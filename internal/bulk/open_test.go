@@ -53,7 +53,7 @@ func TestOpen_Files(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := bulk.Open(path, nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+		r, err := open(path, nil, bulk.Auto, &bulk.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -97,7 +97,7 @@ func TestOpen_RefusesPlaces(t *testing.T) {
 		{"none/none.csv", "cannot be opened"},
 		{"cut.csv.gz", "cannot be read"},
 	} {
-		r, err := bulk.Open(filepath.Join(dir, c.name), nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+		r, err := open(filepath.Join(dir, c.name), nil, bulk.Auto, &bulk.Options{})
 		if err == nil {
 			_, err = drain(t, r)
 		}
@@ -106,7 +106,7 @@ func TestOpen_RefusesPlaces(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
-	r, err := bulk.Open(filepath.Join(dir, "in.csv"), nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+	r, err := open(filepath.Join(dir, "in.csv"), nil, bulk.Auto, &bulk.Options{})
 	if err != nil {
 		t.Fatalf("a link inside the folder: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestOpen_StopsABombWithoutUnpackingIt(t *testing.T) {
 		out.CloseWithError(errors.Join(err, w.Close()))
 	}()
 	defer in.Close()
-	r, err := bulk.Open(bulk.Stdin, in, bulk.JSONL, &bulk.Columns{Attributes: attributes})
+	r, err := open(bulk.Stdin, in, bulk.JSONL, &bulk.Options{})
 	if err == nil {
 		_, err = drain(t, r)
 	}
@@ -148,7 +148,7 @@ func TestOpen_StopsABombWithoutUnpackingIt(t *testing.T) {
 func TestNext_MemoryIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	in := io.MultiReader(strings.NewReader("source,key,name\nx,1,\""), &letters{left: 64 << 20}, strings.NewReader("\"\nx,2,b\n"))
-	r, err := bulk.Open(bulk.Stdin, in, bulk.CSV, &bulk.Columns{Attributes: attributes})
+	r, err := open(bulk.Stdin, in, bulk.CSV, &bulk.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

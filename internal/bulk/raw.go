@@ -17,41 +17,41 @@ type Field struct {
 
 // Header returns the columns of a CSV file, nil for any other format.
 func (r *Reader) Header() []string {
-	if c, ok := r.rows.(*csvReader); ok {
-		return c.header
+	if c, ok := r.rows.(*csvRows); ok {
+		return c.mapper.names
 	}
 	return nil
 }
 
-// Fields returns the row that Next returned last, or the rejected one, as the file has it: every column, known or not, with
-// the names and the text of the file. A row of CSV with too few fields lacks the last columns, one with too many has the rest
-// in the last one. A JSON object within a row is its text. The error says that the row cannot be taken
+// Fields returns the row that Next returned last, or the rejected one, as the file has it: every column, known or not,
+// with the names and the text of the file. A row of CSV with too few fields lacks the last columns, one with too many
+// has the rest in the last one. A JSON object within a row is its text. The error says that the row cannot be taken
 // apart.
 func (r *Reader) Fields() ([]Field, error) {
 	switch rows := r.rows.(type) {
-	case *csvReader:
-		if len(rows.ends) == 0 {
+	case *csvRows:
+		if len(rows.values) == 0 {
 			return nil, errNoRow
 		}
-		fields := make([]Field, 0, len(rows.header))
-		for i := range rows.ends {
-			text := string(rows.field(i))
-			if i < len(rows.header) {
-				fields = append(fields, Field{rows.header[i], []string{text}})
+		names := rows.mapper.names
+		fields := make([]Field, 0, len(names))
+		for i, text := range rows.values {
+			if i < len(names) {
+				fields = append(fields, Field{names[i], []string{text}})
 			} else {
-				fields[len(fields)-1].Values[0] += "," + text
+				fields[len(fields)-1].Values[0] += string(rune(rows.scan.dialect.Delimiter)) + text
 			}
 		}
 		return fields, nil
-	case *jsonlReader:
-		object, err := strictjson.Parse(rows.line)
+	case *jsonRows:
+		object, err := strictjson.Parse(rows.text)
 		if err != nil || object.Kind() != strictjson.Object {
 			return nil, errNoRow
 		}
 		var fields []Field
 		for name, value := range object.Members() {
 			field := Field{Name: name}
-			if list, reason := texts(value); reason == "" {
+			if list, plain := plainTexts(value); plain {
 				field.Values = list
 			} else if raw := string(value.Raw()); raw != "null" {
 				field.Values = []string{raw}
@@ -63,10 +63,34 @@ func (r *Reader) Fields() ([]Field, error) {
 	return nil, errNoRow
 }
 
+// plainTexts returns the texts of a string, a number, or a list of them, and reports whether the value is one of these.
+func plainTexts(value strictjson.Value) (list []string, plain bool) {
+	switch value.Kind() {
+	case strictjson.String:
+		return []string{value.Text()}, true
+	case strictjson.Number:
+		return []string{value.Number()}, true
+	case strictjson.Array:
+		for _, item := range value.Items() {
+			of, ok := plainTexts(item)
+			if !ok || item.Kind() == strictjson.Array {
+				return nil, false
+			}
+			list = append(list, of...)
+		}
+		return list, true
+	case strictjson.Null, strictjson.Bool, strictjson.Object:
+	}
+	return nil, false
+}
+
 var errNoRow = errors.New("the row cannot be taken apart")
 
-// Text returns the rejected row as text, as far as the error has it.
-func (e *RowError) Text() string {
+// Raw returns the rejected row as the file has it, as far as the error has it.
+func (e *RowError) Raw() string {
+	if e.Text != "" {
+		return e.Text
+	}
 	if text, err := strictjson.Parse(e.Row); err == nil && text.Kind() == strictjson.String {
 		return text.Text()
 	}

@@ -21,6 +21,10 @@ type Reject struct {
 	Reason  string `json:"reason"`
 	// Row is the row: an object that can be read again after correction, or the text of a row that could not be parsed.
 	Row json.RawMessage `json:"row"`
+	// Text is the row as written, if it was damaged: Row then has its fields as far as they could be told apart.
+	Text string `json:"text,omitempty"`
+	// Cause is the reason without the values of the row.
+	Cause string `json:"-"`
 }
 
 // Rejects writes the file of rejected rows. The file is created with the first of them.

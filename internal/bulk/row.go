@@ -64,8 +64,12 @@ type RowError struct {
 	// Pointer is the JSON pointer to the field, such as /phones/0; "" for the row as a whole.
 	Pointer string
 	Reason  string
+	// Cause is the reason without the values of the row, to count refusals by; "" if there is none.
+	Cause string
 	// Row is the row as far as it could be read: a JSON object, or its text as a JSON string.
 	Row json.RawMessage
+	// Text is the row as written, if Row may not have all of it.
+	Text string
 }
 
 // Error returns the line, the field and the reason.
@@ -76,11 +80,10 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
 }
 
-// whole rejects a row that cannot be parsed. It keeps at most 200 bytes of its text, to recognise it.
-func (e *RowError) whole(text []byte, code, reason string) *RowError {
-	e.Code, e.Reason = code, reason
-	e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // cannot fail for a string
-	return e
+// quoteText returns a text as a JSON string.
+func quoteText(text []byte) json.RawMessage {
+	quoted, _ := json.Marshal(string(text)) // cannot fail for a string
+	return quoted
 }
 
 // FileError says why a file cannot be read, or not to its end.

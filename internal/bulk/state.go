@@ -16,7 +16,7 @@ import (
 )
 
 // stateFormat is the version of the format of state files.
-const stateFormat = 2
+const stateFormat = 3
 
 // State is the progress of an import: all rows before Rows are durable or finally rejected. It is stored in a small
 // file beside the imported one until the import is finished.
@@ -35,6 +35,26 @@ type State struct {
 	Key    string `json:"key,omitempty"`
 	// Counts are the rows by outcome so far.
 	Counts map[string]int64 `json:"counts"`
+	// Causes are the refused rows by cause so far.
+	Causes Causes `json:"causes,omitempty"`
+}
+
+// Causes counts refused rows by cause.
+type Causes map[string]Cause
+
+// Cause is the number of rows refused for one cause, and the line of the first.
+type Cause struct {
+	Rows int64 `json:"rows"`
+	Line int64 `json:"first_line"`
+}
+
+// Add counts a refused row.
+func (c Causes) Add(cause string, line int64) {
+	n := c[cause]
+	if n.Rows++; n.Rows == 1 || line < n.Line {
+		n.Line = line
+	}
+	c[cause] = n
 }
 
 // StateName returns the name of the state file of a file.

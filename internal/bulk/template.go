@@ -4,28 +4,57 @@ package bulk
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// template composes a value of an attribute from several columns, such as "{first} {last}".
-type template struct {
-	text      string // as it was written
-	attribute string
-	columns   []string
-	before    []string // the text before each column
-	after     string   // the text after the last one
+// term is a part of an expression: one column, or a composition of several, such as "{first} {last}".
+type term struct {
+	text    string // as it was written
+	columns []string
+	before  []string // the text before each column of a composition, nil for a plain column
+	after   string   // the text after the last one
 }
 
-// isTemplate reports whether the left side of a mapping is a template, not a column.
-func isTemplate(from string) bool { return strings.ContainsAny(from, "{}") }
+func (t *term) composed() bool { return t.before != nil }
 
-var errTemplate = errors.New("want columns in braces, with text between them, as in '{first_name} {last_name}=name'")
+var errComposition = errors.New("want columns in braces with text between them, as in '{first} {last}'")
 
-func parseTemplate(text, attribute string) (template, error) {
-	t := template{text: text, attribute: attribute, after: text}
+// parseExpression splits an expression into terms. A name in columns is a column, whatever characters it has.
+func parseExpression(text string, columns []string) ([]term, error) {
+	if slices.Contains(columns, text) {
+		return []term{{text: text, columns: []string{text}}}, nil
+	}
+	var terms []term
+	for _, part := range splitTerms(text) {
+		part = strings.TrimSpace(part)
+		switch {
+		case part == "":
+			return nil, errors.New("a column is missing between two commas")
+		case !strings.ContainsAny(part, "{}") || slices.Contains(columns, part):
+			terms = append(terms, term{text: part, columns: []string{part}})
+		default:
+			t, err := parseComposition(part)
+			if err != nil {
+				return nil, err
+			}
+			terms = append(terms, t)
+		}
+	}
+	return terms, nil
+}
+
+// splitTerms splits at the commas that are not within a composition. A composition begins with a brace and ends with
+// the last one before a comma that a column follows.
+func splitTerms(text string) []string {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") || strings.Contains(text, "}") {
+		return []string{text}
+	}
+	return strings.Split(text, ",")
+}
+
+func parseComposition(text string) (term, error) {
+	t := term{text: text, after: text}
 	for {
 		before, rest, found := strings.Cut(t.after, "{")
 		if !found {
@@ -33,19 +62,19 @@ func parseTemplate(text, attribute string) (template, error) {
 		}
 		column, after, closed := strings.Cut(rest, "}")
 		if column == "" || !closed || strings.Contains(column, "{") || strings.Contains(before, "}") {
-			return t, errTemplate
+			return t, errComposition
 		}
 		t.columns, t.before, t.after = append(t.columns, column), append(t.before, before), after
 	}
 	if len(t.columns) == 0 || strings.Contains(t.after, "}") {
-		return t, errTemplate
+		return t, errComposition
 	}
 	return t, nil
 }
 
 // compose fills in the columns. An empty column is dropped with the text before it, and so is text that would then be
 // first or last. Without any value the result is "".
-func (t *template) compose(value func(column string) string) string {
+func (t *term) compose(value func(column string) string) string {
 	var b strings.Builder
 	last := ""
 	for i, column := range t.columns {
@@ -61,59 +90,4 @@ func (t *template) compose(value func(column string) string) string {
 		b.WriteString(t.after)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// meaning adds the parsed templates to the Columns of one file.
-type meaning struct {
-	*Columns
-	made         []template // from Rename
-	alternatives []Alternative
-}
-
-// meaning parses the templates in Rename, sorted by text.
-func (c *Columns) meaning() (*meaning, error) {
-	m := &meaning{Columns: c}
-	for _, text := range slices.Sorted(maps.Keys(c.Rename)) {
-		if !isTemplate(text) {
-			continue
-		}
-		t, err := parseTemplate(text, c.Rename[text])
-		if err != nil {
-			return nil, fmt.Errorf("%.60q: %w", text, err)
-		}
-		if !slices.Contains(c.Attributes, t.attribute) && !slices.Contains(c.Others, t.attribute) {
-			return nil, errors.New(c.noAttribute(text, t.attribute))
-		}
-		m.made = append(m.made, t)
-	}
-	return m, nil
-}
-
-// target is Columns.target, but a column that is part of a template has no other meaning, unless its name is another
-// attribute.
-func (m *meaning) target(column string, mixed bool) (name, reason string) {
-	name, reason = m.Columns.target(column, mixed)
-	for _, t := range m.made {
-		if slices.Contains(t.columns, column) && (name == skip || name == t.attribute) {
-			return skip, ""
-		}
-	}
-	return name, reason
-}
-
-// compose adds the results of the templates to the attributes of a row, and reports whether one of these attributes
-// already had values.
-func (m *meaning) compose(row *Row, value func(column string) string) (again bool) {
-	for i := range m.made {
-		t := &m.made[i]
-		if text := t.compose(value); text != "" {
-			again = again || len(row.Attributes[t.attribute]) > 0
-			row.Attributes[t.attribute] = append(row.Attributes[t.attribute], text)
-		}
-	}
-	return again
-}
-
-func (m *meaning) isPart(column string) bool {
-	return slices.ContainsFunc(m.made, func(t template) bool { return slices.Contains(t.columns, column) })
 }

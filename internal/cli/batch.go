@@ -56,7 +56,7 @@ func (b *batch) refuse(e *bulk.RowError) {
 }
 
 func reject(e *bulk.RowError) bulk.Reject {
-	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row}
+	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text, Cause: e.Cause}
 	if e.Lines > 1 {
 		r.Lines = e.Lines
 	}

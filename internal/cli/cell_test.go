@@ -39,7 +39,7 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	grow := []string{"cell", "grow", "--to", "32", "--yes", "--wait"}
 	if code, said := runUntil(t, env, "announced generation 1", grow...); code != 130 || !strings.Contains(said, "run it again to go on") {
 		t.Fatalf("interrupted: exit code %d\n%s", code, said)

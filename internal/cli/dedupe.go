@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
+	"io/fs"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -24,13 +24,14 @@ import (
 
 // oneShot holds the flags of dedupe and link, and what is known of their files.
 type oneShot struct {
-	out, kind, key, keep  string
+	reading
+	out, keep             string
 	golden, links, review string
-	rename                map[string]string
 	oneToOne, left        bool
 	files                 []string
 	schema                *match.Schema
 	sources               []string
+	plans                 []*bulk.Plan
 	header                dedupe.Header
 	rejects               *bulk.Rejects
 	refused               int
@@ -44,10 +45,10 @@ func (a *app) dedupeCommand() *cobra.Command {
 		Long: "The output has every row in its order, its columns untouched, and three more: cluster_id, the same for rows that are one\n" +
 			"thing, numbered by their first rows; cluster_size, how many there are; cluster_weight, the weakest join that holds the row\n" +
 			"in its cluster, in match weight: sort by it to look at the doubtful ones first. A row that is refused keeps its place without\n" +
-			"a cluster and is in OUT.rejected.jsonl. The same input gives the same output. Columns are attributes by their names, or by\n" +
-			"--map; the others are not compared. The work is done in a private temporary directory that is removed in the end.",
+			"a cluster and is in OUT.rejected.jsonl. The same input gives the same output. The files are recognised as by locus ingest: what\n" +
+			"was guessed is shown and not asked, and columns without a meaning are not compared. The work is done in a private temporary directory that is removed in the end.",
 		Example: "  locus dedupe crm.csv shop.csv -o out.csv\n" +
-			"  locus dedupe people.csv -o out.csv --kind person --map mail=emails --golden people.parquet --review doubtful.csv",
+			"  locus dedupe people.csv -o out.csv --kind person --set emails=mail --golden people.parquet --review doubtful.csv",
 		Args: atLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return a.oneShot(c.Context(), &o, args, a.dedupe) },
 	}
@@ -63,20 +64,20 @@ func (a *app) dedupeCommand() *cobra.Command {
 func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "file to write: .csv, .jsonl or .parquet")
-	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the built-in one that has most of the columns")
-	f.StringVar(&o.key, "key", "", "column with the key of a row, for --links, --golden and --review (default \"key\" if there is one, else the number of the row)")
-	f.Var(columnsValue(&o.rename), "map", "column=attribute, for columns with other names; '{first} {last}=name' composes one value of several")
+	o.reading.flags(f)
+	f.Lookup("kind").Usage = "kind of all rows; without it the built-in one that explains most columns"
+	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeated, a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 
-// oneShot checks the flags, opens the files once to see their columns, and runs the command.
+// oneShot checks the flags, recognises the files, and runs the command.
 func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(context.Context, *oneShot) error) (err error) {
 	if o.out == "" {
 		return usage("-o out.csv", "the file for the result is missing")
 	}
 	o.files = files
 	for i, name := range append([]string{o.out, o.golden, o.links, o.review}, files...) {
-		if name == bulk.Stdin {
-			return usage("write it to a file first", "the standard input cannot be read twice")
+		if info, err := os.Stat(name); name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 && i >= 4 {
+			return usage("write it to a file first", "%.80q cannot be read twice", name)
 		}
 		if name != "" && i < 4 && slices.Contains(files, name) {
 			return usage("name another file", "%.80q would be read and written", name)
@@ -102,118 +103,70 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 	return run(ctx, o)
 }
 
-// look reads the columns of all files, chooses the kind, and says what is compared.
+// look recognises all files as rows of one kind, the one that explains most columns, and says what is compared.
 func (o *oneShot) look(a *app) error {
+	o.unstored = true
+	if err := o.check(o.files); err != nil {
+		return err
+	}
 	kinds, err := chosen(match.Kinds(), o.kind)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for i, name := range o.files {
+	for _, name := range o.files {
 		source := sourceOf(name)
 		for n := 2; slices.Contains(o.sources, source); n++ {
 			source = fmt.Sprintf("%s-%d", sourceOf(name), n)
 		}
 		o.sources = append(o.sources, source)
-		columns, err := o.columnsOf(i, kinds[0])
+	}
+	var failed error
+	most := -1
+	for _, kind := range kinds {
+		plans, explained, err := o.recognise(kind)
 		if err != nil {
-			return err
+			failed = cmp.Or(failed, err)
+		} else if explained > most {
+			o.plans, o.schema, most = plans, kind, explained
 		}
-		for _, c := range columns {
-			if !slices.Contains(names, c) {
-				names = append(names, c)
+	}
+	if o.plans == nil {
+		return failed
+	}
+	var used []string
+	for _, p := range o.plans {
+		for _, name := range p.Attributes() {
+			if !slices.Contains(used, name) {
+				used = append(used, name)
 			}
 		}
 	}
-	score := func(kind *match.Schema) (n int) {
-		for _, name := range names {
-			if _, ok := kind.Attribute(o.attribute(name)); ok {
-				n++
-			}
-		}
-		return n
-	}
-	o.schema = slices.MaxFunc(kinds, func(x, y *match.Schema) int {
-		return cmp.Or(score(x)-score(y), slices.Index(kinds, y)-slices.Index(kinds, x))
-	})
-	var used, unused []string
-	for _, name := range names {
-		if _, ok := o.schema.Attribute(o.attribute(name)); ok {
-			used = append(used, name)
-		} else if name != cmp.Or(o.key, bulk.ColumnKey) {
-			unused = append(unused, name)
-		}
-	}
-	for template := range o.rename {
-		if strings.Contains(template, "{") {
-			used = append(used, template)
-		}
-	}
-	if len(used) == 0 {
-		return usage("--map COLUMN=ATTRIBUTE; locus kind show "+o.schema.Kind+" lists the attributes", "no column is an attribute of kind %s: there are %.300s", o.schema.Kind, strings.Join(names, ", "))
+	if err := a.compared(o.plans); err != nil {
+		return err
 	}
 	a.say("kind %s: compared by %s", o.schema.Kind, term.Escape(strings.Join(used, ", ")))
-	if len(unused) > 0 {
-		a.say("not compared: %s   (--map COLUMN=ATTRIBUTE)", term.Escape(strings.Join(unused, ", ")))
-	}
 	return nil
 }
 
-// attribute returns the attribute that a column is.
-func (o *oneShot) attribute(column string) string {
-	if to, renamed := o.rename[column]; renamed {
-		return to
+// recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.
+func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained int, err error) {
+	for i, name := range o.files {
+		options := *o.options
+		options.Source, options.Kind = o.sources[i], kind.Kind
+		p, err := bulk.Recognise(name, nil, match.Kinds(), &options)
+		if err != nil {
+			return nil, 0, err
+		}
+		plans, explained = append(plans, p), explained+len(p.Attributes())
 	}
-	return exchange.ParseHeader(column).Name
+	return plans, explained, nil
 }
 
-// columnsOf returns the columns of a file: its header, or those of its first rows.
-func (o *oneShot) columnsOf(i int, kind *match.Schema) ([]string, error) {
-	o.schema = kind
-	r, err := o.open(i)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var h dedupe.Header
-	for range 100 {
-		if _, err := r.Next(); err != nil && errors.Is(err, io.EOF) {
-			break
-		} else if refused := new(bulk.RowError); err != nil && !errors.As(err, &refused) {
-			return nil, err
-		}
-		if fields, err := r.Fields(); err == nil {
-			h.See(fields)
-		}
-	}
-	names := r.Header()
-	for _, c := range h.Columns {
-		if !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-	return names, nil
-}
-
-// open opens a file for reading rows of the kind. Mappings of columns that only other files have are left out.
-func (o *oneShot) open(i int) (*bulk.Reader, error) {
-	columns := (&ingesting{source: o.sources[i], key: o.key, kind: o.schema.Kind, rename: o.rename, ignoreUnknown: true}).columns([]*match.Schema{o.schema})
-	columns.Keyless = true
-	return bulk.Open(o.files[i], nil, bulk.Auto, columns)
-}
+// open opens a file for reading its rows.
+func (o *oneShot) open(i int) (*bulk.Reader, error) { return o.plans[i].Open() }
 
 // sourceOf returns the name of a file as a source.
-func sourceOf(name string) string {
-	base := strings.ToLower(filepath.Base(name))
-	base, _, _ = strings.Cut(base, ".")
-	base = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '-'
-	}, base)
-	return cmp.Or(strings.Trim(base[:min(len(base), 50)], "-_"), "file")
-}
+func sourceOf(name string) string { return cmp.Or(bulk.SourceOf(name), "file") }
 
 // load puts the rows of a file and collects its columns. It returns how many rows there are.
 func (o *oneShot) load(ctx context.Context, a *app, s *dedupe.Session, i int) error {

@@ -30,6 +30,7 @@ type importer struct {
 
 	client *client
 	flags  *ingesting
+	plan   *bulk.Plan
 	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
@@ -45,7 +46,6 @@ type importer struct {
 	state bulk.State // of the committed rows
 	// watermark covers the writes of this run.
 	watermark changelog.Watermark
-	told      int // number of alternatives already reported
 }
 
 const (
@@ -56,16 +56,15 @@ const (
 )
 
 func (im *importer) run(ctx context.Context) error {
-	im.start, im.state.Counts = im.now(), map[string]int64{}
+	im.start, im.state.Counts, im.state.Causes = im.now(), map[string]int64{}, bulk.Causes{}
 	im.progress = term.NewProgress(im.stderr, im.talk.Terminal && !im.json, im.now)
 	if err := im.open(ctx); err != nil {
 		return err
 	}
 	defer im.reader.Close()
 	defer im.progress.Close()
-	im.tellAlternatives() // from the header
 	err := im.pump(ctx)
-	im.tellAlternatives()
+	im.sayEncoding()
 	if im.rejects != nil {
 		err = errors.Join(err, im.rejects.Close())
 	}
@@ -75,27 +74,11 @@ func (im *importer) run(ctx context.Context) error {
 	return im.interrupted(ctx, err)
 }
 
-// tellAlternatives warns about columns that are alternatives, and shows how to combine them, because alternatives are
-// rarely intended.
-func (im *importer) tellAlternatives() {
-	all := im.reader.Alternatives()
-	for _, a := range all[im.told:] {
-		columns := make([]string, len(a.Columns))
-		for i, column := range a.Columns {
-			columns[i] = fmt.Sprintf("%.60q", column)
-		}
-		im.progress.Print(fmt.Sprintf("%s: columns %s are alternatives: each is another %s of the same %s. If they are parts of one, compose it: --map '%s=%s'", term.Escape(im.name),
-			strings.Join(columns, " and "), a.Attribute, im.what(), term.Escape(a.Template()), a.Attribute))
+// sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
+func (im *importer) sayEncoding() {
+	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
+		im.progress.Print(fmt.Sprintf("%s: read as %s, which its first line beyond ASCII shows; --encoding names another", term.Escape(im.name), is))
 	}
-	im.told = len(all)
-}
-
-// what returns the word for the things the records are about.
-func (im *importer) what() string {
-	if im.flags.kind == "" && len(im.kinds) > 1 {
-		return "thing"
-	}
-	return im.kinds[0].Kind
 }
 
 // interrupted returns an error that says how to continue.
@@ -123,13 +106,13 @@ func interruption(ctx context.Context, err error, name string, rows int64) *fail
 
 // open opens the file and checks whether to continue an earlier import.
 func (im *importer) open(ctx context.Context) (err error) {
-	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.kinds)); err != nil {
+	if im.reader, err = im.plan.Open(); err != nil {
 		return err
 	}
 	if im.flags.dryRun {
 		return nil
 	}
-	im.state.Job = im.flags.job(im.client)
+	im.state.Job = job(im.client, im.plan)
 	if im.reader.Size >= 0 {
 		im.keep = true
 		if err := im.resume(ctx); err != nil {
@@ -163,6 +146,9 @@ func (im *importer) resume(ctx context.Context) error {
 	}
 	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
+	}
+	if old.Causes == nil {
+		old.Causes = bulk.Causes{}
 	}
 	im.state, im.skip = *old, old.Rows
 	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
@@ -261,10 +247,14 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 // check rejects locally what the server would reject, by the same code and the same kind. Whether a time is in the
 // future is decided by the server's clock, if the row is sent.
 func (im *importer) check(row *bulk.Row) *bulk.RowError {
-	now := im.now()
 	if !im.flags.dryRun {
-		now = endOfTime
+		return im.checkAt(row, endOfTime)
 	}
+	return im.checkAt(row, im.now())
+}
+
+// checkAt is check at a time.
+func (im *importer) checkAt(row *bulk.Row, now time.Time) *bulk.RowError {
 	in := input(row)
 	if kind := im.kind(row.Kind); kind == nil {
 		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
@@ -294,6 +284,7 @@ func (im *importer) commit(b *batch) error {
 	lines := int64(0)
 	for _, reject := range b.rejected() {
 		lines += max(reject.Lines, 1)
+		im.state.Causes.Add(rejectCause(reject), reject.Line)
 		if err := im.reject(reject); err != nil {
 			return err
 		}
@@ -416,8 +407,9 @@ func (im *importer) summary(t *term.Table) error {
 		if im.state.Lines > im.state.Counts[refused] {
 			of["refused_lines"] = im.state.Lines
 		}
-		if alternatives := im.reader.Alternatives(); len(alternatives) > 0 {
-			of["alternatives"] = alternatives
+		of["format"] = im.plan.Layout()
+		if len(im.state.Causes) > 0 {
+			of["causes"] = im.state.Causes
 		}
 		if len(im.watermark) > 0 {
 			of["watermark"] = im.watermark

@@ -322,7 +322,7 @@ func TestIngest_GoesOnWithoutCounts(t *testing.T) {
 	if err := os.WriteFile(bulk.StateName(file), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"counts":{"founded":%v},"file":%q,"rows":300,`, 300-state["rows"].(float64), file)
+	want := fmt.Sprintf(`{"counts":{"founded":%v},"file":%q,"format":"CSV with commas, ASCII so far","rows":300,`, 300-state["rows"].(float64), file)
 	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", "--json", file); got.code != 0 || !strings.Contains(got.stdout, want) {
 		t.Errorf("going on: %d\n%s%s, want %s", got.code, got.stdout, got.err, want)
 	}
@@ -515,11 +515,9 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 	}
 }
 
-// Two columns for an attribute with a single value are reported, with the template to use if they are parts of it, also
-// in a dry run and as JSON. Then a single value arrives.
-func TestIngest_TellsAlternatives(t *testing.T) {
+// Columns that are parts of one value are composed; two columns of one value are an error that says how.
+func TestIngest_ComposesWhatIsInParts(t *testing.T) {
 	t.Parallel()
-	const hint = "--map '{first} {last}=name'"
 	for name, text := range map[string]string{
 		"people.csv":   "source,key,first,last\nx,1,Anna,Schmidt\nx,2,,Meyer\n",
 		"people.jsonl": `{"source":"x","key":"1","first":"Anna","last":"Schmidt"}` + "\n" + `{"source":"x","key":"2","last":"Meyer"}` + "\n",
@@ -531,29 +529,18 @@ func TestIngest_TellsAlternatives(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			ingest := func(args ...string) result {
-				return run(t.Context(), nil, append([]string{"ingest", "--url", url, file}, args...)...)
+			got := run(t.Context(), nil, "ingest", "--url", url, file, "--set", "name=first,last")
+			if got.code != 2 || !strings.Contains(got.err, "--set 'name={first} {last}'") {
+				t.Errorf("%d\n%s", got.code, got.err)
 			}
-			for _, mode := range []string{"--dry-run", "--dry-run=false"} {
-				got := ingest("--map", "first=name,last=name", mode)
-				if got.code != 0 || strings.Count(got.err, hint) != 1 || !strings.Contains(got.err, `"first" and "last" are alternatives`) {
-					t.Errorf("%s: %d, want it told once that there are alternatives, and %s:\n%s", mode, got.code, hint, got.err)
-				}
-			}
-			got := ingest("--map", "first=name,last=name", "--json")
-			if want := `"alternatives":[{"attribute":"name","columns":["first","last"]}]`; got.code != 0 || !strings.Contains(got.stdout, want) {
-				t.Errorf("%d, want %s:\n%s", got.code, want, got.stdout)
-			}
-			_, before, _ := f.seen()
-			got = ingest("--map", "{first} {last}=name")
+			got = run(t.Context(), nil, "ingest", "--url", url, file, "--set", "name={first} {last}")
 			_, records, _ := f.seen()
 			var names []string
-			for _, r := range records[len(before):] {
+			for _, r := range records {
 				names = append(names, strings.Join(r.Attributes["name"], "|"))
 			}
-			slices.Sort(names)
-			if got.code != 0 || strings.Contains(got.err, "alternatives") || !slices.Equal(names, []string{"Anna Schmidt", "Meyer"}) {
-				t.Errorf("%d, names %v:\n%s", got.code, names, got.err)
+			if diff := cmp.Diff([]string{"Anna Schmidt", "Meyer"}, names); got.code != 0 || diff != "" {
+				t.Errorf("%d %s\n%s", got.code, diff, got.err)
 			}
 		})
 	}

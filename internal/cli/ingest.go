@@ -7,127 +7,87 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/records"
 	_ "github.com/locus-db/locus/storage/all"
 )
-
-// ingesting holds the flags of an import.
-type ingesting struct {
-	source, key, kind, format string
-	rename                    map[string]string
-	ignoreUnknown, dryRun     bool
-	limit, maxRejects, batch  int
-}
 
 func (a *app) ingestCommand() *cobra.Command {
 	var o ingesting
 	c := &cobra.Command{
 		Use:   "ingest FILE...",
-		Short: "Import records from CSV or JSONL files, plain, gzip or zstd; - is the standard input",
+		Short: "Import records from CSV, JSONL or JSON files, plain, gzip or zstd; - is the standard input",
 		Long: "Every row is a record under its source and key; its other columns are attributes. Importing twice is\n" +
-			"importing once. Refused rows are written to FILE.rejected.jsonl, which can be imported once corrected.\n" +
-			"After an interruption the same command goes on after the last durable batch. Several columns of an attribute\n" +
-			"that has one value are alternatives, such as two spellings; --map '{first} {last}=name' makes one value of them.",
-		Example: "  locus ingest --source vendor --key id businesses.csv\n" +
-			"  locus ingest --url http://127.0.0.1:7070 --map '{first} {last}=name' --map tel=phones more.jsonl.gz",
+			"importing once. The format of a file and the meaning of its columns are recognised; what had to be guessed is shown\n" +
+			"and imported only if you accept it. --preview shows it without an import. Refused rows are written to\n" +
+			"FILE.rejected.jsonl, which can be imported once corrected. After an interruption the same command goes on after\n" +
+			"the last durable batch.",
+		Example: "  locus ingest --preview customers.csv\n" +
+			"  locus ingest --url http://127.0.0.1:7070 --set 'name={first} {last}' --set phones=tel,mobile more.jsonl.gz",
 		Args: atLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, unless(o.dryRun, makes))
-			if o.dryRun && errors.Is(err, cell.ErrMissing) {
-				// A directory that the import would create has the built-in kinds.
-				kinds, err := chosen(match.Kinds(), o.kind)
-				if err != nil {
-					return err
-				}
-				return a.ingest(c.Context(), nil, kinds, &o, args)
-			}
-			if err != nil {
-				return err
-			}
-			defer cl.close()
-			kinds, err := cl.kinds(c.Context(), o.kind)
-			if err != nil {
-				return err
-			}
-			return a.ingest(c.Context(), cl, kinds, &o, args)
+			return a.ingestFiles(c, &o, args)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.source, "source", "", "source of all rows; without it the column source says it")
-	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\")")
-	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, and where there is none they are places")
-	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
-	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
-		"column=attribute, for columns with other names; several columns may share an attribute, and '{first} {last}=name' composes one value of several. Or postgres://HOST/NAME, where the cell map of a shared installation is")
-	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
-	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and judge every row as the server does, write nothing")
-	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
-	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this were refused, 0 for never")
-	f.IntVar(&o.batch, "batch", 500, "rows of one request, at most 1000")
+	o.flags(c.Flags())
 	return a.connection(c)
 }
 
-// columnsValue is a flag of column=attribute pairs.
-func columnsValue(to *map[string]string) pflag.Value {
-	var flags pflag.FlagSet
-	flags.StringToStringVar(to, "map", nil, "")
-	return flags.Lookup("map").Value
-}
-
-func (o *ingesting) check(files []string) error {
-	switch {
-	case o.batch < 1 || o.batch > records.MaxBatch:
-		return usage("--batch 500", "--batch %d: want 1 to %d", o.batch, records.MaxBatch)
-	case o.limit < 0 || o.maxRejects < 0:
-		return usage("", "--limit and --max-rejects cannot be below 0")
-	case !slices.Contains([]string{"", "csv", "jsonl"}, o.format):
-		return usage("--format csv, --format jsonl", "--format %.20q is not known", o.format)
+// ingestFiles recognises all files before anything is written, and before a missing data directory is made.
+func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error {
+	nothing := o.dryRun || o.preview
+	cl, err := a.connect(c, unless(nothing, writes))
+	missing := errors.Is(err, cell.ErrMissing)
+	if err != nil && !missing {
+		return err
 	}
-	for i, name := range files {
-		if slices.Contains(files[:i], name) {
-			return usage("name every file once", "%.80q is named twice", name)
+	var kinds []*match.Schema
+	if missing {
+		// A directory that the import would create has the built-in kinds.
+		cl = nil
+		kinds, err = chosen(match.Kinds(), o.kind)
+	} else {
+		defer cl.close()
+		kinds, err = cl.kinds(c.Context(), o.kind)
+	}
+	if err != nil {
+		return err
+	}
+	plans, err := a.recognised(files, kinds, &o.reading)
+	if err != nil {
+		return err
+	}
+	defer closePlans(plans) //nolint:errcheck // streams that were not read
+	if o.preview {
+		return a.previews(plans, kinds)
+	}
+	if err := a.settled(plans, o); err != nil {
+		return err
+	}
+	if missing && !nothing {
+		made, err := a.connect(c, makes)
+		if err != nil {
+			return err
 		}
+		defer made.close()
+		return a.ingest(c.Context(), made, kinds, o, plans)
 	}
-	return nil
-}
-
-// columns returns the meaning of the columns for these kinds.
-func (o *ingesting) columns(kinds []*match.Schema) *bulk.Columns {
-	c := &bulk.Columns{Source: o.source, Key: o.key, Kind: o.kind, Rename: o.rename, IgnoreUnknown: o.ignoreUnknown}
-	for i, kind := range kinds {
-		for _, attribute := range kind.Attributes {
-			if i == 0 {
-				c.Attributes = append(c.Attributes, attribute.Name)
-			} else {
-				c.Others = append(c.Others, attribute.Name)
-			}
-			if attribute.Many {
-				c.Many = append(c.Many, attribute.Name)
-			}
-		}
-	}
-	return c
+	return a.ingest(c.Context(), cl, kinds, o, plans)
 }
 
 // job identifies the destination and options of an import, which must be the same when it is continued.
-func (o *ingesting) job(cl *client) string {
-	return fmt.Sprintf("%s source=%s key=%s kind=%s map=%v ignore=%t format=%s", cl.job, o.source, o.key, o.kind, o.rename, o.ignoreUnknown, o.format)
-}
+func job(cl *client, p *bulk.Plan) string { return cl.job + " " + p.String() }
 
 // kinds requests the named kind, or all kinds, the default kind first.
 func (c *client) kinds(ctx context.Context, name string) ([]*match.Schema, error) {
@@ -163,6 +123,7 @@ func (c *client) schema(ctx context.Context, name string) (*match.Schema, []stri
 	for _, attribute := range answer.Attributes {
 		kind.Attributes = append(kind.Attributes, match.Attribute{
 			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Many: attribute.Many, Required: attribute.Required,
+			Aliases: attribute.Aliases,
 		})
 	}
 	return kind, answer.Kinds, nil
@@ -195,7 +156,11 @@ const (
 
 // ingest imports files one after another. Rejected rows do not stop it; an unreadable file does. The first kind is the
 // default kind.
-func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *ingesting, files []string) error {
+func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *ingesting, plans []*bulk.Plan) error {
+	files, planOf := make([]string, len(plans)), map[string]*bulk.Plan{}
+	for i, p := range plans {
+		files[i], planOf[p.Name] = p.Name, p
+	}
 	header := []string{"file", "rows"}
 	for _, outcome := range outcomes {
 		header = append(header, outcome.word)
@@ -207,9 +172,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	var all tally
 	waiting := int64(0)
 	failed := a.fileByFile(t, files, func(name string) error {
-		im := &importer{app: a, client: cl, flags: o, kinds: kinds, name: name, now: time.Now}
+		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
-		all.add(im.state.Rows, im.state.Counts[refused], im.state.Lines)
+		all.add(name, im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]
 		if im.reader == nil {
 			return failed
@@ -223,39 +188,11 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")
 		message := all.became("in")
 		if o.dryRun {
-			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused, of %s", all.size(), term.Count(all.rows))
+			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused%s, of %s", all.size(), all.because(), term.Count(all.rows))
 		}
-		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
+		failed = all.failure(message, hint)
 	}
 	return failed
-}
-
-// tally counts the rows of all files, the rejected ones, and the lines of the files that these take.
-type tally struct{ rows, refused, lines int64 }
-
-func (t *tally) add(rows, refused, lines int64) {
-	t.rows, t.refused, t.lines = t.rows+rows, t.refused+refused, t.lines+lines
-}
-
-// became describes the results; done is the word for accepted rows.
-func (t *tally) became(done string) string {
-	verb := func(n int64, one, many string) string {
-		if n == 1 {
-			return one
-		}
-		return many
-	}
-	others := t.rows - t.refused
-	return fmt.Sprintf("%s %s refused, %s %s %s", t.size(), verb(t.refused, "was", "were"), term.Count(others), verb(others, "is", "are"), done)
-}
-
-// size returns the number of rejected rows, and of their lines if there are more.
-func (t *tally) size() string {
-	text := counted(t.refused, "row", "rows")
-	if t.lines > t.refused {
-		text += fmt.Sprintf(" of %s lines", term.Count(t.lines))
-	}
-	return text
 }
 
 // fileByFile reads files one after another until one fails, and prints the table of results.

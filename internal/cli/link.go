@@ -23,9 +23,9 @@ func (a *app) linkCommand() *cobra.Command {
 		Long: "The output has a row for each pair: match_weight, the columns of the first file, those of the second with second_ before\n" +
 			"them, in the order of the first file. Rows of one file are never compared with each other. A row may be in several\n" +
 			"pairs; --one-to-one leaves each row in one at most and takes the best match weights first. --left adds the rows of the first\n" +
-			"file that have no pair. Columns are attributes by their names, or by --map. Linked rows are kept in memory.",
+			"file that have no pair. The files are recognised as by locus dedupe. Linked rows are kept in memory.",
 		Example: "  locus link crm.csv shop.csv -o links.csv\n" +
-			"  locus link crm.csv shop.csv -o links.csv --one-to-one --left --map tel=phones",
+			"  locus link crm.csv shop.csv -o links.csv --one-to-one --left --set phones=tel",
 		Args: arguments("FILE", "FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return a.oneShot(c.Context(), &o, args, a.link) },
 	}

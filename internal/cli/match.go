@@ -25,10 +25,10 @@ import (
 
 // matching holds the flags of match.
 type matching struct {
-	ingesting
-	output string
-	top    int
-	least  float64
+	reading
+	output     string
+	top, limit int
+	least      float64
 }
 
 func (a *app) matchCommand() *cobra.Command {
@@ -37,10 +37,11 @@ func (a *app) matchCommand() *cobra.Command {
 		Use:   "match FILE",
 		Short: "Match the rows of a file without storing them: the entities near each, and what a put would do",
 		Long: "Writes a line for each row and entity: CSV, or JSON lines with --json or if the name after -o ends in .jsonl.\n" +
-			"A row without any entity has one line. The file is read as locus ingest reads it, but needs no source and key;\n" +
-			"with both, the line says what an update of that record would do. Nothing is stored, and rows do not see each other.",
+			"A row without any entity has one line. The file is recognised as by locus ingest, but needs no source and key;\n" +
+			"with both, the line says what an update of that record would do. What was guessed is shown and not asked; columns\n" +
+			"without a meaning are not compared. Nothing is stored, and rows do not see each other.",
 		Example: "  locus match customers.csv -o matches.csv\n" +
-			"  locus match --url http://127.0.0.1:7070 --map tel=phones --ignore-unknown --json new.jsonl",
+			"  locus match --url http://127.0.0.1:7070 --set phones=tel --json new.jsonl",
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(args[0]); err != nil {
@@ -58,12 +59,7 @@ func (a *app) matchCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; without it the standard output")
 	f.StringVar(&o.source, "source", "", "source of all rows; without it a column source may say it")
-	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\", which may be missing)")
-	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, and where there is none they are places")
-	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
-	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
-		"column=attribute, for columns with other names, as in locus ingest. Or postgres://HOST/NAME, where the cell map of a shared installation is")
-	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
+	o.reading.flags(f)
 	f.IntVar(&o.top, "top", 5, "entities of one row at most, 1 to 100")
 	f.Float64Var(&o.least, "min-match-weight", 0, "bits from which an entity is listed; below 0 lists different ones too")
 	f.IntVar(&o.limit, "limit", 0, "stop after so many rows, 0 for all")
@@ -71,7 +67,6 @@ func (a *app) matchCommand() *cobra.Command {
 }
 
 func (o *matching) check(file string) error {
-	o.batch = 500
 	switch ext := strings.ToLower(filepath.Ext(o.output)); {
 	case o.output != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext):
 		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: the name says the format, .csv or .jsonl", o.output)
@@ -79,10 +74,13 @@ func (o *matching) check(file string) error {
 		return usage("-o matches.csv", "-o %.80q would replace the file that is read", o.output)
 	case o.top < 1 || o.top > entities.MaxTop:
 		return usage("--top 5", "--top %d: want 1 to %d", o.top, entities.MaxTop)
+	case o.limit < 0:
+		return usage("", "--limit cannot be below 0")
 	case o.least < -100 || o.least > 100:
 		return usage("--min-match-weight 0", "--min-match-weight %g: want -100 to 100 bits", o.least)
 	}
-	return o.ingesting.check([]string{file})
+	o.unstored = true
+	return o.reading.check([]string{file})
 }
 
 // matcher matches the rows of a file batch by batch.
@@ -108,14 +106,23 @@ type probed struct {
 	text    []byte // JSON of the probe
 }
 
+// matchBatch is the number of rows of one request.
+const matchBatch = 500
+
 // matchBody is the maximum size of the probes of one request, below that of a body.
 const matchBody = 900 << 10
 
 func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *matching, file string) (err error) {
-	columns := o.columns(kinds)
-	columns.NoRefs = true
+	plans, err := a.recognised([]string{file}, kinds, &o.reading)
+	if err != nil {
+		return err
+	}
+	defer closePlans(plans) //nolint:errcheck // a stream that was not read
+	if err := a.compared(plans); err != nil {
+		return err
+	}
 	m := &matcher{app: a, client: cl, flags: o, counts: map[string]int64{}}
-	if m.reader, err = bulk.Open(file, a.stdin, bulk.Format(o.format), columns); err != nil {
+	if m.reader, err = plans[0].Open(); err != nil {
 		return err
 	}
 	defer m.reader.Close()
@@ -154,7 +161,7 @@ func (m *matcher) run(ctx context.Context) error {
 		} else if p.text, err = json.Marshal(probeOf(row)); err != nil {
 			return fmt.Errorf("write the probe of line %d: %w", row.Line, err)
 		}
-		if len(m.rows) == m.flags.batch || m.size+len(p.text) > matchBody {
+		if len(m.rows) == matchBatch || m.size+len(p.text) > matchBody {
 			if err := m.flush(ctx); err != nil {
 				return err
 			}

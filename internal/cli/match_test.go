@@ -24,7 +24,7 @@ func TestMatch_WritesALineForEachRowAndEntity(t *testing.T) {
 	before := run(t.Context(), nil, "record", "list", "--data", data, "--all", "--json").stdout
 	file := write(t, "new.csv",
 		"customer,tel,name,notes\nc1,415 555 2300,JOE'S PIZZA,hi\nc2,,Zephyr,\n\xff,x,y,z\nc4,(415) 555-7777,,\n")
-	flags := []string{"match", "--data", data, "--key", "customer", "--map", "tel=phones", "--ignore-unknown", file}
+	flags := []string{"match", "--data", data, "--key", "customer", "--encoding", "utf-8", "--set", "phones=tel", file}
 	r := run(t.Context(), nil, flags...)
 	if r.code != 3 || !strings.Contains(r.err, "4 rows: 1 created, 2 matched, 1 refused; nothing was stored") {
 		t.Errorf("exit %d: %s", r.code, r.err)

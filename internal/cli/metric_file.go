@@ -38,6 +38,7 @@ type hitFile struct {
 
 	rows   int64
 	counts map[string]int64
+	causes bulk.Causes
 	// refusedLines is the number of lines of the rejected rows.
 	refusedLines int64
 	lines        []*bulk.Row // rows of the batch to send
@@ -51,19 +52,16 @@ func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	var all tally
 	failed := a.fileByFile(t, o.files, func(name string) error {
-		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}}
+		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}, causes: bulk.Causes{}}
 		failed := h.run(ctx, o)
 		if h.reader == nil {
 			return failed
 		}
-		all.add(h.rows, h.counts[refused], h.refusedLines)
+		all.add(name, h.rows, h.counts[refused], h.refusedLines, h.causes)
 		return errors.Join(failed, h.summary(t))
 	})
 	if failed == nil && all.refused > 0 {
-		failed = &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: all.became("counted"),
-			Hint: "correct and count the rows in " + strings.Join(rejectNames(o.files), ", "),
-		}
+		failed = all.failure(all.became("counted"), "correct and count the rows in "+strings.Join(rejectNames(o.files), ", "))
 	}
 	return failed
 }
@@ -71,7 +69,7 @@ func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 	h.progress = term.NewProgress(h.stderr, h.talk.Terminal && !h.json, nil)
 	defer h.progress.Close()
-	reader, err := bulk.Open(h.name, h.stdin, bulk.Format(o.format), hitColumns())
+	reader, err := openHits(h.name, h.stdin, o.format)
 	if err != nil {
 		return columnsHint(err)
 	}
@@ -186,6 +184,7 @@ func (h *hitFile) flush(ctx context.Context) error {
 	slices.SortStableFunc(wrong, func(a, b bulk.Reject) int { return cmp.Compare(a.Line, b.Line) })
 	for _, r := range wrong {
 		h.refusedLines += max(r.Lines, 1)
+		h.causes.Add(rejectCause(r), r.Line)
 		if err := h.reject(r); err != nil {
 			return err
 		}

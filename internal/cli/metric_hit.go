@@ -88,7 +88,7 @@ func (o *hitting) check(c *cobra.Command, args []string) error {
 	case !file && o.format != "":
 		return usage("leave it out", "--format is that of --file")
 	}
-	return (&ingesting{format: o.format, batch: 1}).check(o.files)
+	return (&reading{format: o.format}).check(o.files)
 }
 
 // body returns the request for a single hit.

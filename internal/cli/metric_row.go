@@ -6,21 +6,35 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/match"
 )
 
-// hitColumns describes the columns of a file of hits.
-func hitColumns() *bulk.Columns {
-	return &bulk.Columns{Source: "hits", Key: "metric", Attributes: []string{"at", "n", "value"}}
+// hitKind describes the columns of a file of hits.
+var hitKind = &match.Schema{Kind: "hit", Version: 1, Attributes: []match.Attribute{
+	{Name: "at", Type: match.TypeDate}, {Name: "n", Type: match.TypeNumber}, {Name: "value", Type: match.TypeNumber},
+}}
+
+// openHits opens a file of hits.
+func openHits(name string, stdin io.Reader, format string) (*bulk.Reader, error) {
+	plan, err := bulk.Recognise(name, stdin, []*match.Schema{hitKind}, &bulk.Options{
+		Format: bulk.Format(format), Source: "hits", Key: []string{"metric"}, Exact: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	reader, err := plan.Open()
+	return reader, errors.Join(err, plan.Close())
 }
 
 // columnsHint adapts the hints of an error to files of hits.
 func columnsHint(err error) error {
-	if file, ok := errors.AsType[*bulk.FileError](err); ok && (strings.HasPrefix(file.Hint, "--key ") || strings.HasPrefix(file.Hint, "--map ")) {
+	if file, ok := errors.AsType[*bulk.FileError](err); ok && (strings.HasPrefix(file.Hint, "--key ") || strings.HasPrefix(file.Hint, "--set ") || strings.HasPrefix(file.Hint, "the columns are")) {
 		file.Reason = strings.Replace(file.Reason, "is no attribute", "is none of a file of hits", 1)
 		file.Hint = "its columns are metric, at, and n or value"
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage/mongodb"
@@ -53,18 +52,11 @@ func isShared(text string) bool {
 	return false
 }
 
-// mapFlag is --map: the URLs of a shared installation. An import also has a --map for columns; a value that is not such
-// a URL belongs to that.
-type mapFlag struct {
-	urls    *string
-	columns pflag.Value // nil without columns
-}
+// mapFlag is --map: the URLs of a shared installation.
+type mapFlag struct{ urls *string }
 
 // Set implements pflag.Value.
 func (f *mapFlag) Set(text string) error {
-	if f.columns != nil && !isShared(text) {
-		return f.columns.Set(text)
-	}
 	if err := checkShared(text); err != nil {
 		return err
 	}
@@ -76,12 +68,7 @@ func (f *mapFlag) Set(text string) error {
 }
 
 // Type implements pflag.Value.
-func (f *mapFlag) Type() string {
-	if f.columns != nil {
-		return "column=attribute"
-	}
-	return "URL"
-}
+func (f *mapFlag) Type() string { return "URL" }
 
 // String implements pflag.Value.
 func (f *mapFlag) String() string {

@@ -44,17 +44,6 @@ func messy(t testing.TB, n int64) (name string, inputs []records.Input) {
 	return name, inputs
 }
 
-func columns() *bulk.Columns {
-	c := &bulk.Columns{Source: "in", Kind: "place", Keyless: true, IgnoreUnknown: true}
-	for _, a := range match.Place().Attributes {
-		c.Attributes = append(c.Attributes, a.Name)
-		if a.Many {
-			c.Many = append(c.Many, a.Name)
-		}
-	}
-	return c
-}
-
 // clusters dedupes a file.
 func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
 	t.Helper()
@@ -63,7 +52,11 @@ func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r, err := bulk.Open(name, nil, bulk.Auto, columns())
+	plan, err := bulk.Recognise(name, nil, match.Kinds(), &bulk.Options{Source: "in", Kind: "place", Unstored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := plan.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

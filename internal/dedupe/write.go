@@ -82,7 +82,7 @@ func Next(r *bulk.Reader, h *Header) ([]bulk.Field, error) {
 	}
 	fields, failed := r.Fields()
 	if failed != nil {
-		return []bulk.Field{{Name: h.Columns[0].Name, Values: []string{refused.Text()}}}, nil
+		return []bulk.Field{{Name: h.Columns[0].Name, Values: []string{refused.Raw()}}}, nil
 	}
 	return fields, nil
 }

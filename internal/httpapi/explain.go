@@ -35,6 +35,7 @@ type SchemaAttribute struct {
 	Role     match.Role `json:"role,omitempty"`
 	Many     bool       `json:"many" doc:"Shown as a list"`
 	Required bool       `json:"required" doc:"A record without it is refused"`
+	Aliases  []string   `json:"aliases,omitempty" doc:"Other names of columns that have such values, to recognise files by"`
 }
 
 func (s *Server) why(c *call) (any, error) {
@@ -75,7 +76,7 @@ func (s *Server) schema(c *call) (any, error) {
 		answer.Kinds = append(answer.Kinds, k.Kind)
 	}
 	for _, a := range kind.Attributes {
-		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
+		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required, Aliases: kind.AliasesOf(a.Name)})
 	}
 	return answer, nil
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import "github.com/locus-db/locus/internal/strictjson"
+
+// flatten calls add for every value of an object, with its path: location.city for an object in an object,
+// contacts[].email for a list of objects, and phones for each value of a list. Numbers and booleans stay as written,
+// null is absent.
+func flatten(prefix string, object strictjson.Value, add func(path, value string)) {
+	for name, value := range object.Members() {
+		if prefix != "" {
+			name = prefix + "." + name
+		}
+		flattenValue(name, value, false, add)
+	}
+}
+
+func flattenValue(path string, value strictjson.Value, inList bool, add func(path, value string)) {
+	switch value.Kind() {
+	case strictjson.Object:
+		if inList {
+			path += "[]"
+		}
+		flatten(path, value, add)
+	case strictjson.Array:
+		if inList {
+			path += "[]"
+		}
+		for _, item := range value.Items() {
+			flattenValue(path, item, true, add)
+		}
+	case strictjson.String:
+		add(path, value.Text())
+	case strictjson.Number:
+		add(path, value.Number())
+	case strictjson.Null:
+	default:
+		add(path, string(value.Raw()))
+	}
+}
+
+// shape is the form of a JSON object.
+type shape int
+
+const (
+	flat    shape = iota // a row: the attributes beside source and key
+	printed              // a record as printed by locus record list --json, with the attributes in an object
+	summary              // the last line of a list
+	other                // another line of a list: an entity, a change
+)
+
+// shapeOf returns the shape of an object. A printed record has an object under "attributes" beside its source and its
+// key. A summary has only a count and a cursor. Other printed lines have a field that only Locus sets.
+func shapeOf(object strictjson.Value) shape {
+	kind, attributes, more, ours, key := "", false, false, false, false
+	for name, value := range object.Members() {
+		switch name {
+		case "type":
+			if value.Kind() == strictjson.String {
+				kind = value.Text()
+			}
+		case "count", "cursor":
+		case "attributes":
+			attributes = value.Kind() == strictjson.Object
+			more = true
+		default:
+			key = key || name == ColumnKey || name == ColumnSource
+			ours = ours || name == "stamp" || name == "seq" || name == "puid"
+			more = true
+		}
+	}
+	switch {
+	case attributes && key:
+		return printed
+	case kind == "summary" && !more:
+		return summary
+	case kind == "result" && ours:
+		return other
+	}
+	return flat
+}
+
+// unwrapped extracts the row from a line of a file of rejected rows.
+func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
+	reason := false
+	for name, value := range object.Members() {
+		switch name {
+		case "row":
+			row, wrapped = value, true
+		case "reason":
+			reason = true
+		case "line", "lines", "code", "pointer", "text":
+		default:
+			return row, false
+		}
+	}
+	return row, wrapped && reason
+}

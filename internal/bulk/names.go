@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/locus-db/locus/match"
+)
+
+// plainName returns a name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
+// kunden_nr, "BillingCity" billing_city. Of a path it is that of the last name.
+func plainName(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && !strings.ContainsAny(name, " ") {
+		name = name[i+1:]
+	}
+	var b strings.Builder
+	lower := false
+	for _, r := range norm.NFD.String(strings.ReplaceAll(name, "ß", "ss")) {
+		switch {
+		case unicode.Is(unicode.Mn, r), r == '\'':
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			if unicode.IsUpper(r) && lower {
+				b.WriteByte('_')
+			}
+			lower = unicode.IsLower(r)
+			b.WriteRune(unicode.ToLower(r))
+		default:
+			lower = false
+			b.WriteByte('_')
+		}
+	}
+	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '_' })
+	return strings.Join(words, "_")
+}
+
+// alias is how well a column is named like an attribute: the smaller, the better.
+type alias int
+
+const (
+	noAlias     alias = iota
+	otherCase         // the name of the attribute in other letters
+	namedAlias        // one of its aliases
+	looserAlias       // an alias after a word such as billing, or before a number
+)
+
+// prefixes are words before the name of an attribute that do not change what it is.
+var prefixes = []string{
+	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal",
+	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
+}
+
+// companyPrefixes are such words too, but a name after them is not that of a person.
+var companyPrefixes = []string{"business", "company", "account", "store", "shop", "firmen", "firma", "employer"}
+
+// aliasOf returns how well a plain name fits an attribute of a kind.
+func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
+	aliases := kind.AliasesOf(a.Name)
+	switch {
+	case plain == a.Name, strings.ReplaceAll(plain, "_", "") == strings.ReplaceAll(a.Name, "_", ""):
+		return otherCase
+	case slices.Contains(aliases, plain):
+		return namedAlias
+	}
+	joined := strings.ReplaceAll(plain, "_", "")
+	if slices.ContainsFunc(aliases, func(alias string) bool { return strings.ReplaceAll(alias, "_", "") == joined }) {
+		return namedAlias
+	}
+	looser := func(plain string) bool { return plain == a.Name || slices.Contains(aliases, plain) }
+	if short := strings.TrimRight(plain, "_0123456789"); a.Many && short != plain && looser(short) {
+		return looserAlias
+	}
+	first, rest, cut := strings.Cut(plain, "_")
+	company := slices.Contains(companyPrefixes, first) && (a.Type != match.TypeName || kind.Style() != match.StylePerson)
+	if cut && (company || slices.Contains(prefixes, first)) && looser(rest) {
+		return looserAlias
+	}
+	return noAlias
+}
+
+// keyNames are names of columns that hold a source's own key, the surest first, without accents and "_".
+var keyNames = [][]string{
+	strings.Fields("key id uid uuid guid recordid externalid uniqueid rowid objectid"),
+	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
+		leadid personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid businessid placeid venueid storeid storeno storenumber shopid
+		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber sku variantsku partno partnumber
+		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
+		artikelnummer artikelnr artnr personalnummer personalnr filialnummer filialnr datensatzid
+		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle referenceproduit idproduit
+		numerocliente ncliente nocliente idcliente codigocliente codcliente numerosocio codigoarticulo idproducto
+		codicecliente codcliente idcliente codicearticolo codicefornitore idprodotto
+		codigodocliente numerodocliente iddocliente codigoproduto idproduto
+		klantnummer klantnr klantid relatienummer debiteurnummer debiteurnr artikelnummer lidnummer
+		kunnr lifnr matnr`),
+	strings.Fields("no nr num number nummer numero numer code codigo codice reference ref referencia riferimento identifier kennung identificador"),
+}
+
+// keyRank returns how surely a name is that of a key, from 1; 0 is no such name.
+func keyRank(plain string) int {
+	joined := strings.ReplaceAll(plain, "_", "")
+	for i, names := range keyNames {
+		if slices.Contains(names, joined) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// isHeaderName reports whether a name of a column is one of an attribute, a key, or the like.
+func isHeaderName(name string, kinds []*match.Schema) bool {
+	plain := plainName(name)
+	if _, known := reserved[plain]; known || keyRank(plain) > 0 {
+		return true
+	}
+	for _, kind := range kinds {
+		for i := range kind.Attributes {
+			if aliasOf(kind, &kind.Attributes[i], plain) != noAlias {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Plan is how a file is read: its format, and what its columns mean.
+type Plan struct {
+	Name     string
+	Format   Format
+	Encoding Encoding // AutoEncoding if the sample is ASCII
+	Dialect  Dialect  // of CSV
+	Header   bool     // of CSV: the first row names the columns
+	Rows     string   // path to the rows of a JSON document
+
+	Source string   // "" if the column "source" has it
+	Kind   string   // "" if the column "kind" has it, or the default kind is meant
+	Key    []string // columns; HashKey; empty if there is no key
+	// Columns are the columns in the order of the file, of JSON those of the sample.
+	Columns []Column
+	// SourceGuessed and KindGuessed report that nothing said what the source or the kind is.
+	SourceGuessed, KindGuessed bool
+	// Missing are the columns that options name and the file lacks; see Options.Unstored.
+	Missing []string
+	// Questions are what has to be answered before the file can be read.
+	Questions []Question
+	// Sample are rows of the sample, nil for refused ones, whose errors are in Refused.
+	Sample  []*Row
+	Refused []*RowError
+
+	options *Options
+	mapping *mapping
+	columns []string
+	skip    bool    // a line "sep=" precedes the header
+	reader  *Reader // of a stream, which cannot be opened twice
+	stdin   io.Reader
+}
+
+// Column is a column of a file and what it becomes.
+type Column struct {
+	Name    string
+	To      []string // attributes, or source, key, kind or observed_at; empty if it is left out
+	Guessed bool
+	Reason  string   // why it was guessed, or why it is left out
+	Values  []string // some values of the sample
+}
+
+// Question is something that the file does not say.
+type Question struct{ Text, Hint string }
+
+// Guessed reports whether a person has to look at the plan before the file is read: a column, the key, the source or
+// the kind was guessed, or there is a question.
+func (p *Plan) Guessed() bool {
+	return len(p.Questions) > 0 || p.SourceGuessed || p.KindGuessed || slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Guessed })
+}
+
+// Attributes returns the columns that are attributes, or parts of one.
+func (p *Plan) Attributes() (names []string) {
+	for _, name := range p.columns {
+		if uses, _ := p.mapping.resolve(name); slices.ContainsFunc(uses, func(u use) bool { return u.kind == useAttribute || u.kind == usePart }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Err returns the first question as a *FileError, nil without questions.
+func (p *Plan) Err() error {
+	if len(p.Questions) == 0 {
+		return nil
+	}
+	q := p.Questions[0]
+	line := int64(0)
+	if p.Format == CSV {
+		line = 1
+	}
+	return &FileError{Name: p.Name, Line: line, Reason: q.Text, Hint: q.Hint}
+}
+
+// Close closes the file if it is a stream that was not read.
+func (p *Plan) Close() error {
+	if p.reader == nil {
+		return nil
+	}
+	r := p.reader
+	p.reader = nil
+	return r.Close()
+}
+
+// Open opens the file to read its rows. A stream can be read once. The error is a *FileError.
+func (p *Plan) Open() (*Reader, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	r := p.reader
+	p.reader = nil
+	if r == nil {
+		var err error
+		if r, err = openInput(p.Name, p.stdin, p.Encoding); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.start(r, r.lines, newMapper(p.mapping)); err != nil {
+		return nil, errors.Join(r.broken(err), r.Close())
+	}
+	return r, nil
+}
+
+// start sets the rows of a reader.
+func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
+	r.Format = p.Format
+	switch p.Format {
+	case CSV:
+		s := &scanner{lines: l, dialect: p.Dialect}
+		if p.skip {
+			if _, _, err := l.read(); err != nil {
+				return err
+			}
+		}
+		if p.Header {
+			if _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+		}
+		r.rows = newCSV(s, m, p.columns, r.stream)
+	case JSON:
+		d := &valueDocuments{scan: &jsonScanner{r: l.r, line: 1}}
+		if b, err := d.scan.space(); err == nil && (b == '[' || p.Rows != "") {
+			if err := d.scan.enter(p.Rows); err != nil {
+				return &FileError{Name: p.Name, Reason: "--rows " + p.Rows + ": " + err.Error(), Hint: "name the path to a list of objects, such as data.items"}
+			}
+			d.array, d.whole = true, p.Rows == ""
+		}
+		r.rows = &jsonRows{documents: d, mapper: m}
+	default:
+		r.rows = &jsonRows{documents: lineDocuments{l}, mapper: m}
+	}
+	return nil
+}
+
+// Args returns the flags of a command that reads the file by this plan and guesses nothing, without the name of the
+// file. Without a key it has HashKey.
+func (p *Plan) Args() []string {
+	var args []string
+	flag := func(name, value string) {
+		if value != "" {
+			args = append(args, "--"+name, value)
+		}
+	}
+	flag("format", string(p.options.Format))
+	flag("encoding", string(p.options.Encoding))
+	flag("delimiter", p.options.Delimiter)
+	flag("quote", p.options.Quote)
+	if p.Format == CSV && !p.Header {
+		args = append(args, "--no-header")
+		flag("columns", strings.Join(p.options.Columns, ","))
+	}
+	flag("rows", p.Rows)
+	for _, text := range p.options.Null {
+		flag("null", text)
+	}
+	if p.Source != "" {
+		flag("source", p.Source)
+	}
+	flag("kind", p.Kind)
+	key := p.Key
+	if len(key) == 0 && !slices.ContainsFunc(p.Columns, func(c Column) bool { return slices.Contains(c.To, ColumnKey) }) {
+		key = []string{HashKey}
+	}
+	for _, column := range key {
+		flag("key", column)
+	}
+	for _, a := range p.Assignments() {
+		flag("set", a.String())
+	}
+	for _, column := range p.options.Ignore {
+		flag("ignore", column)
+	}
+	if p.options.IgnoreUnknown || slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.To) == 0 && c.Reason != "" }) {
+		args = append(args, "--ignore-unknown")
+	}
+	return args
+}
+
+// Assignments returns what is set, by the options or by guesses.
+func (p *Plan) Assignments() (all []Assignment) {
+	for _, s := range p.mapping.set {
+		for _, t := range s.terms {
+			all = append(all, Assignment{s.attribute, t.text})
+		}
+	}
+	by := map[string][]string{}
+	var order []string
+	for _, name := range p.columns {
+		to := p.mapping.guess[name]
+		if to == "" || reserved[to] != 0 {
+			continue
+		}
+		if by[to] == nil {
+			order = append(order, to)
+		}
+		by[to] = append(by[to], name)
+	}
+	for _, to := range order {
+		if slices.ContainsFunc(by[to], func(name string) bool { return strings.ContainsAny(name, ",{}") }) {
+			for _, name := range by[to] {
+				all = append(all, Assignment{to, name})
+			}
+			continue
+		}
+		if slices.Contains(p.columns, to) { // the column of that name would be left out otherwise
+			by[to] = append([]string{to}, by[to]...)
+		}
+		all = append(all, Assignment{to, strings.Join(by[to], ",")})
+	}
+	return all
+}
+
+// String returns the plan in one line: equal plans read a file equally.
+func (p *Plan) String() string {
+	guess, _ := json.Marshal(p.mapping.guess) // cannot fail: strings; sorted by name
+	return fmt.Sprintf("%s guess=%s observed=%v ignore=%q columns=%q", strings.Join(p.Args(), " "), guess, p.mapping.observed, p.options.Ignore, p.options.Columns) +
+		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll)
+}
+
+// Layout describes the format for a person: "CSV with semicolons, Windows-1252, a header".
+func (p *Plan) Layout() string {
+	var parts []string
+	switch p.Format {
+	case CSV:
+		name := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "pipes"}[p.Dialect.Delimiter]
+		parts = append(parts, "CSV with "+cmp.Or(name, strconv.QuoteRune(rune(p.Dialect.Delimiter))))
+		switch p.Dialect.Quote {
+		case '"':
+		case 0:
+			parts = append(parts, "no quotes")
+		default:
+			parts = append(parts, "quotes "+string(rune(p.Dialect.Quote)))
+		}
+	case JSONL:
+		parts = append(parts, "JSON lines")
+	default:
+		parts = append(parts, "JSON")
+		if p.Rows != "" {
+			parts = append(parts, "rows in "+p.Rows)
+		}
+	}
+	parts = append(parts, cmp.Or((&lines{encoding: p.Encoding}).encodingName(), "ASCII so far"))
+	if p.Format == CSV && !p.Header {
+		parts = append(parts, "no header")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/match"
+)
+
+// sampled is a column of a sample: its name, and the values that the rows have.
+type sampled struct {
+	name   string
+	values []string // not empty, in the order of the rows
+	rows   int      // rows that have the column
+}
+
+// recognition assigns a meaning to the columns of a file.
+type recognition struct {
+	o       *Options
+	kinds   []*match.Schema
+	columns []sampled
+	rows    int  // of the sample
+	lists   bool // see mapping.lists
+
+	kind    *match.Schema
+	mapping *mapping
+	reasons map[string]string // why a column was guessed
+}
+
+// recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that explain as many, the first counts.
+func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
+	var best *recognition
+	most := -1
+	var failed error
+	known := slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == o.Kind })
+	for _, kind := range kinds {
+		if known && kind.Kind != o.Kind {
+			continue
+		}
+		r := &recognition{o: o, kinds: kinds, columns: columns, rows: rows, lists: lists, kind: kind, reasons: map[string]string{}}
+		explained, err := r.explain()
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if explained > most {
+			best, most = r, explained
+		}
+		if r.mapping.mixed || o.Exact {
+			break // the rows name their kinds
+		}
+	}
+	if best == nil {
+		return nil, failed
+	}
+	return best, nil
+}
+
+func (r *recognition) names() []string {
+	names := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// explain builds the mapping for one kind and returns the number of columns that it explains.
+func (r *recognition) explain() (explained int, err error) {
+	names := r.names()
+	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
+	if r.mapping, err = newMapping(r.o, r.kind, others, names); err != nil {
+		return 0, err
+	}
+	r.mapping.lists = r.lists
+	if !r.o.Exact {
+		if !r.o.IgnoreUnknown || len(r.o.Set) == 0 { // otherwise all that is wanted was said
+			r.guessAttributes()
+		}
+		r.guessKey()
+	}
+	for _, name := range names {
+		if uses, _ := r.mapping.resolve(name); len(uses) > 0 {
+			explained++
+		}
+	}
+	return explained, nil
+}
+
+// guessed is a candidate for an attribute.
+type guessed struct {
+	column    int
+	attribute *match.Attribute
+	alias     alias
+}
+
+// guessAttributes guesses the attributes of columns that mean nothing by their own name: those that have an alias of an
+// attribute and values that fit its type. The best name wins an attribute that has one value.
+func (r *recognition) guessAttributes() {
+	taken := map[string]bool{}
+	for _, s := range r.mapping.set {
+		taken[s.attribute] = true
+	}
+	var all []guessed
+	for i, c := range r.columns {
+		if uses, _ := r.mapping.resolve(c.name); len(uses) > 0 || slices.Contains(r.o.Ignore, c.name) {
+			for _, u := range uses {
+				if u.kind == useAttribute {
+					taken[u.attribute] = true
+				}
+			}
+			continue
+		}
+		plain := plainName(c.name)
+		if _, known := reserved[plain]; known && plain != ColumnKey && plain != ColumnKind {
+			continue
+		}
+		for j := range r.kind.Attributes {
+			a := &r.kind.Attributes[j]
+			if is := aliasOf(r.kind, a, plain); is != noAlias && fits(a, c.values) {
+				all = append(all, guessed{i, a, is})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Compare(a.alias, b.alias) })
+	for _, g := range all {
+		name := r.columns[g.column].name
+		if r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
+			continue
+		}
+		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
+			continue
+		}
+		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) {
+			taken[g.attribute.Name] = true
+			continue
+		}
+		taken[g.attribute.Name] = true
+		r.mapping.guess[name] = g.attribute.Name
+		r.reasons[name] = map[alias]string{
+			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it",
+		}[g.alias]
+	}
+}
+
+// houseNumbers are names of columns with house numbers, without "_".
+var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno number nr numero no")
+
+func isHouseNumber(name string) bool {
+	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
+}
+
+// composeAddress composes an address of a street and the house number in the column beside it.
+func (r *recognition) composeAddress(g guessed) bool {
+	for _, beside := range []int{g.column - 1, g.column + 1} {
+		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
+			continue
+		}
+		if uses, _ := r.mapping.resolve(r.columns[beside].name); len(uses) > 0 || strings.ContainsAny(r.columns[beside].name+r.columns[g.column].name, "{}") {
+			continue
+		}
+		first, second := r.columns[min(g.column, beside)].name, r.columns[max(g.column, beside)].name
+		if r.mapping.assign(Assignment{g.attribute.Name, "{" + first + "} {" + second + "}"}, nil) != nil {
+			return false
+		}
+		r.reasons[first], r.reasons[second] = "street and number", "street and number"
+		return true
+	}
+	return false
+}
+
+// guessKey guesses the column of the key: one with the name of a key, whose values are there and different in all rows
+// of the sample. The surest name wins, then the first column.
+func (r *recognition) guessKey() {
+	if r.mapping.hash || len(r.mapping.key) > 0 || slices.Contains(r.names(), ColumnKey) {
+		return
+	}
+	best, rank := "", 0
+	for _, c := range r.columns {
+		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
+			best, rank = c.name, n
+		}
+	}
+	if best == "" {
+		return
+	}
+	delete(r.mapping.guess, best)
+	r.mapping.key = []string{best}
+	r.reasons[best] = "the name of a key, and different in every row"
+}
+
+// maxKey is the length of a key that is guessed, in bytes.
+const maxKey = 255
+
+// isUnique reports whether a column has another value in every row of the sample.
+func (r *recognition) isUnique(c sampled) bool {
+	if len(c.values) == 0 || len(c.values) != r.rows {
+		return false
+	}
+	seen := make(map[string]bool, len(c.values))
+	for _, value := range c.values {
+		if seen[value] || len(value) > maxKey || strings.TrimSpace(value) == "" {
+			return false
+		}
+		seen[value] = true
+	}
+	return true
+}
+
+// SourceOf returns a source by the name of a file, "" if it has none.
+func SourceOf(name string) string {
+	if name == Stdin {
+		return ""
+	}
+	name = filepath.Base(name)
+	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json"} {
+		if cut, found := strings.CutSuffix(strings.ToLower(name), ending); found {
+			name = cut
+		}
+	}
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', (r == '_' || r == '.' || r == '-') && b.Len() > 0:
+			b.WriteRune(r)
+		case b.Len() > 0 && r < utf8.RuneSelf:
+			b.WriteByte('_')
+		}
+	}
+	source := b.String()
+	return strings.TrimRight(source[:min(len(source), 64)], "_.-")
+}
+
+// isDated reports whether a source has four digits or more in a row: the next file of that source will have others.
+func isDated(source string) bool {
+	run := 0
+	for _, r := range source {
+		if run++; r < '0' || r > '9' {
+			run = 0
+		}
+		if run == 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns the columns that options name and the file lacks. A file that is not stored may lack all columns of an
+// assignment, which is then not in the mapping.
+func (r *recognition) missing() (names []string) {
+	wanted := append(r.mapping.named(), r.o.Ignore...)
+	for _, a := range r.o.Set {
+		if terms, err := parseExpression(a.Expression, r.names()); err == nil && r.o.Unstored {
+			for _, t := range terms {
+				wanted = append(wanted, t.columns...)
+			}
+		}
+	}
+	for _, name := range wanted {
+		if !slices.Contains(r.names(), name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// NoColumn returns why a file cannot be read without a column that an option names.
+func NoColumn(name string, columns []string) string {
+	reason := fmt.Sprintf("there is no column %.60q", name)
+	if near := Nearest(name, columns); near != "" {
+		reason += fmt.Sprintf("; did you mean %.60q?", near)
+	}
+	return reason
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// brief writes a plan as kind, key and what the columns become; - is left out.
+func brief(p *bulk.Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s key=%s", orDash(p.Kind), orDash(strings.Join(p.Key, "+")))
+	for _, c := range p.Columns {
+		to := []string{}
+		for _, name := range c.To {
+			if name != bulk.ColumnKey {
+				to = append(to, name)
+			}
+		}
+		fmt.Fprintf(&b, " %s", orDash(strings.Join(to, "+")))
+	}
+	return b.String()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func recognised(t testing.TB, name, text string, o *bulk.Options) *bulk.Plan {
+	t.Helper()
+	p, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), match.Kinds(), o)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// Exports of many programs, in their words: the kind, the key, and the meaning of each column. None has a wrong key.
+func TestRecognise_Headers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"contacts of a CRM", "Contact ID,First Name,Last Name,Email,Phone,Account Name\n003a,Ada,Lovelace,ada@example.org,020 7946 0018,Analytical Ltd\n003b,Alan,Turing,alan@example.org,020 7946 0019,Bletchley\n", "person key=Contact ID - given_name family_name emails phones -"},
+		{"accounts of a CRM", "AccountNumber,AccountName,BillingStreet,BillingCity,BillingPostalCode,BillingCountry,Website,Industry\nA1,Blue Door,12 Main St,Springfield,62701,US,bluedoor.example,Books\nA2,Corner Bakery,5 Elm St,Springfield,62702,US,corner.example,Food\n", "- key=AccountNumber - name address city postcode country websites category"},
+		{"customers of a shop", "Customer ID,First Name,Last Name,Email,Accepts Marketing,Address1,City,Province,Country,Zip,Phone\n71,Ada,Lovelace,ada@example.org,yes,1 Ring Rd,London,,GB,N1 9GU,020 7946 0018\n72,Alan,Turing,alan@example.org,no,2 Ring Rd,London,,GB,N1 9GV,020 7946 0019\n", "person key=Customer ID - given_name family_name emails - address city region country postcode phones"},
+		{"products of a shop", "Handle,Title,Vendor,Type,Variant SKU,Variant Price,Variant Barcode\nred-mug,Red mug,Mugs & Co,Kitchen,MUG-1,7.50,4006381333931\nblue-mug,Blue mug,Mugs & Co,Kitchen,MUG-2,8.50,4006381333948\n", "product key=Variant SKU - title brand category - - -"},
+		{"articles of an ERP", "Artikelnummer;Bezeichnung;Hersteller;Warengruppe;EAN;Preis\n4711;Tasse rot;Töpferei;Küche;4006381333931;7,50\n4712;Tasse blau;Töpferei;Küche;4006381333948;8,50\n", "product key=Artikelnummer - title brand category gtin price"},
+		{"debtors of an ERP by field names", "KUNNR\tNAME1\tSTRAS\tPSTLZ\tORT01\tLAND1\tTELF1\n0000100001\tTöpferei Nord\tHafenstr. 2\t24103\tKiel\tDE\t0431 12345\n0000100002\tBäckerei Süd\tAllee 7\t80331\tMünchen\tDE\t089 54321\n", "- key=KUNNR - name address postcode city country phones"},
+		{"customers, German", "Kd-Nr;Vorname;Nachname;Geburtsdatum;Straße;PLZ;Ort;Telefon;E-Mail-Adresse\n1;Jonas;Weber;03.04.1980;Lindenweg 5;53111;Bonn;0228 123456;j@example.org\n2;Anna;Kern;05.06.1985;Ring 12;50667;Köln;0221 998877;a@example.org\n", "person key=Kd-Nr - given_name family_name birth_date address postcode city phones emails"},
+		{"companies, German", "Firma;Straße und Hausnummer;PLZ;Stadt;Telefon;Webseite\nTöpferei Nord;Hafenstr. 2;24103;Kiel;0431 12345;toepferei.example\nBäckerei Süd;Allee 7;80331;München;089 54321;baeckerei.example\n", "- key=- name address postcode city phones websites"},
+		{"clients, French", "N° client;Nom;Prénom;Date de naissance;Adresse;Code postal;Ville;Téléphone;Courriel\n10;Martin;Claire;12/03/1975;4 rue des Lilas;75011;Paris;01 23 45 67 89;c@example.org\n11;Petit;Luc;01/09/1990;8 rue Haute;69001;Lyon;04 23 45 67 89;l@example.org\n", "person key=N° client - name given_name birth_date address postcode city phones emails"},
+		{"companies, French", "Code client;Raison sociale;Adresse;Code postal;Ville;Pays;Téléphone;Site web\nC1;Poterie du Nord;2 quai Bas;59000;Lille;FR;03 20 12 34 56;poterie.example\nC2;Boulangerie Sud;7 allée Verte;13001;Marseille;FR;04 91 12 34 56;boulangerie.example\n", "- key=Code client - name address postcode city country phones websites"},
+		{"clients, Spanish", "Código cliente;Nombre de pila;Apellidos;Fecha de nacimiento;Dirección;Código postal;Población;Provincia;Teléfono;Correo electrónico\n7;Lucía;García;1980-04-03;Calle Mayor 5;28013;Madrid;Madrid;910 123 456;l@example.org\n8;Pablo;Ruiz;1985-06-05;Calle Baja 12;08001;Barcelona;Barcelona;930 123 456;p@example.org\n", "person key=Código cliente - given_name family_name birth_date address postcode city region phones emails"},
+		{"clients, Italian", "Codice cliente;Ragione sociale;Indirizzo;CAP;Città;Provincia;Telefono;Sito web\n1;Ceramiche Nord;Via Roma 2;20121;Milano;MI;02 1234567;ceramiche.example\n2;Panificio Sud;Via Napoli 7;80121;Napoli;NA;081 1234567;panificio.example\n", "- key=Codice cliente - name address postcode city region phones websites"},
+		{"clients, Portuguese", "Código do cliente;Primeiro nome;Sobrenome;Data de nascimento;Endereço;CEP;Cidade;Telefone;E-mail\n1;João;Silva;1980-04-03;Rua Direita 5;01001-000;São Paulo;11 91234-5678;j@example.org\n2;Ana;Souza;1985-06-05;Rua Alta 12;20010-000;Rio de Janeiro;21 91234-5678;a@example.org\n", "person key=Código do cliente - given_name family_name birth_date address postcode city phones emails"},
+		{"clients, Dutch", "Klantnummer;Voornaam;Achternaam;Straat;Huisnummer;Postcode;Woonplaats;Telefoonnummer\n1;Jan;de Vries;Kerkstraat;5;1017 GA;Amsterdam;020 1234567\n2;Eva;Bakker;Dorpsweg;12;3011 AA;Rotterdam;010 1234567\n", "person key=Klantnummer - given_name family_name address address postcode city phones"},
+		{"points of interest", "id|name|lat|lon|category|opening_hours|phone\nn1|Blue Door|41.5|-87.6|books|Mo-Fr 9-18|415-555-0101\nn2|Corner Bakery|41.6|-87.7|bakery|Mo-Sa 6-14|415-555-0102\n", "- key=id - name latitude longitude category hours phones"},
+		{"members of a club", "Membership No,Full Name,DOB,Mobile,Home Phone,Post Code\n12,Ada Lovelace,1980-12-10,07700 900123,020 7946 0018,N1 9GU\n13,Alan Turing,1982-06-23,07700 900124,020 7946 0019,N1 9GV\n", "person key=Membership No - name birth_date phones phones postcode"},
+		{"a mailing list", "email,first_name,last_name,unsubscribed_at\na@example.org,Ada,Lovelace,\nb@example.org,Alan,Turing,2026-01-02\n", "person key=- emails given_name family_name -"},
+		{"a key that is not unique", "customer_id,name,city\n1,Blue Door,Springfield\n1,Corner Bakery,Springfield\n", "- key=- - name city"},
+		{"a foreign key beside the key", "id,company_id,first_name,last_name\n1,7,Ada,Lovelace\n2,7,Alan,Turing\n", "person key=id - - given_name family_name"},
+		{"a name whose values do not fit", "id,name,phone,email\n1,Blue Door,yes,no\n2,Corner Bakery,no,yes\n", "- key=id - name - -"},
+		{"names of attributes", "source,key,name,phones\nx,1,Blue Door,415-555-0101\nx,2,Corner Bakery,415-555-0102\n", "- key=- source - name phones"},
+		{"nothing that means anything", "foo,bar\nx,y\nz,w\n", "- key=- - -"},
+		{"billing and shipping", "Order ID,Billing Name,Billing City,Shipping City\n1,Blue Door,Springfield,Shelbyville\n2,Corner Bakery,Springfield,Springfield\n", "- key=- - name city -"},
+		{"JSON of a web shop", `[{"id": 1, "firstName": "Ada", "lastName": "Lovelace", "address": {"street": "1 Ring Rd", "city": "London"}, "contacts": [{"email": "a@example.org"}]}, {"id": 2, "firstName": "Alan", "lastName": "Turing", "address": {"street": "2 Ring Rd", "city": "London"}, "contacts": []}]`, "person key=id - given_name family_name address city emails"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := recognised(t, c.name, c.text, nil)
+			if diff := cmp.Diff(c.want, brief(p)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// The proposed flags read the file as the plan does, and guess nothing.
+func TestRecognise_ArgsAreComplete(t *testing.T) {
+	t.Parallel()
+	const text = "Kunden-Nr;Vorname;Nachname;Straße;Hausnr.;PLZ;Telefon;Handy;Notiz\nK-1;Jonas;Weber;Lindenweg;5;53111;0228 123456;0170 1234567;x\nK-2;Anna;Kern;Ring;12a;50667;0221 998877;;y\n"
+	p := recognised(t, "guessed", text, &bulk.Options{Source: "kunden", IgnoreUnknown: true})
+	if !p.Guessed() || len(p.Questions) > 0 {
+		t.Fatalf("guessed %t, questions %v", p.Guessed(), p.Questions)
+	}
+	o := &bulk.Options{Exact: true}
+	args := p.Args()
+	for i := 0; i < len(args); i++ {
+		switch args[i] {
+		case "--source":
+			o.Source = args[i+1]
+		case "--kind":
+			o.Kind = args[i+1]
+		case "--key":
+			o.Key = append(o.Key, args[i+1])
+		case "--set":
+			a, err := bulk.ParseAssignment(args[i+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Set = append(o.Set, a)
+		case "--ignore-unknown":
+			o.IgnoreUnknown = true
+			continue
+		default:
+			t.Fatalf("a flag that the test does not know: %s", args[i])
+		}
+		i++
+	}
+	said, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), []*match.Schema{match.Person()}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	if said.Guessed() {
+		t.Errorf("%q leaves something to guess: %+v", args, said.Columns)
+	}
+	if diff := cmp.Diff(rows(t, p), rows(t, said)); diff != "" {
+		t.Errorf("(-guessed +said)\n%s", diff)
+	}
+}
+
+func rows(t *testing.T, p *bulk.Plan) (all []bulk.Row) {
+	t.Helper()
+	r, err := p.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for row, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, *row)
+	}
+	return all
+}
+
+// Format, quotes and header, by what a file shows.
+func TestRecognise_Layout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		o          bulk.Options
+		want       string
+		first      string // name of the first row, "" to skip
+	}{
+		{"commas", "id,name\n1,Blue Door\n2,Corner\n", bulk.Options{}, "CSV with commas, ASCII so far", "Blue Door"},
+		{"semicolons and decimal commas", "id;name;amount\n1;Blue Door;1,50\n2;Corner;2,75\n", bulk.Options{IgnoreUnknown: true}, "CSV with semicolons, ASCII so far", "Blue Door"},
+		{"a line that says it", "sep=|\nid|name\n1|Blue, Door\n2|Corner\n", bulk.Options{}, "CSV with pipes, ASCII so far", "Blue, Door"},
+		{"tabs, commas within", "id\tname\n1\tBlue, Door\n2\tCorner, Bakery\n", bulk.Options{}, "CSV with tabs, ASCII so far", "Blue, Door"},
+		{"apostrophes that quote", "'id','name'\n'1','Joe, Inc.'\n'2','Corner'\n", bulk.Options{}, "CSV with commas, quotes ', ASCII so far", "Joe, Inc."},
+		{"apostrophes that do not", "id,name\n1,'t Hooft\n2,'s Gravenhage\n", bulk.Options{}, "CSV with commas, ASCII so far", "'t Hooft"},
+		{"one value between apostrophes", "id,name\n1,'Nduja'\n2,Blue\n3,Corner\n4,Golden\n", bulk.Options{}, "CSV with commas, ASCII so far", "'Nduja'"},
+		{"no quotes", "id,name\n" + strings.Repeat("1,\"t Hooft\n", 12), bulk.Options{Key: []string{bulk.HashKey}, Ignore: []string{"id"}}, "CSV with commas, no quotes, ASCII so far", "\"t Hooft"},
+		{"Windows-1252", "id,name\n1,Caf\xe9\n2,Corner\n", bulk.Options{}, "CSV with commas, Windows-1252", "Café"},
+		{"the encoding is said", "id,name\n1,Blue\n2,Corner\n", bulk.Options{Encoding: bulk.Windows1252}, "CSV with commas, Windows-1252", "Blue"},
+		{"the delimiter is said", "id;name,x\n1;Blue,y\n2;Corner,z\n", bulk.Options{Delimiter: ";", Set: []bulk.Assignment{{"name", "name,x"}}}, "CSV with semicolons, ASCII so far", "Blue,y"},
+		{"no header", "1,Blue\n2,Corner\n", bulk.Options{NoHeader: true, Columns: []string{"id", "name"}}, "CSV with commas, ASCII so far, no header", "Blue"},
+		{"JSON lines", `{"id":1,"name":"Blue"}` + "\n" + `{"id":2,"name":"Corner"}`, bulk.Options{}, "JSON lines, ASCII so far", "Blue"},
+		{"JSON array", "[\n {\"id\": 1,\n  \"name\": \"Blue\"},\n {\"id\": 2, \"name\": \"Corner\"}\n]\n", bulk.Options{}, "JSON, ASCII so far", "Blue"},
+		{"JSON, one after another", "{\n \"id\": 1,\n \"name\": \"Blue\"\n}\n{\n \"id\": 2,\n \"name\": \"Corner\"\n}\n", bulk.Options{}, "JSON, ASCII so far", "Blue"},
+		{"JSON, rows in a document", `{"n": 2, "data": {"x": [1, {"items": []}], "items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}, "more": {}}`, bulk.Options{Rows: "data.items"}, "JSON, rows in data.items, ASCII so far", "Blue"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.o.Source = "x"
+			p := recognised(t, c.name, c.text, &c.o)
+			if got := p.Layout(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if all := rows(t, p); len(all) == 0 || all[0].Attributes["name"][0] != c.first {
+				t.Errorf("rows %v, want %s first", all, c.first)
+			}
+		})
+	}
+}
+
+// What only a person knows is asked, with what to try.
+func TestRecognise_Asks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		o          bulk.Options
+		want       string
+	}{
+		{"no key", "name,city\nBlue,Springfield\nCorner,Springfield\n", bulk.Options{Source: "x"}, "these differ in every row that was looked at: \"name\""},
+		{"no source", "id,name\n1,Blue\n2,Corner\n", bulk.Options{}, "--source NAME"},
+		{"an unknown column", "id,name,colour\n1,Blue,red\n2,Corner,red\n", bulk.Options{Source: "x"}, "column \"colour\" is no attribute"},
+		{"a document with a list", `{"data": {"items": [{"id": 1}, {"id": 2}]}}`, bulk.Options{Source: "x"}, "--rows data.items"},
+		{"no header", "1,Blue,62701\n2,Corner,62702\n", bulk.Options{Source: "x"}, "--no-header --columns column1,column2,column3"},
+		{"a column that is not there", "id,name\n1,Blue\n", bulk.Options{Source: "x", Key: []string{"idd"}}, "did you mean \"id\""},
+		{"a path that is not there", `{"data": []}`, bulk.Options{Source: "x", Rows: "items"}, "there is no \"items\""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := bulk.Recognise(bulk.Stdin, strings.NewReader(c.text), match.Kinds(), &c.o)
+			text := fmt.Sprint(err)
+			if err == nil {
+				defer p.Close()
+				text = fmt.Sprint(p.Questions)
+				if _, err := p.Open(); err == nil {
+					t.Error("it opens although something is asked")
+				}
+			} else if file, ok := errors.AsType[*bulk.FileError](err); ok {
+				text += file.Hint
+			}
+			if !strings.Contains(text, c.want) {
+				t.Errorf("%s does not say %s", text, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// delimiters are those that are tried, the most usual first.
+var delimiters = []byte{',', ';', '\t', '|'}
+
+// sampleRows is how many rows of a sample are looked at.
+const sampleRows = 1000
+
+// sniffed is what the sample of a CSV file shows with one dialect.
+type sniffed struct {
+	dialect Dialect
+	rows    [][]string
+	width   int // of most rows
+	usual   int // rows of that width
+	score   float64
+	err     error // why the first row cannot be read
+}
+
+// sniffDialect returns the dialect that explains a sample best: the share of rows of the usual width, times the share
+// of values of a known form, plus one for each name in the first row that means something.
+func sniffDialect(text []byte, o *Options, kinds []*match.Schema) sniffed {
+	var best sniffed
+	for i, delimiter := range delimiters {
+		if o.Delimiter != "" {
+			if delimiter = o.Delimiter[0]; i > 0 {
+				break
+			}
+		}
+		if s := sniffWith(text, delimiter, o, kinds); i == 0 || s.score > best.score {
+			best = s
+		}
+	}
+	return best
+}
+
+func sniffWith(text []byte, delimiter byte, o *Options, kinds []*match.Schema) sniffed {
+	s := sniffed{dialect: Dialect{Delimiter: delimiter, Quote: sniffQuote(text, delimiter)}}
+	switch o.Quote {
+	case "":
+	case noQuote:
+		s.dialect.Quote = 0
+	default:
+		s.dialect.Quote = o.Quote[0]
+	}
+	s.rows, s.err = sampleOf(text, s.dialect)
+	widths := map[int]int{}
+	for _, row := range s.rows {
+		widths[len(row)]++
+	}
+	if len(s.rows) == 0 {
+		return s
+	}
+	for width, n := range widths {
+		if n > s.usual || n == s.usual && width > s.width {
+			s.width, s.usual = width, n
+		}
+	}
+	known, cells := 0, 0
+	for _, row := range s.rows {
+		for _, value := range row {
+			if cells++; formOf(value) != formWords || !bytes.ContainsAny([]byte(value), ",;\t|") {
+				known++
+			}
+		}
+	}
+	if s.width > 1 {
+		s.score = float64(s.usual) / float64(len(s.rows)) * float64(known) / float64(max(cells, 1))
+	}
+	if !o.NoHeader {
+		for _, name := range s.rows[0] {
+			if isHeaderName(name, kinds) {
+				s.score++
+			}
+		}
+	}
+	return s
+}
+
+// noQuote is Options.Quote for files in which no character quotes.
+const noQuote = "none"
+
+// unclosed is how many lines must begin a field with a double quote, and none end it, for it to quote nothing.
+const unclosed = 10
+
+// sniffQuote returns the character that quotes fields in a sample. An apostrophe does only if every field that begins
+// with one also ends with one, in at least half of the lines; "'t Hooft" does not end with it. A double quote does
+// unless many fields begin with it and none ends with it.
+func sniffQuote(text []byte, delimiter byte) byte {
+	if opened, closed, lines := quotedLines(text, Dialect{delimiter, '\''}); opened > 0 && opened == closed && 2*opened >= lines {
+		return '\''
+	}
+	opened, closed, _ := quotedLines(text, Dialect{delimiter, '"'})
+	if opened < unclosed || closed > 0 {
+		return '"'
+	}
+	for _, after := range []byte{delimiter, '\r', '\n'} {
+		if bytes.Contains(text, []byte{'"', after}) {
+			return '"'
+		}
+	}
+	return 0
+}
+
+// quotedLines counts the lines with a field that begins with a quote, and those of them in which all such fields end
+// with it.
+func quotedLines(text []byte, d Dialect) (opened, closed, lines int) {
+	var f fields
+	for line := range bytes.Lines(text) {
+		lines++
+		if line[0] != d.Quote && !bytes.Contains(line, []byte{d.Delimiter, d.Quote}) {
+			continue
+		}
+		opened++
+		f.reset()
+		if f.add(d, line, false) == complete {
+			closed++
+		}
+	}
+	return opened, closed, lines
+}
+
+// sampleOf returns the rows of a sample, and what ended it.
+func sampleOf(text []byte, d Dialect) (rows [][]string, err error) {
+	s := scanner{lines: &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8}, dialect: d}
+	for len(rows) < sampleRows {
+		_, err := s.next()
+		if _, refused := errors.AsType[*RowError](err); refused && len(rows) > 0 {
+			continue
+		}
+		if err != nil {
+			return rows, err
+		}
+		if rows = append(rows, s.row.strings(nil)); len(rows) == 1 {
+			s.width = len(rows[0])
+		}
+	}
+	return rows, nil
+}
+
+// hasHeader reports whether the first row of a sample is a header: more names in it mean something than values have the
+// form of their column, or none has.
+func hasHeader(rows [][]string, kinds []*match.Schema) bool {
+	if len(rows) == 0 {
+		return false
+	}
+	names, values := 0, 0
+	for i, name := range rows[0] {
+		if is := columnForm(rows[1:], i); is != formWords && is != formEmpty && formOf(name) == is {
+			values++
+		} else if isHeaderName(name, kinds) {
+			names++
+		}
+	}
+	return names > values || values == 0
+}
+
+// columnForm returns the form of most values of a column, formWords if there is none.
+func columnForm(rows [][]string, i int) form {
+	var counts [formPhone + 1]int
+	all := 0
+	for _, row := range rows {
+		if i < len(row) && strings.TrimSpace(row[i]) != "" {
+			counts[formOf(row[i])]++
+			all++
+		}
+	}
+	for is, n := range counts {
+		if 2*n > all {
+			return form(is)
+		}
+	}
+	return formWords
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/locus-db/locus/match"
+)
+
+// form is what a value looks like.
+type form int
+
+const (
+	formEmpty form = iota
+	formWords
+	formNumber
+	formDate
+	formEmail
+	formURL
+	formPhone
+)
+
+var (
+	dateForm  = regexp.MustCompile(`^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+	emailForm = regexp.MustCompile(`^[^\s@,;|]+@[^\s@,;|]+\.[^\s@,;|]+$`)
+	urlForm   = regexp.MustCompile(`^(https?://\S+|[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.[a-zA-Z]{2,}(/\S*)?)$`)
+	phoneForm = regexp.MustCompile(`^[+(]?[\d][\d ()/.+-]{4,24}((ext|x|#)\.? ?\d+)?$`)
+	yearForm  = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
+)
+
+func formOf(value string) form {
+	value = strings.TrimSpace(value)
+	switch {
+	case value == "":
+		return formEmpty
+	case isNumber(value):
+		return formNumber
+	case dateForm.MatchString(value):
+		return formDate
+	case emailForm.MatchString(value):
+		return formEmail
+	case phoneForm.MatchString(value):
+		return formPhone
+	case urlForm.MatchString(value):
+		return formURL
+	}
+	return formWords
+}
+
+// isNumber reports whether a value is a number, with a point or a comma before the fraction.
+func isNumber(value string) bool {
+	if len(value) > 32 || strings.ContainsAny(value, "xXpPnN_") {
+		return false
+	}
+	_, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
+	return err == nil
+}
+
+// fits reports whether nearly all values may be those of an attribute. Without values it does.
+func fits(a *match.Attribute, values []string) bool {
+	good := 0
+	for _, value := range values {
+		if fitsOne(a, strings.TrimSpace(value)) {
+			good++
+		}
+	}
+	return good*10 >= len(values)*8
+}
+
+func fitsOne(a *match.Attribute, value string) bool {
+	is := formOf(value)
+	letters := strings.ContainsFunc(value, unicode.IsLetter)
+	digits := 0
+	for _, r := range value {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+	}
+	switch a.Type {
+	case match.TypePhone:
+		return digits >= 5 && digits <= 20 && is != formDate && is != formEmail
+	case match.TypeEmail:
+		return strings.Contains(value, "@")
+	case match.TypeURL:
+		return is == formURL
+	case match.TypeGeo:
+		degrees, err := strconv.ParseFloat(value, 64)
+		return err == nil && degrees >= -180 && degrees <= 180
+	case match.TypeNumber:
+		return digits > 0 && digits*2 >= len(value)-3
+	case match.TypeDate:
+		return is == formDate || yearForm.MatchString(value) || digits >= 4 && letters
+	case match.TypeName:
+		return (letters || is == formWords || is == formNumber) && is != formEmail && is != formDate
+	case match.TypeAddress, match.TypeCategory:
+		return is != formEmail && is != formDate
+	case match.TypeID:
+		return len(value) <= 128 && is != formEmail
+	case match.TypeText:
+		switch a.Role {
+		case match.RolePostcode:
+			return len(value) <= 16 && digits > 0
+		case match.RoleCountry, match.RoleRegion, match.RoleLocality:
+			return is != formEmail && is != formDate && is != formURL && (letters || a.Role == match.RoleRegion)
+		}
+	}
+	return true
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// compared shows how files are read whose rows are compared and not stored: the columns of each file in which something
+// was guessed, and the columns that are not compared. The error is that of an option that fits no file, or of a file
+// without anything to compare.
+func (a *app) compared(plans []*bulk.Plan) error {
+	var columns, unused []string
+	attributes := 0
+	missing := slices.Clone(plans[0].Missing)
+	for _, p := range plans {
+		if err := p.Err(); err != nil {
+			return err
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { return !slices.Contains(p.Missing, name) })
+		for _, c := range p.Columns {
+			if !slices.Contains(columns, c.Name) {
+				columns = append(columns, c.Name)
+			}
+			if len(c.To) == 0 && !slices.Contains(unused, c.Name) {
+				unused = append(unused, c.Name)
+			}
+		}
+		attributes += len(p.Attributes())
+		if err := a.shown(p); err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 && len(columns) > 0 {
+		return usage("the columns are: "+strings.Join(columns, ", "), "%s", bulk.NoColumn(missing[0], columns))
+	}
+	if attributes == 0 && len(columns) > 0 {
+		return usage("--set ATTRIBUTE=COLUMN; locus kind show lists the attributes", "no column is an attribute: there are %.300s", strings.Join(columns, ", "))
+	}
+	if len(unused) > 0 {
+		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(strings.Join(unused, ", ")))
+	}
+	return nil
+}
+
+// shown shows the columns of a file if something was guessed, or its format if it is not the usual one.
+func (a *app) shown(p *bulk.Plan) error {
+	if p.Guessed() {
+		return a.showPlan(a.stderr, p)
+	}
+	if p.Format == bulk.CSV && p.Layout() != plainLayout && p.Layout() != plainLayout8 {
+		a.say("%s: %s", term.Escape(p.Name), p.Layout())
+	}
+	return nil
+}

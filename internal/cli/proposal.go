@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// recognised recognises files, in order. On an error it closes the plans.
+func (a *app) recognised(files []string, kinds []*match.Schema, o *reading) (plans []*bulk.Plan, err error) {
+	for _, name := range files {
+		p, err := bulk.Recognise(name, a.stdin, kinds, o.options)
+		if err != nil {
+			return nil, errors.Join(err, closePlans(plans))
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+func closePlans(plans []*bulk.Plan) error {
+	var errs []error
+	for _, p := range plans {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// settled shows what was guessed and returns an error unless it is accepted: by --yes, by a person at the terminal, or
+// because nothing is written. A question is never accepted without its answer.
+func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
+	for _, p := range plans {
+		if o.preview {
+			continue
+		}
+		if err := a.shown(p); err != nil {
+			return err
+		}
+		if len(p.Questions) > 0 {
+			return a.openQuestion(p)
+		}
+		if o.yes || o.dryRun || !p.Guessed() {
+			continue
+		}
+		if !a.accepts(p) {
+			return &failure{
+				Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: what the columns of %.80q mean is partly guessed", p.Name),
+				Hint: "see the table above; --yes accepts it, and so does " + command(p),
+			}
+		}
+	}
+	return nil
+}
+
+// Layouts that need no mention.
+const (
+	plainLayout  = "CSV with commas, ASCII so far"
+	plainLayout8 = "CSV with commas, UTF-8"
+)
+
+// openQuestion returns the failure for a plan with questions: all of them, and one command that answers them as far as
+// it can be guessed.
+func (a *app) openQuestion(p *bulk.Plan) error {
+	var texts, hints []string
+	for i, q := range p.Questions {
+		if i == 5 {
+			texts = append(texts, fmt.Sprintf("and %d more", len(p.Questions)-i))
+			break
+		}
+		texts = append(texts, q.Text)
+		if len(hints) == 0 || hints[len(hints)-1] != q.Hint {
+			hints = append(hints, q.Hint)
+		}
+	}
+	file, _ := errors.AsType[*bulk.FileError](p.Err())
+	file.Reason = strings.Join(texts, "; ")
+	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + ". Complete: " + command(p), Exit: exitInvalid, Err: file}
+}
+
+// accepts asks at a terminal whether a plan is right.
+func (a *app) accepts(p *bulk.Plan) bool {
+	if p.Name == bulk.Stdin || !isTerminal(a.stdin) || !a.talk.Terminal || a.json {
+		return false
+	}
+	fmt.Fprintf(a.stderr, "Import it so? [y/N] ")
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')
+	return strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes")
+}
+
+// showPlan prints the format of a file, and each column with what it becomes, why, and three values.
+func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
+	if a.json {
+		return nil // the error says it
+	}
+	what := p.Layout()
+	if p.Kind != "" {
+		what += "; each row is a " + p.Kind
+	}
+	if p.Source != "" {
+		what += "; source " + p.Source
+	}
+	fmt.Fprintf(w, "%s: %s\n", term.Escape(p.Name), what)
+	t := &term.Table{Header: []string{"column", "becomes", "why", "values"}}
+	for _, c := range p.Columns {
+		becomes := strings.Join(c.To, ", ")
+		if becomes == "" {
+			becomes = "-"
+		}
+		why := c.Reason
+		switch {
+		case why != "":
+		case len(c.To) > 0:
+			why = "said"
+			if c.To[0] == c.Name {
+				why = "its name"
+			}
+		case len(c.Values) == 0:
+			why = "empty"
+		default:
+			why = "left out"
+		}
+		t.Add(term.Clip(c.Name, 32), becomes, why, term.Clip(strings.Join(c.Values, " | "), 60))
+	}
+	style := a.talk
+	style.Terminal = true // a table for people is always aligned
+	return t.Write(w, style)
+}
+
+// plainWord is a word that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// command returns the command that reads a file by its plan.
+func command(p *bulk.Plan) string {
+	words := append([]string{"locus", "ingest"}, p.Args()...)
+	for i, word := range append(words, p.Name) {
+		if !plainWord.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		if i < len(words) {
+			words[i] = word
+		} else {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// previews prints plans, three rows of each as records, and what would be refused of the sample.
+func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
+	for _, p := range plans {
+		refused := p.Refused
+		im := &importer{app: a, kinds: kinds, flags: &ingesting{reading: reading{kind: p.Kind}}, now: nil}
+		for _, row := range p.Sample {
+			if reject := im.checkAt(row, endOfTime); reject != nil {
+				refused = append(refused, reject)
+			}
+		}
+		if a.json {
+			if err := a.previewJSON(p, refused); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.showPlan(a.stdout, p); err != nil {
+			return err
+		}
+		for _, row := range p.Sample {
+			fmt.Fprintf(a.stdout, "line %d: %s\n", row.Line, term.Escape(string(row.Flat())))
+		}
+		for i, r := range refused {
+			if i == 10 {
+				fmt.Fprintf(a.stdout, "and %d more would be refused\n", len(refused)-i)
+				break
+			}
+			fmt.Fprintf(a.stdout, "refused: %s\n", term.Escape(r.Error()))
+		}
+		for _, q := range p.Questions {
+			fmt.Fprintf(a.stdout, "question: %s: %s\n", term.Escape(q.Text), term.Escape(q.Hint))
+		}
+		fmt.Fprintln(a.stdout, term.Escape(command(p)))
+	}
+	return nil
+}
+
+func (a *app) previewJSON(p *bulk.Plan, refused []*bulk.RowError) error {
+	type column struct {
+		Name    string   `json:"name"`
+		To      []string `json:"to"`
+		Guessed bool     `json:"guessed"`
+		Reason  string   `json:"reason,omitempty"`
+		Values  []string `json:"values"`
+	}
+	columns := []column{}
+	for _, c := range p.Columns {
+		columns = append(columns, column{c.Name, append([]string{}, c.To...), c.Guessed, c.Reason, append([]string{}, c.Values...)})
+	}
+	rows, questions, rejects := []json.RawMessage{}, []string{}, []bulk.Reject{}
+	for _, row := range p.Sample {
+		rows = append(rows, row.Flat())
+	}
+	for _, q := range p.Questions {
+		questions = append(questions, q.Text)
+	}
+	for _, r := range refused {
+		rejects = append(rejects, reject(r))
+	}
+	return a.printJSON(map[string]any{
+		"type": "preview", "file": p.Name, "format": p.Layout(), "source": p.Source, "kind": p.Kind, "guessed": p.Guessed(),
+		"columns": columns, "rows": rows, "questions": questions, "refused": rejects, "command": command(p),
+	})
+}
