@@ -116,6 +116,7 @@ func TestTemplate_RefusesWhatComposesNothing(t *testing.T) {
 		"no column of that name": {"{frist} {last}", "name", `there is no column "frist"`},
 		"no attribute":           {"{first} {last}", "nmae", "did you mean name?"},
 		"the key":                {"{first} {last}", "key", "the key is a column, not a composition"},
+		"two columns":            {"first,last", "name", "name has one value, and 2 columns are set to it"},
 		"open":                   {"{first {last}", "name", "want columns in braces"},
 		"not opened":             {"first} {last}", "name", "want columns in braces"},
 		"not closed":             {"{first} {last", "name", "want columns in braces"},

@@ -32,9 +32,9 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 	}
 
 	file := write(t, "places.csv", businesses)
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", file)
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", file)
 	env["LOCUS_MAP"] = ""
-	must(t, env, "ingest", "--source", "web", "--key", "id", "--map", server.URL("cli"), "--map", "company=name", file)
+	must(t, env, "ingest", "--source", "web", "--key", "id", "--map", server.URL("cli"), "--set", "name=company", file)
 	env["LOCUS_MAP"] = server.URL("cli")
 	if got := must(t, env, "status"); !strings.Contains(got.err, "4 records, 2 entities") {
 		t.Errorf("status: %s%s", got.stdout, got.err)
@@ -128,7 +128,7 @@ func TestCells_RestoredElsewhere(t *testing.T) {
 	if code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"); code != 0 {
 		t.Fatalf("serve: exit code %d\n%s", code, said)
 	}
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", file)
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", file)
 	for i := range 2 {
 		server.Exec(t, "postgres", fmt.Sprintf("CREATE DATABASE copy_g0_%d TEMPLATE orig_g0_%d", i, i))
 	}
@@ -159,7 +159,7 @@ func TestCells_RestoredElsewhere(t *testing.T) {
 	if after := original(); after != before {
 		t.Errorf("the original was\n%s\nand is\n%s", before, after)
 	}
-	must(t, there, "ingest", "--source", "web", "--key", "id", "--map", "company=name", file)
+	must(t, there, "ingest", "--source", "web", "--key", "id", "--set", "name=company", file)
 	if got := must(t, there, "status"); !strings.Contains(got.err, "4 records") {
 		t.Errorf("status of the copy: %s", got.err)
 	}

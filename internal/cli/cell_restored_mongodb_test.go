@@ -33,7 +33,7 @@ func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 	}
 	original := in("original", old)
 	places := write(t, "places.csv", businesses)
-	must(t, original, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", places)
+	must(t, original, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", places)
 	server := pgtest.Shared(t)
 	moved := server.Database(t)
 	must(t, original, "cell", "move", "g0-3", "--to", server.URL(moved), "--yes") // the map refers to a server

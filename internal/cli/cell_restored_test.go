@@ -19,7 +19,7 @@ func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 	longtest.Slow(t)
 	dir := t.TempDir()
 	env := map[string]string{"LOCUS_DATA": filepath.Join(dir, "data")}
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	if err := os.Remove(filepath.Join(dir, "data", "witness")); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestP08_ACopyOfFilesIsReaddressed(t *testing.T) {
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
 	env := map[string]string{"LOCUS_DATA": at("data")}
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	must(t, env, "cell", "move", "g0-3", "--to", "sqlite:"+at("moved", "g0-3.db"), "--yes")
 	for from, to := range map[string]string{at("data"): at("copy"), at("moved"): at("copied")} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {

@@ -168,7 +168,7 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	if got := run(t.Context(), map[string]string{"LOCUS_YES": "true", "LOCUS_DATA": t.TempDir()}, "record", "erase", "x:1"); got.code == 0 {
 		t.Errorf("LOCUS_YES: %d %s", got.code, got.err)
 	}
-	// The two variables conflict. A flag overrides both, and columns of an import do not name an installation.
+	// The two variables conflict. A flag overrides both, and columns do not name an installation.
 	both := map[string]string{"LOCUS_DATA": missing, "LOCUS_MAP": "postgres://127.0.0.1:1/none"}
 	if got := run(t.Context(), both, "status"); got.code != 2 || !strings.Contains(got.err, "LOCUS_DATA and LOCUS_MAP") {
 		t.Errorf("both variables: %d %s", got.code, got.err)
@@ -179,9 +179,9 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	if got := run(t.Context(), map[string]string{"LOCUS_MAP": "company=name"}, "status"); got.code != 2 || !strings.Contains(got.err, "LOCUS_MAP") {
 		t.Errorf("columns for an installation: %d %s", got.code, got.err)
 	}
-	if got := run(t.Context(), map[string]string{"LOCUS_MAP": "postgres://u:secret@h/db"}, "ingest", "--map", "company=name", "f.csv"); got.code != 2 ||
+	if got := run(t.Context(), map[string]string{"LOCUS_MAP": "postgres://u:secret@h/db"}, "ingest", "f.csv"); got.code != 2 ||
 		!strings.Contains(got.err, "PGPASSFILE") || strings.Contains(got.err, "secret") {
-		t.Errorf("a password in a variable that columns hide: %d %s", got.code, got.err)
+		t.Errorf("a password in a variable: %d %s", got.code, got.err)
 	}
 	// --data on the command line overrides a server in the environment.
 	if got := run(t.Context(), map[string]string{"LOCUS_URL": "http://127.0.0.1:1"}, "status", "--data", filepath.Join(t.TempDir(), "none")); got.code != 4 {

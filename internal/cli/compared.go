@@ -11,11 +11,10 @@ import (
 )
 
 // compared shows how files are read whose rows are compared and not stored: the columns of each file in which something
-// was guessed, and the columns that are not compared. The error is that of an option that fits no file, or of a file
-// without anything to compare.
-func (a *app) compared(plans []*bulk.Plan) error {
-	var columns, unused []string
-	attributes := 0
+// was guessed, the kind if it is given, and the columns that are not compared. The error is that of an option that fits
+// no file, or of files without anything to compare.
+func (a *app) compared(plans []*bulk.Plan, kind string) error {
+	var columns, used, unused []string
 	missing := slices.Clone(plans[0].Missing)
 	for _, p := range plans {
 		if err := p.Err(); err != nil {
@@ -30,16 +29,25 @@ func (a *app) compared(plans []*bulk.Plan) error {
 				unused = append(unused, c.Name)
 			}
 		}
-		attributes += len(p.Attributes())
-		if err := a.shown(p); err != nil {
-			return err
+		for _, name := range p.Attributes() {
+			if !slices.Contains(used, name) {
+				used = append(used, name)
+			}
 		}
 	}
 	if len(missing) > 0 && len(columns) > 0 {
 		return usage("the columns are: "+strings.Join(columns, ", "), "%s", bulk.NoColumn(missing[0], columns))
 	}
-	if attributes == 0 && len(columns) > 0 {
+	if len(used) == 0 && len(columns) > 0 {
 		return usage("--set ATTRIBUTE=COLUMN; locus kind show lists the attributes", "no column is an attribute: there are %.300s", strings.Join(columns, ", "))
+	}
+	for _, p := range plans {
+		if err := a.shown(p); err != nil {
+			return err
+		}
+	}
+	if kind != "" && len(used) > 0 {
+		a.say("kind %s: compared by %s", kind, term.Escape(strings.Join(used, ", ")))
 	}
 	if len(unused) > 0 {
 		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(strings.Join(unused, ", ")))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,19 +132,7 @@ func (o *oneShot) look(a *app) error {
 	if o.plans == nil {
 		return failed
 	}
-	var used []string
-	for _, p := range o.plans {
-		for _, name := range p.Attributes() {
-			if !slices.Contains(used, name) {
-				used = append(used, name)
-			}
-		}
-	}
-	if err := a.compared(o.plans); err != nil {
-		return err
-	}
-	a.say("kind %s: compared by %s", o.schema.Kind, term.Escape(strings.Join(used, ", ")))
-	return nil
+	return a.compared(o.plans, o.schema.Kind)
 }
 
 // recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.

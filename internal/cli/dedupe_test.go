@@ -187,3 +187,37 @@ func TestLink(t *testing.T) {
 		t.Errorf("the header is %v", header)
 	}
 }
+
+// Files with different columns are recognised each for itself, as one kind. A flag may name columns that one of them has.
+func TestDedupe_RecognisesEachFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"a.csv":   "Kunden-Nr;Vorname;Nachname;Telefon;Notiz\nK-1;Jonas;Weber;0228 123456;x\nK-2;Anna;Kern;0221 998877;\n",
+		"b.jsonl": `{"no":"1","first_name":"Jonas","last_name":"Weber","fon":"0228 123456"}` + "\n" + `{"no":"2","first_name":"Zoe","last_name":"Quill","fon":"0221 5555"}` + "\n",
+		"c.csv":   "foo,bar\n1,2\n",
+	} {
+		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := done(t, "dedupe", path("a.csv"), path("b.jsonl"), "-o", path("out.csv"), "--links", path("links.csv"), "--set", "phones=fon")
+	for _, says := range []string{"each row is a person", "another name of it", "kind person: compared by Vorname, Nachname, Telefon, first_name", "not compared: Notiz "} {
+		if !strings.Contains(r.err, says) {
+			t.Errorf("it does not say %q:\n%s", says, r.err)
+		}
+	}
+	if got, want := written(t, path("links.csv")), "source,key,cluster_id\na,K-1,1\na,K-2,2\nb,1,1\nb,2,3\n"; got != want {
+		t.Errorf("got\n%swant\n%s\n%s", got, want, written(t, path("out.csv")))
+	}
+	for says, args := range map[string][]string{
+		`there is no column "fone"; did you mean "fon"?`: {path("a.csv"), path("b.jsonl"), "--set", "phones=fone"},
+		"no column is an attribute: there are foo, bar":  {path("c.csv")},
+		"cannot be read twice":                           {"-"},
+	} {
+		if r := run(t.Context(), nil, append([]string{"dedupe", "-o", path("no.csv")}, args...)...); r.code != 2 || !strings.Contains(r.err, says) {
+			t.Errorf("%v: exit %d: %s", args, r.code, r.err)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func mirrorOf(t *testing.T) (map[string]string, *mongo.Collection) {
 func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 	t.Parallel()
 	env, c := mirrorOf(t)
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	if got := must(t, env, "mirror", "mongodb", "--status"); !strings.Contains(got.stdout, "g0-0\tnot begun\t0") {
 		t.Errorf("%s", got.stdout)
 	}
@@ -94,7 +94,7 @@ func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 		t.Errorf("%v, %v", raw, err)
 	}
 	other := map[string]string{"LOCUS_MIRROR_URI": env["LOCUS_MIRROR_URI"], "LOCUS_UNSAFE_DURABILITY": env["LOCUS_UNSAFE_DURABILITY"], "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
-	must(t, other, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, other, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	if got := run(t.Context(), other, "mirror", "mongodb", "--once"); got.code != 5 || !strings.Contains(got.err, "another installation") {
 		t.Errorf("foreign: exit code %d\n%s", got.code, got.err)
 	}
@@ -115,7 +115,7 @@ func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 	}()
 	<-talk.seen
 	must(t, env, "mirror", "mongodb", "--verify")
-	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	if got := must(t, env, "mirror", "mongodb", "--verify", "--patience", "1m"); !strings.Contains(got.err, "2 ids") {
 		t.Errorf("%s", got.err)
 	}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// sampleCSV recognises the dialect and the header, and returns the columns.
+func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled, rows int, err error) {
+	if first, rest := cutLine(text); len(trimEnd(first)) == 5 && bytes.HasPrefix(bytes.ToLower(first), []byte("sep=")) {
+		p.skip, text = true, rest
+		if p.options.Delimiter == "" {
+			o := *p.options
+			o.Delimiter = string(rune(first[4]))
+			p.options = &o
+		}
+	}
+	if p.Dialect, p.Header = comma, true; len(bytes.TrimSpace(text)) == 0 {
+		return nil, 0, nil
+	}
+	found := sniffDialect(text, p.options, kinds)
+	p.Dialect = found.dialect
+	if len(found.rows) == 0 {
+		reason := "the header cannot be read"
+		if refused, ok := errors.AsType[*RowError](found.err); ok {
+			reason += ": " + refused.Reason
+		}
+		return nil, 0, &FileError{Name: p.Name, Line: 1, Reason: reason, Hint: "the first line must name the columns"}
+	}
+	all := found.rows
+	width := len(all[0])
+	if p.Header = !p.options.NoHeader; p.Header {
+		if !p.options.Exact && !hasHeader(all, kinds) {
+			return nil, 0, &FileError{
+				Name: p.Name, Line: 1, Reason: "the first row does not name columns: " + listed(all[0]),
+				Hint: "--no-header --columns " + strings.Join(columnNames(p.options.Columns, min(width, 6)), ",") + ", with the names of the columns",
+			}
+		}
+		all = all[1:]
+	}
+	if width > MaxColumns {
+		return nil, 0, &FileError{Name: p.Name, Line: 1, Reason: fmt.Sprintf("the header has %d columns, at most %d", width, MaxColumns), Hint: "see whether the delimiter is right: --delimiter"}
+	}
+	names := columnNames(p.options.Columns, width)
+	if p.Header {
+		if names, err = p.header(found.rows[0]); err != nil {
+			return nil, 0, err
+		}
+	}
+	for i, name := range names {
+		c := sampled{name: name, rows: len(all)}
+		for _, row := range all {
+			if i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]) {
+				c.values = append(c.values, row[i])
+			}
+		}
+		columns = append(columns, c)
+	}
+	return columns, len(all), nil
+}
+
+// columnNames returns the names of n columns; those without one are column1 and so on.
+func columnNames(given []string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		if names[i] = fmt.Sprintf("column%d", i+1); i < len(given) && given[i] != "" {
+			names[i] = given[i]
+		}
+	}
+	return names
+}
+
+// header returns the names of the columns: without blanks around them, and numbered if they have none.
+func (p *Plan) header(row []string) ([]string, error) {
+	wrong := func(hint, format string, args ...any) error {
+		return &FileError{Name: p.Name, Line: 1, Reason: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if p.options.Columns != nil {
+		return nil, wrong("--no-header --columns id,name,...", "the first row is a header, and --columns names the columns of a file without one")
+	}
+	names := make([]string, len(row))
+	for i, name := range row {
+		if names[i] = strings.TrimSpace(name); names[i] == "" {
+			names[i] = fmt.Sprintf("column%d", i+1)
+		}
+		switch {
+		case strings.Contains(names[i], "\r"):
+			return nil, wrong("save it with LF or CR LF line ends", "lines end in CR alone")
+		case slices.Contains(names[:i], names[i]):
+			return nil, wrong("name every column once", "the header names column %.60q twice", names[i])
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// sampleJSON returns the columns of the rows of a sample.
+func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int, err error) {
+	var d documents = lineDocuments{&lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8}}
+	if p.Format == JSON {
+		r := &Reader{}
+		if err := p.start(r, &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample)}, nil); err != nil {
+			return nil, 0, err
+		}
+		d = r.rows.(*jsonRows).documents //nolint:forcetypeassert // start has just made it
+	}
+	index := map[string]int{}
+	var last strictjson.Value
+	for rows < sampleRows {
+		doc, err := d.next()
+		if err != nil {
+			break // the end, or damage that the reading reports
+		}
+		object, err := strictjson.Parse(bytes.Clone(doc.text))
+		if err != nil || object.Kind() != strictjson.Object {
+			continue
+		}
+		if inner, wrapped := unwrapped(object); wrapped {
+			if object = inner; object.Kind() != strictjson.Object {
+				continue
+			}
+		}
+		is := shapeOf(object)
+		if is == summary || is == other {
+			continue
+		}
+		rows++
+		last = object
+		seen := map[string]bool{}
+		eachCell(object, is == printed, func(path, value string) {
+			i, known := index[path]
+			if !known {
+				if len(columns) == maxNames {
+					return
+				}
+				i = len(columns)
+				index[path], columns = i, append(columns, sampled{name: path})
+			}
+			if !seen[path] {
+				seen[path] = true
+				columns[i].rows++
+			}
+			if value != "" && !slices.Contains(p.options.Null, value) && len(columns[i].values) < sampleRows {
+				columns[i].values = append(columns[i].values, value)
+			}
+		})
+	}
+	known := slices.ContainsFunc(p.options.Key, func(key string) bool { _, ok := index[key]; return ok }) ||
+		slices.ContainsFunc(p.options.Set, func(a Assignment) bool { return strings.Contains(a.Expression, "[]") })
+	if p.Rows == "" && rows <= 1 && !p.options.Exact && !known {
+		p.askRows(text, last, whole)
+	}
+	return columns, rows, nil
+}
+
+// askRows asks for the path to the rows if a document has only one, and a list of objects in it.
+func (p *Plan) askRows(text []byte, only strictjson.Value, whole bool) {
+	var paths []string
+	if only.Kind() == strictjson.Object && len(only.Raw()) > 0 {
+		paths = listsIn("", only)
+	} else if !whole && len(bytes.TrimSpace(text)) > 0 && bytes.TrimSpace(text)[0] == '{' {
+		paths = listsAhead(text)
+	}
+	if len(paths) == 0 {
+		return
+	}
+	p.Questions = append(p.Questions, Question{
+		Text: "the file is one JSON object, with a list of objects in " + strings.Join(paths, " and in "),
+		Hint: "--rows " + paths[0] + " reads the elements of the list as rows",
+	})
+}
+
+// listsIn returns the paths of lists of more than one object.
+func listsIn(prefix string, object strictjson.Value) (paths []string) {
+	for name, value := range object.Members() {
+		path := strings.TrimPrefix(prefix+"."+name, ".")
+		switch value.Kind() {
+		case strictjson.Object:
+			paths = append(paths, listsIn(path, value)...)
+		case strictjson.Array:
+			objects := 0
+			for _, item := range value.Items() {
+				if item.Kind() == strictjson.Object {
+					objects++
+				}
+			}
+			if objects > 1 {
+				paths = append(paths, path)
+			}
+		case strictjson.Null, strictjson.Bool, strictjson.Number, strictjson.String:
+		}
+	}
+	return paths
+}
+
+// listsAhead returns the path of the first list of objects of a document that is longer than the sample.
+func listsAhead(text []byte) []string {
+	s := &jsonScanner{r: bufio.NewReader(bytes.NewReader(text)), line: 1}
+	var path []string
+	for {
+		b, err := s.space()
+		if err != nil {
+			return nil
+		}
+		switch b {
+		case '{':
+			s.drop()
+			path = append(path, "")
+		case '}':
+			s.drop()
+			path = path[:max(len(path)-1, 0)]
+		case '[':
+			s.drop()
+			if b, err := s.space(); err == nil && b == '{' && len(path) > 0 {
+				return []string{strings.Join(path, ".")}
+			}
+		case '"':
+			d, err := s.value()
+			if err != nil {
+				return nil
+			}
+			if b, err := s.space(); err == nil && b == ':' && len(path) > 0 {
+				path[len(path)-1] = strings.Trim(string(d.text), `"`)
+			}
+		default:
+			s.drop()
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/locus-db/locus/match"
+)
+
+// settle writes what was recognised into the plan.
+func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
+	m := found.mapping
+	p.Kind, p.Key, p.Source = p.options.Kind, p.options.Key, p.options.Source
+	if p.Kind == "" && found.kind != kinds[0] {
+		p.Kind, p.KindGuessed, m.kind = found.kind.Kind, true, found.kind.Kind
+	}
+	if !m.hash && len(p.Key) == 0 {
+		p.Key = m.key
+	}
+	has := func(kind useKind) bool {
+		return slices.ContainsFunc(p.columns, func(name string) bool {
+			uses, _ := m.resolve(name)
+			return slices.ContainsFunc(uses, func(u use) bool { return u.kind == kind })
+		})
+	}
+	asks := rows > 0 && !p.options.Exact || p.Format == CSV && len(p.columns) > 0
+	if p.Source == "" && !has(useSource) && !p.options.Unstored {
+		if !p.options.Exact {
+			p.Source = SourceOf(p.Name)
+			p.SourceGuessed = isDated(p.Source)
+		}
+		if p.Source == "" && asks {
+			p.ask("there is no column \"source\"", "--source NAME names the source of the whole file")
+		}
+		m.source = p.Source
+	}
+	if asks && !m.hash && !has(useKey) && !p.options.Unstored {
+		p.askKey(found)
+	}
+	for _, c := range found.columns {
+		uses, reason := m.resolve(c.name)
+		column := Column{Name: c.name, Reason: cmp.Or(found.reasons[c.name], reason), Values: c.values[:min(len(c.values), 3)], Guessed: found.reasons[c.name] != ""}
+		for _, u := range uses {
+			column.To = append(column.To, map[useKind]string{
+				useAttribute: u.attribute, usePart: u.attribute, useSource: ColumnSource, useKey: ColumnKey, useRowKind: ColumnKind, useObserved: ColumnObserved,
+			}[u.kind])
+		}
+		switch {
+		case reason == "":
+		case len(c.values) == 0 && !p.options.Exact:
+			column.Reason = ""
+			m.ignore = append(slices.Clone(m.ignore), c.name) // it has no value to lose
+		case p.Format == CSV, 2*c.rows > rows && !p.options.Exact:
+			p.ask(reason, "--set ATTRIBUTE=COLUMN gives it a meaning, or --ignore-unknown leaves it out")
+		}
+		p.Columns = append(p.Columns, column)
+	}
+}
+
+func (p *Plan) ask(text, hint string) { p.Questions = append(p.Questions, Question{text, hint}) }
+
+// askKey asks for the column of the key, and names those that could be.
+func (p *Plan) askKey(found *recognition) {
+	var unique []string
+	for _, c := range found.columns {
+		if found.isUnique(c) && found.rows > 1 {
+			unique = append(unique, c.name)
+		}
+	}
+	hint := "--key COLUMN names the column with the source's own key; the columns are: " + listed(p.columns)
+	if len(unique) > 0 {
+		hint = "--key COLUMN names the column with the source's own key; these differ in every row that was looked at: " + listed(unique)
+	}
+	p.ask("there is no column \"key\"", hint+". Without one, --key @hash makes a key of the content")
+}
+
+// sampleShown is how many rows of the sample a plan has.
+const sampleShown = 3
+
+// readSample reads the rows of the sample as the file will be read. Unknown columns are left out.
+func (p *Plan) readSample(text []byte) error {
+	m := *p.mapping
+	m.ignoreAll = true
+	r := &Reader{Name: p.Name}
+	if len(p.columns) == 0 {
+		return nil
+	}
+	l := &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8, bad: -1}
+	if err := p.start(r, l, newMapper(&m)); err != nil {
+		return nil //nolint:nilerr // the reading reports it
+	}
+	for range sampleRows {
+		row, err := r.rows.Next()
+		refused, bad := errors.AsType[*RowError](err)
+		switch {
+		case bad:
+			p.Refused = append(p.Refused, refused)
+		case err != nil:
+			return nil //nolint:nilerr // the end, or damage that the reading reports
+		case len(p.Sample) < sampleShown:
+			p.Sample = append(p.Sample, row)
+		}
+	}
+	return nil
+}
