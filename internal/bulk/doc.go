@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bulk reads untrusted files of records, CSV and JSON lines, plain or compressed, row by row in constant
+// Package bulk reads untrusted files of records, CSV, JSON lines and JSON, plain or compressed, row by row in constant
 // memory.
 //
-//	file ─► Open ───────────────► CSV  ─┐
-//	        inside its folder     JSONL ─┴─► Reader.Next ─► Row        goes on to the server
-//	        gzip, zstd by magic                          └► *RowError  goes to Rejects, reading goes on
-//	        200 : 1 at most                              └► *FileError nothing more can be read
+//	file ─► Recognise ──────────► Plan ─► Open ─► Reader.Next ─► Row        goes on to the server
+//	        inside its folder     format                      ├► *RowError  goes to Rejects, reading goes on
+//	        gzip, zstd by magic   columns                     └► *FileError nothing more can be read
+//	        200 : 1 at most       Questions
 //
 // A rejected row does not end the reading. Its error carries the line, the byte, a code, a pointer, the reason, and the
-// row itself in a form that Open can read again after correction. A fault of the file as a whole (encoding, header,
+// row itself in a form that can be read again after correction. A fault of the file as a whole (encoding, header,
 // compression) ends the reading.
 //
 // encoding/csv is not used: it does not limit fields, accepts NUL, turns CR LF inside quotes into LF, and fails at a

@@ -107,6 +107,10 @@ func TestCSV_Lists(t *testing.T) {
 		t.Errorf("%q, want %q", rows, want)
 	}
 	rows, _ = rowsAndFields(t, planOf(t, "b.csv", text, bulk.Options{Source: "t", Set: []bulk.Assignment{{"phones", "phones[]"}}}))
+	others, _ := rowsAndFields(t, planOf(t, "c.csv", text, bulk.Options{Unstored: true, Set: []bulk.Assignment{{"address", "phones[]"}}}))
+	if others[0] != "s:1 map[address:[1 | 2] city:[x] name:[a | b c]]" {
+		t.Errorf("%q", others)
+	}
 	if len(rows) != 3 || rows[0] != "t:1 map[city:[x] name:[a | b c] phones:[1 | 2]]" {
 		t.Errorf("%q", rows)
 	}

@@ -30,7 +30,7 @@ func (o *reading) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.set, "set", nil, "ATTRIBUTE=COLUMN, repeatable: several columns as phones=tel,mobile, a composition as 'name={first} {last}', a path as city=location.city")
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "column to leave out, repeatable")
-	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
+	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes; with --set, guess none")
 	f.StringVar(&o.format, "format", "", "csv, jsonl (an object on each line) or json (an array, or a document); without it the file shows it")
 	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; without it the file shows it")
 	f.StringVar(&o.delimiter, "delimiter", "", "character between the columns of a CSV file, or tab; without it the file shows it")

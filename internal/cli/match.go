@@ -285,6 +285,9 @@ func (m *matcher) summary() error {
 			parts = append(parts, fmt.Sprintf("%s %s", term.Count(n), outcome))
 		}
 	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to match"}
+	}
 	m.say("%s: %s; nothing was stored", counted(m.total, "row", "rows"), strings.Join(parts, ", "))
 	return nil
 }
