@@ -34,7 +34,7 @@ func (f *fixture) define(name, text string) httpapi.Rollup {
 // until polls until the answer has a status.
 func (f *fixture) until(target string, status int) answer {
 	f.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		a := f.get(target)
 		if a.Code == status {
 			return a
@@ -334,7 +334,7 @@ func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	for some := range slices.Chunk(records, 500) {
 		f.do(http.MethodPost, "/v1/records", one(strings.Join(some, ",")))
 	}
-	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != rollups.Failed; {
+	for deadline := time.Now().Add(patience); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != rollups.Failed; {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not stand still: ", f.get("/v1/rollups/wide").Body)
 		}
