@@ -42,6 +42,7 @@ func (f *fixture) until(target string, status int) answer {
 		if time.Now().After(deadline) {
 			f.Fatalf("%s: %d %s, want %d", target, a.Code, a.Body, status)
 		}
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
@@ -338,6 +339,7 @@ func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not stand still: ", f.get("/v1/rollups/wide").Body)
 		}
+		<-time.After(5 * time.Millisecond)
 	}
 	if last := f.verify("wide"); last["differs"] != 0.0 {
 		t.Errorf("verify: %v", last)
