@@ -56,7 +56,7 @@ func soon[T any](t *testing.T, from <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(8 * time.Minute):
+	case <-time.After(time.Minute):
 		t.Fatal("it waits for the cell that is held")
 	}
 	return v
@@ -157,6 +157,16 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 			t.Errorf("Reload or Decide: %v, want the context's error", err)
 		}
 	}
+	for end := time.Now().Add(8 * time.Minute); ; {
+		stored := in.puids(t)
+		if stored[elsewhere[0].Ref] != 0 && stored[elsewhere[1].Ref] != 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the records of other cells are not stored, only %v", stored)
+		}
+	}
+	<-time.After(time.Second) // the batch hears of the commits that the test has seen
 	close(ctx.passed)
 	got := soon(t, first)
 	if got.err != nil || len(got.results) != 3 {

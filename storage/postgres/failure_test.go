@@ -109,7 +109,7 @@ func TestServerHangs(t *testing.T) {
 }
 
 // patience is the longest wait of a test on a busy machine.
-const patience = 8 * time.Minute
+const patience = 3 * time.Minute
 
 // refusedAtOnce waits until the breaker of a cell is open.
 func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
