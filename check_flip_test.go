@@ -92,7 +92,8 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 		db, err := cells.Cell(id)
 		must(t, err)
 		must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // none of them is written again
-			return errors.Join(tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
+			// The maintenance of counters, every minute, raises the floor to days ago.
+			return errors.Join(tx.RaiseFloor(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))
 		}))
 		at = append(at, behind(id))
