@@ -12,6 +12,8 @@ LINT      := tools/bin/golangci-lint
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 # SQLite, translated from C, is not searched for races: with the detector in it tests take five times as long.
 LEAN := -gcflags=modernc.org/...=-race=false
+# The compiler with fewer collections of garbage: a third less of its time.
+COMPILE := GOGC=400 $(GO)
 # What locus version says: the tag, or the commit; with -dirty where files differ from it.
 VERSION := $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
@@ -31,15 +33,15 @@ test: ## vet, then every test with the race detector, as CI does
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
-	$(GO) vet ./... && $(GO) -C bench vet ./...
-	$(GO) test $(RACE) $(LEAN) -vet=off -timeout 15m ./...
+	$(COMPILE) vet $(RACE) $(LEAN) ./... && $(COMPILE) -C bench vet ./...
+	$(GO) test $(RACE) $(LEAN) -ldflags=-w -vet=off -timeout 20m ./...
 
 test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
 	@times=$$(mktemp) && trap 'rm -f "$$times"' EXIT && export LOCUS_TIMES="$$times" && \
 	$(GO) test -short -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
 
 test/race: ## only the tests, with the race detector, none from the cache
-	$(GO) test -race $(LEAN) -count 1 -timeout 15m ./...
+	$(GO) test -race $(LEAN) -ldflags=-w -count 1 -timeout 20m ./...
 
 test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
 	$(GO) test -short ./...

@@ -52,19 +52,20 @@ var elsewhere = map[string]string{
 var lowered = map[string]bool{"locus_cell.used": true}
 
 // A byte is flipped in each column of each table, on both backends. Each time a check finds it, and finds nothing
-// before and after.
+// before and after. In the gate every third column of each table on the server: checksums are computed by the same code
+// for both.
 func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		flipEverywhere(t, dir, func(id cell.ID) database { return openFile(t, filepath.Join(dir, "cells", id.String()+".db")) })
+		flipEverywhere(t, dir, 1, func(id cell.ID) database { return openFile(t, filepath.Join(dir, "cells", id.String()+".db")) })
 	})
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
 		url := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
-		flipEverywhere(t, url, func(id cell.ID) database { return openServer(t, url, id) })
+		flipEverywhere(t, url, longtest.Stride(3), func(id cell.ID) database { return openServer(t, url, id) })
 	})
 }
 
@@ -80,7 +81,8 @@ type database interface {
 	dump() []string
 }
 
-func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
+// flipEverywhere flips a byte in every stride-th column of each table, at least in one.
+func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID) database) {
 	s, cells := openCellsAt(t, where, 2)
 	populate(t, s)
 	settled(t, s)
@@ -90,7 +92,8 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 		db, err := cells.Cell(id)
 		must(t, err)
 		must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // none of them is written again
-			return errors.Join(tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
+			// The maintenance of counters, every minute, raises the floor to days ago.
+			return errors.Join(tx.RaiseFloor(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))
 		}))
 		at = append(at, behind(id))
@@ -101,9 +104,13 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 		if elsewhere[table] != "" {
 			continue
 		}
+		turn := 0
 		for _, column := range names {
 			what := table + "." + column
 			if elsewhere[what] != "" || column == "one" {
+				continue
+			}
+			if turn++; (turn-1)%stride != 0 {
 				continue
 			}
 			condition := map[string]string{"locus_key": "puid IS NOT NULL", "birth": "puid <> 0", "locus_lease": "name = 'still'", "locus_witness": "gen = 900"}[table]

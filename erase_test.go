@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
@@ -45,7 +46,10 @@ func markers(t *testing.T) int {
 // promised.
 func holding(t *testing.T, dir string, markers []string) (n int) {
 	t.Helper()
-	var all []byte
+	tails := make(map[string]bool, len(markers))
+	for _, m := range markers {
+		tails[m[len(m)-tail:]] = false
+	}
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "pg_wal" {
 			return fs.SkipDir
@@ -54,21 +58,10 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		all = append(all, content...)
+		mark(tails, content)
 		return err
 	}); err != nil {
 		t.Fatal(err)
-	}
-	// The end of a marker is enough: a full-text index omits the prefix that a word shares with the previous one.
-	const end = 24
-	tails := make(map[string]bool, len(markers))
-	for _, m := range markers {
-		tails[m[len(m)-end:]] = false
-	}
-	for i := range max(len(all)-end+1, 0) {
-		if _, there := tails[string(all[i:i+end])]; there {
-			tails[string(all[i:i+end])] = true
-		}
 	}
 	for _, found := range tails {
 		if found {
@@ -78,25 +71,59 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 	return n
 }
 
+// tail is how much of a marker's end is searched for: a full-text index omits the prefix that a word shares with the
+// previous one.
+const tail = 24
+
+// mark notes which tails are in content. A tail consists of base32 digits only and covers every 24th byte once, so
+// where such a byte is no digit the next 23 are skipped: a server's files are tens of megabytes.
+func mark(tails map[string]bool, content []byte) {
+	digit := func(i int) bool {
+		c := content[i]
+		return c >= '0' && c <= '9' || c >= 'a' && c <= 'v'
+	}
+	for i := tail - 1; i < len(content); i += tail {
+		if !digit(i) {
+			continue
+		}
+		from := i
+		for from > 0 && digit(from-1) {
+			from--
+		}
+		for ; i < len(content) && digit(i); i++ {
+		}
+		for ; from+tail <= i; from++ {
+			if text := string(content[from : from+tail]); !tails[text] {
+				if _, is := tails[text]; is {
+					tails[text] = true
+				}
+			}
+		}
+	}
+}
+
 const sign = "marker"
 
-// markDecisions writes decisions with a marker in their texts.
-func markDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, a, b entity.PUID, marker string) {
-	t.Helper()
+// markDecisions returns decisions about two records with a marker in their texts.
+func markDecisions(a, b entity.PUID, marker string) []entity.Decision {
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	same := entity.Decision{Verdict: entity.VerdictSame, A: a, B: b, Author: marker, Reason: marker, At: at}
-	for _, d := range []entity.Decision{same, same.Mirror(), {Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}} {
+	return []entity.Decision{same, same.Mirror(), {Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}}
+}
+
+// putDecisions writes decisions directly into the cells of their first records.
+func putDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, decisions []entity.Decision) {
+	t.Helper()
+	at := map[cell.ID][]entity.Decision{}
+	for _, d := range decisions {
 		id, err := s.Cells().Map().Puid(int64(d.A))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		at[id] = append(at[id], d)
+	}
+	for id, decisions := range at {
 		home, err := cells.Cell(id)
-		if err == nil {
-			err = home.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutDecisions(t.Context(), []entity.Decision{d}) })
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, home.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutDecisions(t.Context(), decisions) }))
 	}
 }
 
@@ -128,7 +155,7 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 	kept := place("kept", "Zephyr Trampolines", "sport", "Springfield")
 	put(t, s, kept)
 	var all []string
-	var refs []entity.Ref
+	var ours []records.Input
 	for range markers(t) / 2 {
 		var secret [32]byte
 		rand.Read(secret[:])
@@ -140,13 +167,19 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 				attributes[a.Name] = []string{marker}
 			}
 		}
-		ours := []records.Input{
-			{Ref: entity.Ref{Source: "a", Key: marker}, Attributes: attributes}, {Ref: entity.Ref{Source: "b", Key: marker}, Attributes: attributes},
-		}
-		done := put(t, s, ours...)
-		markDecisions(t, opened, s, done[0].PUID, done[1].PUID, marker)
-		refs = append(refs, ours[0].Ref, ours[1].Ref)
+		ours = append(ours, records.Input{Ref: entity.Ref{Source: "a", Key: marker}, Attributes: attributes},
+			records.Input{Ref: entity.Ref{Source: "b", Key: marker}, Attributes: attributes})
 	}
+	var refs []entity.Ref
+	var said []entity.Decision
+	var before entity.PUID
+	for i, r := range put(t, s, ours...) {
+		if refs = append(refs, r.Ref); i%2 == 1 {
+			said = append(said, markDecisions(before, r.PUID, r.Ref.Key)...)
+		}
+		before = r.PUID
+	}
+	putDecisions(t, opened, s, said)
 	latest(t, s, "by_category")
 	if n := holding(t, dir(), all); n != len(all) {
 		t.Fatalf("%d markers of %d are in the files before they are erased", n, len(all))

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
@@ -179,6 +180,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 				r := rand.New(rand.NewPCG(3, 3))
 				for ctx.Err() == nil {
 					randomWrite(t, s, r)
+					engine.Sleep(ctx, pace, nil)
 				}
 			})
 			work.Go(func() { readForward(ctx, t, s, "by_number") })

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
@@ -80,6 +81,7 @@ func wantTrue(t testing.TB, s *locus.DB, name string) {
 			t.Errorf("rollup %s: %v", name, err)
 			return
 		}
+		engine.Sleep(t.Context(), pace, nil)
 	}
 }
 
@@ -338,8 +340,12 @@ func served(ctx context.Context, s *locus.DB, names ...string) {
 		if err == nil && !slices.ContainsFunc(all, func(r rollups.Status) bool { return slices.Contains(names, r.Name) && r.Building != 0 }) {
 			return
 		}
+		engine.Sleep(ctx, pace, nil)
 	}
 }
+
+// pace is the pause of clients between requests, so that they leave a processor to the work they are to meet.
+const pace = 10 * time.Millisecond
 
 // readForward reads a rollup repeatedly: watermarks must not decrease.
 func readForward(ctx context.Context, t *testing.T, s *locus.DB, name string) {
@@ -354,6 +360,7 @@ func readForward(ctx context.Context, t *testing.T, s *locus.DB, name string) {
 			t.Errorf("rollup %s went from %v back to %v", name, last, a.Watermark)
 		}
 		last = a.Watermark
+		engine.Sleep(ctx, pace, nil)
 	}
 }
 

@@ -44,16 +44,22 @@ type dialing struct {
 
 // use calls fn with the open database.
 func (h *home[T]) use(ctx context.Context, fn func(Opened[T]) error) error {
+	_, err := h.useAt(ctx, fn)
+	return err
+}
+
+// useAt is use, and returns the URL of the database.
+func (h *home[T]) useAt(ctx context.Context, fn func(Opened[T]) error) (url string, err error) {
 	conn, err := h.acquire(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer conn.users.Done()
 	err = fn(conn.Opened)
 	if damaged, ok := errors.AsType[*DamagedError](err); ok {
 		damaged.Cell = h.id.String()
 	}
-	return err
+	return conn.url, err
 }
 
 // acquire opens the database if necessary. The caller is one of its users afterwards.

@@ -55,26 +55,32 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
-	var head Head
-	var m *Map
-	err = h.use(ctx, func(db Opened[T]) (err error) { // also from a database that the cell has left
-		head, m, err = readMap(ctx, db)
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case m == nil:
-		return fmt.Errorf("%w: cell %v holds no cell map", ErrUnavailable, id)
-	case m.spec.ID != c.Map().spec.ID:
-		return fmt.Errorf("%w: cell %v has a copy of map %s, not of %s", ErrIdentity, id, m.spec.ID, c.Map().spec.ID)
+	for {
+		known := c.Map().Epoch()
+		var head Head
+		var m *Map
+		from, err := h.useAt(ctx, func(db Opened[T]) (err error) { // also from a database that the cell has left
+			head, m, err = readMap(ctx, db)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case m == nil:
+			return fmt.Errorf("%w: cell %v holds no cell map", ErrUnavailable, id)
+		case m.spec.ID != c.Map().spec.ID:
+			return fmt.Errorf("%w: cell %v has a copy of map %s, not of %s", ErrIdentity, id, m.spec.ID, c.Map().spec.ID)
+		}
+		c.advance(m)
+		if head.Home != Moved || m.Epoch() > known {
+			return nil
+		}
+		now := c.url(c.Map(), id)
+		if now == from {
+			return fmt.Errorf("%w: cell %v has left its database", ErrUnavailable, id)
+		}
+		h.move(now) // another goroutine is advancing to the map that says so, and has not closed this database yet
 	}
-	known := c.Map().Epoch()
-	c.advance(m)
-	if head.Home == Moved && m.Epoch() <= known {
-		return fmt.Errorf("%w: cell %v has left its database", ErrUnavailable, id)
-	}
-	return nil
 }
 
 // refreshFromCopies reads the copies in the open cells, and reports whether one of them was newer than m.

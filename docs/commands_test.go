@@ -190,7 +190,7 @@ func ready(url string) bool {
 	if err != nil {
 		return false
 	}
-	resp, err := (&http.Client{Timeout: time.Second}).Do(req)
+	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		return false
 	}

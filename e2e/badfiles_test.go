@@ -217,7 +217,7 @@ func write(t *testing.T, path string, content io.Reader) {
 // ingest runs an import into the data of a folder, with one cell, as a process.
 func ingest(t *testing.T, dir string, stdin io.Reader, args ...string) (code int, out string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c := command(ctx, t, dir, append([]string{"ingest"}, args...)...)
 	var both bytes.Buffer
@@ -366,7 +366,7 @@ func TestBadOperation(t *testing.T) {
 
 func process(t *testing.T, dir string, args ...string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c := command(ctx, t, dir, args...)
 	out, err := c.CombinedOutput()

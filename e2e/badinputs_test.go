@@ -193,7 +193,7 @@ func startTarget(t *testing.T, n int, counters counter.Options) *target {
 	target := &target{svc: svc, cells: cells, addr: listener.Addr().String(), logs: logs, client: &http.Client{
 		Transport:     &http.Transport{DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Timeout:       20 * time.Second,
+		Timeout:       patience,
 	}}
 	t.Cleanup(func() {
 		target.client.CloseIdleConnections()

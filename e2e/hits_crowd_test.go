@@ -33,6 +33,7 @@ type hitters struct {
 	today    time.Time
 	clients  []*hitter
 	lost     atomic.Int64     // lost replies
+	unkeyed  atomic.Int64     // those of the client without keys
 	repeated atomic.Int64     // batches repeated after an acknowledgement
 	sent     map[string]int64 // by metric
 	acked    map[string]int64
@@ -88,6 +89,10 @@ func (h *hitters) line(n *node) string {
 		}
 		if answers.Add(1)%4 == 0 {
 			h.lost.Add(1)
+			keyed := r.Header.Get("Idempotency-Key") != "" || r.Header.Get("Locus-Producer") != ""
+			if r.Method == http.MethodPost && !keyed && response.StatusCode == http.StatusOK {
+				h.unkeyed.Add(1)
+			}
 			panic(http.ErrAbortHandler)
 		}
 		maps.Copy(w.Header(), response.Header)
@@ -148,7 +153,7 @@ func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 
 // shared runs two callers that share one client of package client.
 func (h *hitters) shared(ctx context.Context) {
-	c, err := library.New(h.lines[0], &library.Options{Timeout: 5 * time.Second, Patience: 2 * time.Minute})
+	c, err := library.New(h.lines[0], &library.Options{Timeout: 30 * time.Second, Patience: patience})
 	if err != nil {
 		h.t.Error(err)
 		return
@@ -173,6 +178,7 @@ func (h *hitters) shared(ctx context.Context) {
 				}
 				one.note(batch, times, true)
 				h.acks.Add(1)
+				rest(ctx)
 			}
 		})
 	}
@@ -236,10 +242,11 @@ func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before b
 	}
 }
 
-// carelessly counts single hits, and counts a hit again if its answer is lost.
+// carelessly counts single hits, and counts a hit again if its answer is lost. It ends when the clients must end and one
+// of its answers was lost.
 func (h *hitters) carelessly(ctx context.Context) {
 	one := httpapi.HitRequest{Hits: []httpapi.HitInput{{Metric: careless}}}
-	for i := 0; ctx.Err() == nil; i++ {
+	for i := 0; (ctx.Err() == nil || h.unkeyed.Load() == 0) && !h.t.Failed(); i++ {
 		which := i % len(h.lines)
 		if _, err := hit(h.lines[which], one, nil); err != nil {
 			h.refuse(h.fleet.nodes[which], "write", err)

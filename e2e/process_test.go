@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 	if limit, is := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); is && limit > 0 {
 		patience = limit / 2
 	}
+	client.Timeout = patience
 	longtest.Together(4)
 	m.Run() // the exit code is kept by m
 	endBrowser()
@@ -196,7 +197,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ask func() (done
 	}
 }
 
-var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
 // get sends a GET request and decodes the answer.
 func get(base, path string, query url.Values, out any) error {

@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -12,12 +13,16 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/storage"
 )
 
 // TestScripts runs every *.txtar as a testscript: commands, then the files in their folder. The binary is first in
-// PATH. One command is added, because exit codes are a promise:
+// PATH. Two commands are added, because exit codes are a promise, and because every command opens all cells:
 //
 //	exits CODE locus ARGUMENTS...  like exec, but has to end with CODE
+//	cells N                        creates locus-data with N cells; locus ingest would create 16
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(built(t))
@@ -28,7 +33,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exitsWith},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exitsWith, "cells": createCells},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
@@ -50,4 +55,18 @@ func exitsWith(ts *testscript.TestScript, not bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+func createCells(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 1 {
+		ts.Fatalf("usage: cells N")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	notice, _ := time.ParseDuration(ts.Getenv("LOCUS_NOTICE")) // without it the default
+	cells, err := storage.Open(context.Background(), ts.MkAbs("locus-data"), &storage.Options{Cells: n, Notice: notice})
+	ts.Check(err)
+	s, err := locus.OpenCells(context.Background(), cells, nil)
+	ts.Check(err)
+	ts.Check(s.Close())
 }

@@ -52,7 +52,7 @@ func TestDemo_ShowsWhatItSells(t *testing.T) {
 	talk := &shown{look: func(base string) {
 		defer cancel()
 		for path, wants := range pages {
-			for deadline, lacks := time.Now().Add(time.Minute), path; lacks != ""; { // rollups follow
+			for deadline, lacks := time.Now().Add(8*time.Minute), path; lacks != ""; { // rollups follow
 				body := ""
 				if resp, err := http.Get(base + path); err == nil { //nolint:forbidigo // a local server of this test
 					text, _ := io.ReadAll(resp.Body)

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/records"
@@ -26,7 +25,7 @@ func (f *fixture) countedPlaces(categories ...string) {
 	}
 	latest := func() {
 		f.Helper()
-		if _, err := f.svc.Rollups().Query(f.Context(), "places", rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}}); err != nil {
+		if _, err := f.svc.Rollups().Query(f.Context(), "places", rollups.Query{Read: rollups.Read{Latest: true, Patience: patience}}); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -101,7 +100,7 @@ func TestConsole_RollupOfTwoAttributes(t *testing.T) {
 	if _, _, err := f.svc.Rollups().Define(f.Context(), rollup.Definition{Name: "two", Kind: "place", Group: []string{"category", "city"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.svc.Rollups().Query(f.Context(), "two", rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}}); err != nil {
+	if _, err := f.svc.Rollups().Query(f.Context(), "two", rollups.Query{Read: rollups.Read{Latest: true, Patience: patience}}); err != nil {
 		t.Fatal(err)
 	}
 	f.says(f.get("/rollups/two").page(200), `href="/rollups/two?g1=bakery&amp;g2=Springfield"`, `name="g2"`)

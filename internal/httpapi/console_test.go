@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -296,7 +295,7 @@ type liveEvent struct {
 // stream opens the event stream of a server that listens.
 func stream(t *testing.T, base string) (*http.Response, *bufio.Scanner) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/events", nil)
 	if err != nil {

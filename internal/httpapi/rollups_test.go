@@ -34,7 +34,7 @@ func (f *fixture) define(name, text string) httpapi.Rollup {
 // until polls until the answer has a status.
 func (f *fixture) until(target string, status int) answer {
 	f.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		a := f.get(target)
 		if a.Code == status {
 			return a
@@ -42,6 +42,7 @@ func (f *fixture) until(target string, status int) answer {
 		if time.Now().After(deadline) {
 			f.Fatalf("%s: %d %s, want %d", target, a.Code, a.Body, status)
 		}
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
@@ -334,10 +335,11 @@ func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	for some := range slices.Chunk(records, 500) {
 		f.do(http.MethodPost, "/v1/records", one(strings.Join(some, ",")))
 	}
-	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != rollups.Failed; {
+	for deadline := time.Now().Add(patience); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != rollups.Failed; {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not stand still: ", f.get("/v1/rollups/wide").Body)
 		}
+		<-time.After(5 * time.Millisecond)
 	}
 	if last := f.verify("wide"); last["differs"] != 0.0 {
 		t.Errorf("verify: %v", last)

@@ -58,7 +58,7 @@ func serveFor(t *testing.T, opts httpapi.Options, notice time.Duration) *running
 // wait waits until a step of the drain is announced.
 func (r *running) wait(step string) {
 	r.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	for {
 		select {
 		case s := <-r.steps:
@@ -76,7 +76,7 @@ func (r *running) finished() error {
 	select {
 	case err := <-r.done:
 		return err
-	case <-time.After(15 * time.Second):
+	case <-time.After(patience):
 		r.Fatal("still serving")
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // patience is the longest wait of a test on a busy machine.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // line is a connection that a test reads and writes directly.
 type line struct {

@@ -99,11 +99,11 @@ func join(scheme, hosts, database string, values url.Values) string {
 
 // within calls do with a temporary client.
 func within(ctx context.Context, uri string, do func(context.Context, *mongo.Client) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	defer cancel()
 	o := options.Client().ApplyURI(uri)
 	if o.ServerSelectionTimeout == nil {
-		o.SetServerSelectionTimeout(10 * time.Second)
+		o.SetServerSelectionTimeout(time.Minute)
 	}
 	client, err := mongo.Connect(o)
 	if err != nil {

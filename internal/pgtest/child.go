@@ -213,7 +213,7 @@ func statOf(pid int) []string {
 func await(is func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); <-tick.C {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
 		if is() {
 			return true
 		}

@@ -124,17 +124,20 @@ func (s *Server) start() error {
 	return s.child.until(func() error { return ping(s.URL("postgres")) })
 }
 
-// until calls try every 5 ms until it succeeds, the program has ended, or a minute has passed.
+// patience is the longest wait for a server on a slow machine; go test has a timeout for what hangs.
+const patience = 8 * time.Minute
+
+// until calls try every 5 ms until it succeeds, the program has ended, or patience has passed.
 func (c *child) until(try func() error) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(patience); ; {
 		err := try()
 		if err == nil {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("no answer for a minute: %w\n%s", err, c.tail())
+			return fmt.Errorf("no answer for %v: %w\n%s", patience, err, c.tail())
 		}
 		select {
 		case <-c.done:
@@ -146,7 +149,7 @@ func (c *child) until(try func() error) error {
 
 // ping connects once.
 func ping(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgconn.Connect(ctx, url)
 	if err != nil {
@@ -190,7 +193,7 @@ func (s *Server) Exec(t testing.TB, db, sql string) [][]string {
 }
 
 func (s *Server) exec(db, sql string) (rows [][]string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgconn.Connect(ctx, s.URL(db))
 	if err != nil {

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// silence is how long statements may go unanswered before the server is probed.
-	silence = time.Second
 	// probeLock is how long a probe waits for the table locks that every transaction takes.
 	probeLock = "400ms"
 	// writtenLately is how long after a successful write a cell is assumed to be writable.
@@ -76,17 +74,17 @@ func doubtful(failure error) bool {
 	return slow || isLost(failure) || state(failure) == queryCanceled || state(failure) == lockNotAvailable
 }
 
-// watch calls giveUp if statements go unanswered for silence and the server does not answer a probe either. The
+// watch calls giveUp if statements go unanswered for ProbeAfter and the server does not answer a probe either. The
 // caller must call end.
 func (c *Cell) watch(ctx context.Context, m mode, giveUp func()) (end func()) {
 	began := time.Now()
-	timer := time.AfterFunc(silence, func() {
+	timer := time.AfterFunc(c.opts.ProbeAfter, func() {
 		if c.breaker(m).Ask(ctx) != nil {
 			giveUp()
 		}
 	})
 	return func() {
-		if timer.Stop() && ctx.Err() != nil && time.Since(began) >= silence/4 {
+		if timer.Stop() && ctx.Err() != nil && time.Since(began) >= c.opts.ProbeAfter/4 {
 			c.breaker(m).Doubt() // the caller's deadline was shorter
 		}
 	}

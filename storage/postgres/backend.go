@@ -33,6 +33,9 @@ type Options struct {
 	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s. A process stopped in the
 	// middle of a transaction blocks others that long, which is less than they wait.
 	IdleTimeout time.Duration
+	// ProbeAfter is how long statements may go unanswered before the server is probed on another connection, and how
+	// long the first probe may take. A server that fails it is not asked again for a while. Defaults to 1 s.
+	ProbeAfter time.Duration
 	// Lifetime is the maximum age of a connection. Up to a fifth of it is subtracted at random. Defaults to 1 h.
 	Lifetime time.Duration
 	// Unsafe accepts servers that may lose acknowledged writes, and unverified connections to other hosts.
@@ -63,6 +66,7 @@ func (o *Options) withDefaults() *Options {
 	set(&d.StatementTimeout, 5*time.Second)
 	set(&d.LockTimeout, 1500*time.Millisecond)
 	set(&d.IdleTimeout, 5*time.Second)
+	set(&d.ProbeAfter, time.Second)
 	set(&d.Lifetime, time.Hour)
 	if d.Now == nil {
 		d.Now = time.Now

@@ -116,7 +116,9 @@ func (p place) open(t testing.TB) *database {
 
 // driver is shared by all tests, like in a process. Its timeouts are long because the stores are tested here, not
 // the speed of a server on a busy machine.
-var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute})
+var driver = postgres.NewDriver(&postgres.Options{
+	ConnectTimeout: time.Minute, StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ProbeAfter: time.Minute,
+})
 
 func (d *database) open() error {
 	ctx := context.Background()

@@ -59,7 +59,7 @@ func await(t *testing.T, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); !is(); <-tick.C {
+	for deadline := time.Now().Add(patience); !is(); <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not happen in two minutes")
 		}
