@@ -52,8 +52,8 @@ func BenchmarkExplain(b *testing.B) {
 			}})
 			return err
 		}},
-		{"what-if-bits", func(e, _ *entity.Entity) error {
-			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Bits: map[string]match.Score{"phone: equal": 450}})
+		{"what-if-weights", func(e, _ *entity.Entity) error {
+			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Weights: map[string]match.Weight{"phone: equal": 450}})
 			return err
 		}},
 		{"relations", func(e, _ *entity.Entity) error { _, err := s.Entities().Relations(b.Context(), e.ID); return err }},
@@ -82,10 +82,10 @@ func BenchmarkExplain(b *testing.B) {
 	})
 }
 
-// BenchmarkSwitch counts a pack from 20,000 records, compares, and switches to it.
+// BenchmarkMigrate counts a term-frequency table from 20,000 records, compares, and switches to it.
 //
 //	go test -run '^$' -bench Switch -benchtime 1x .
-func BenchmarkSwitch(b *testing.B) {
+func BenchmarkMigrate(b *testing.B) {
 	s := loaded(b, 20_000)
 	for range b.N {
 		begin := time.Now()
@@ -98,12 +98,12 @@ func BenchmarkSwitch(b *testing.B) {
 			b.Fatal(err)
 		}
 		report("pack")
-		p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
+		p := kinds.Proposal{Kind: "place", Terms: pack.Hash}
 		if _, err := s.Kinds().Compare(b.Context(), p, nil); err != nil {
 			b.Fatal(err)
 		}
 		report("diff")
-		if err := s.Kinds().Switch(b.Context(), p, nil); err != nil {
+		if err := s.Kinds().Migrate(b.Context(), p, nil); err != nil {
 			b.Fatal(err)
 		}
 		report("switch")

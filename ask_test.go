@@ -111,7 +111,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 		t.Fatalf("%+v", sup)
 	}
 	if e := find(t, s, results[0].Entity); len(e.Members) != 3 {
-		t.Fatalf("the supposition changed the entity: %+v", e)
+		t.Fatalf("the scenario changed the entity: %+v", e)
 	}
 	// The scenario predicts what happens.
 	remove(t, s, bridge.Ref)
@@ -122,7 +122,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 			members = append(members, m.Ref)
 		}
 		if e.ID != supposed.ID || refs(members) != refs(supposed.Records) || cmp.Diff(e.View, supposed.View) != "" {
-			t.Errorf("supposed %+v, came %+v", supposed, e)
+			t.Errorf("hypothetical %+v, came %+v", supposed, e)
 		}
 	}
 }
@@ -137,11 +137,11 @@ func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 		q             explain.Scenario
 		before, after int
 	}{
-		"much is needed":        {explain.Scenario{Threshold: 4000}, 1, 3},
-		"the threshold as is":   {explain.Scenario{Threshold: match.Threshold}, 0, 0},
-		"a phone says nothing":  {explain.Scenario{Bits: map[string]match.Score{"phone: equal": -9000}}, 1, 2},
-		"a phone as it is":      {explain.Scenario{Bits: map[string]match.Score{"phone: equal": 900}}, 0, 0},
-		"bits below and enough": {explain.Scenario{Bits: map[string]match.Score{"phone: equal": 1}, Threshold: 1}, 0, 0},
+		"much is needed":           {explain.Scenario{Threshold: 4000}, 1, 3},
+		"the threshold as is":      {explain.Scenario{Threshold: match.Threshold}, 0, 0},
+		"a phone says nothing":     {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": -9000}}, 1, 2},
+		"a phone as it is":         {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 900}}, 0, 0},
+		"weights below and enough": {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 1}, Threshold: 1}, 0, 0},
 	} {
 		c.q.Of = "a:left"
 		sup, err := s.Explain().WhatIf(t.Context(), c.q)
@@ -163,14 +163,14 @@ func TestService_WhatIfRefuses(t *testing.T) {
 		q       explain.Scenario
 		pointer string
 	}{
-		"nothing supposed":    {explain.Scenario{Of: "a:left"}, ""},
-		"no address":          {explain.Scenario{Of: "??", Threshold: 1}, "/of"},
-		"no address to go":    {explain.Scenario{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
-		"too many":            {explain.Scenario{Of: "a:left", Delete: many}, ""},
-		"unknown level":       {explain.Scenario{Of: "a:left", Bits: map[string]match.Score{"phone: blue": 1}}, "/bits"},
-		"bits beyond reason":  {explain.Scenario{Of: "a:left", Bits: map[string]match.Score{"phone: equal": 10001}}, "/bits"},
-		"threshold below 0":   {explain.Scenario{Of: "a:left", Threshold: -1}, "/threshold"},
-		"threshold too large": {explain.Scenario{Of: "a:left", Threshold: 10001}, "/threshold"},
+		"nothing hypothetical":  {explain.Scenario{Of: "a:left"}, ""},
+		"no address":            {explain.Scenario{Of: "??", Threshold: 1}, "/of"},
+		"no address to go":      {explain.Scenario{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
+		"too many":              {explain.Scenario{Of: "a:left", Delete: many}, ""},
+		"unknown level":         {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: blue": 1}}, "/weights"},
+		"weights beyond reason": {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: equal": 10001}}, "/weights"},
+		"threshold below 0":     {explain.Scenario{Of: "a:left", Threshold: -1}, "/threshold"},
+		"threshold too large":   {explain.Scenario{Of: "a:left", Threshold: 10001}, "/threshold"},
 	} {
 		_, err := s.Explain().WhatIf(t.Context(), c.q)
 		invalid, ok := errors.AsType[*locus.InvalidError](err)
@@ -249,7 +249,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 			if joined != len(e.Members)-1 {
 				t.Errorf("entity %v of %d records came to be in %d steps", e.ID, len(e.Members), joined)
 			}
-			for _, q := range []explain.Scenario{{Threshold: match.Threshold}, {Bits: map[string]match.Score{"phone: equal": 900}}} {
+			for _, q := range []explain.Scenario{{Threshold: match.Threshold}, {Weights: map[string]match.Weight{"phone: equal": 900}}} {
 				q.Of = e.ID.String()
 				if sup, err := s.Explain().WhatIf(t.Context(), q); err != nil || len(sup.Before)+len(sup.After) != 0 {
 					t.Errorf("entity %v: %+v, %v", e.ID, sup, err)

@@ -38,7 +38,7 @@ var elsewhere = map[string]string{
 	"locus_journal":       "there only while the cell moves: a row that was left out differs from those that repeat it",
 	"locus_mark":          "there only while two URLs are compared",
 	"redo":                "there only until it is worked off, and doing it again changes nothing: what was not done differs",
-	"counter_closed":      "package counter flips what is packed",
+	"counter_compacted":   "package counter flips what is packed",
 	"locus_pulse.commits": "one that is too low is told by its witnesses",
 	"locus_cell.commits":  "as locus_pulse",
 	"locus_cell.journal":  "an entry more in a journal that is not read",
@@ -93,7 +93,7 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 		must(t, err)
 		must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // none of them is written again
 			// The maintenance of counters, every minute, raises the floor to days ago.
-			return errors.Join(tx.RaiseFloor(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
+			return errors.Join(tx.RaiseDedupHorizon(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))
 		}))
 		at = append(at, behind(id))

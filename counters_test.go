@@ -136,7 +136,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 }
 
 // An unreachable cell fails only its own metrics, and failed hits are not counted. A cell whose reply was lost is
-// reported as unconfirmed, and a repeat with the same key counts once.
+// reported as commit_unknown, and a repeat with the same key counts once.
 func TestCounters_OneCellFails(t *testing.T) {
 	t.Parallel()
 	cells, muted := openMuted(t, true)
@@ -157,9 +157,9 @@ func TestCounters_OneCellFails(t *testing.T) {
 			switch {
 			case err == nil:
 				counted++
-			case errors.Is(err, counter.ErrUnconfirmed) && errors.Is(err, locus.ErrUnknownOutcome):
+			case errors.Is(err, counter.ErrCommitUnknown) && errors.Is(err, locus.ErrCommitUnknown):
 				unconfirmed++
-			case errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, locus.ErrUnknownOutcome):
+			case errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, locus.ErrCommitUnknown):
 				unavailable++
 			default:
 				t.Errorf("%s: %v", b.Hits[i].Metric, err)

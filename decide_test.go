@@ -59,13 +59,13 @@ func queue(t testing.TB, s *locus.DB) []decisions.ReviewPair {
 	return page.Pairs
 }
 
-func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
+func TestService_ReviewUntilNoPairIsPossible(t *testing.T) {
 	t.Parallel()
 	for _, verdict := range []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent} {
 		s := fresh(t)
 		ids := put(t, s, oak, mill)
 		pairs := queue(t, s)
-		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB || pairs[0].Explanation.Outcome.String() != "unsure" {
+		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB || pairs[0].Explanation.Outcome.String() != "possible" {
 			t.Fatalf("%+v", pairs)
 		}
 		r := decide(t, s, decisions.Input{Verdict: verdict, A: pairs[0].A.String(), B: pairs[0].B.String(), Author: "ann"})[0]
@@ -116,7 +116,7 @@ func TestService_ReviewInPages(t *testing.T) {
 		t.Errorf("pages differ (-whole +pages):\n%s", d)
 	}
 	for i := 1; i < len(all); i++ {
-		if all[i].Explanation.Score > all[i-1].Explanation.Score {
+		if all[i].Explanation.Weight > all[i-1].Explanation.Weight {
 			t.Errorf("pair %d is better than the one before", i)
 		}
 	}
@@ -255,7 +255,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 				members = append(members, m.Ref)
 			}
 			if e.ID != want.ID || refs(members) != refs(want.Records) || fmt.Sprint(e.View) != fmt.Sprint(want.View) {
-				t.Errorf("%s: supposed %+v, came %+v", name, want, e.Entity)
+				t.Errorf("%s: hypothetical %+v, came %+v", name, want, e.Entity)
 			}
 		}
 		// The same for its withdrawal.
@@ -267,7 +267,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		decide(t, s, d)
 		for _, want := range sup.After {
 			if e := find(t, s, want.ID); e.ID != want.ID || len(e.Members) != len(want.Records) || fmt.Sprint(e.View) != fmt.Sprint(want.View) {
-				t.Errorf("%s withdrawn: supposed %+v, came %+v", name, want, e.Entity)
+				t.Errorf("%s withdrawn: hypothetical %+v, came %+v", name, want, e.Entity)
 			}
 		}
 	}

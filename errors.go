@@ -16,8 +16,8 @@ var (
 	ErrNotFound = entity.ErrNotFound
 	// ErrErased means that the record or entity at the address was deleted.
 	ErrErased = entity.ErrErased
-	// ErrUnknownOutcome means that a commit may or may not have been applied: its reply was lost.
-	ErrUnknownOutcome = engine.ErrUnknownOutcome
+	// ErrCommitUnknown means that a commit may or may not have been applied: its reply was lost.
+	ErrCommitUnknown = engine.ErrCommitUnknown
 	// ErrReadOnly means that the installation was opened read-only.
 	ErrReadOnly = engine.ErrReadOnly
 	// ErrClosed means that the installation is closing or closed.

@@ -28,7 +28,7 @@ func TestKeeper_FinishesAGrowth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.keeper.Stop()
+	s.maintainer.Stop()
 	s.rollups.Close() // the clock changes below
 	begun, leave := context.WithCancel(t.Context())
 	err = s.Cells().Grow(begun, cell.Growth{Cells: 4}, func(p cell.Progress) {
@@ -39,7 +39,7 @@ func TestKeeper_FinishesAGrowth(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.Cells().Map().Generations() != 2 || s.Cells().Map().Current() != 0 {
 		t.Fatalf("%v, map %d", err, s.Cells().Map().Epoch())
 	}
-	k := s.engine.NewKeeper()
+	k := s.engine.NewMaintainer()
 	s.engine.Now = func() time.Time { return s.Cells().Map().Starts(1).Add(-time.Millisecond) }
 	if k.Tick(t.Context()); s.Cells().Map().Current() != 0 {
 		t.Fatal("it takes keys before it has started")

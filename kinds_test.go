@@ -67,9 +67,9 @@ func sets(of map[string][]string) []string {
 	return all
 }
 
-// A pack is counted from the data, compared, and switched to. The result is what the comparison predicted and what a
-// new installation with that pack produces; ids stay.
-func TestP09_APackIsSwitchedTo(t *testing.T) {
+// A term-frequency table is counted from the data, compared, and migrated to. The result is what the comparison predicted and what a
+// new installation with that term-frequency table produces; ids stay.
+func TestP09_AKindMigratesToTerms(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	puts := shops(60)
@@ -80,20 +80,20 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if pack.Records != len(puts) || pack.Tokens == 0 {
-		t.Errorf("the pack of %d records: %+v", len(puts), pack)
+		t.Errorf("the term-frequency table of %d records: %+v", len(puts), pack)
 	}
-	p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
+	p := kinds.Proposal{Kind: "place", Terms: pack.Hash}
 	diff, err := s.Kinds().Compare(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := entitiesOf(t, s); !maps.EqualFunc(before, again, slices.Equal) || s.Kinds().List()[0].Pack == pack.Hash {
+	if again := entitiesOf(t, s); !maps.EqualFunc(before, again, slices.Equal) || s.Kinds().List()[0].Terms == pack.Hash {
 		t.Error("a comparison has changed something")
 	}
 	if diff.Merged+diff.Split == 0 || diff.Records != len(puts) || diff.Before != len(before) {
 		t.Errorf("the comparison says %+v: the test does not reach what it is for", diff)
 	}
-	if err := s.Kinds().Switch(t.Context(), p, nil); err != nil {
+	if err := s.Kinds().Migrate(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
 	}
 	after := entitiesOf(t, s)
@@ -112,11 +112,11 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 	}
 	for id := range before {
 		if _, err := s.Entities().Find(t.Context(), id); err != nil {
-			t.Errorf("entity %v leads nowhere after the switch: %v", id, err)
+			t.Errorf("entity %v leads nowhere after the migration: %v", id, err)
 		}
 	}
 
-	counted := match.BuildPack(match.Place(), func(yield func(match.Attributes) bool) {
+	counted := match.CountTerms(match.Place(), func(yield func(match.Attributes) bool) {
 		for _, p := range puts {
 			if !yield(match.Attributes(p.Attributes)) {
 				return
@@ -134,7 +134,7 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 	defer other.Close()
 	put(t, other, puts...)
 	if got, want := sets(after), sets(entitiesOf(t, other)); !slices.Equal(got, want) {
-		t.Errorf("%d entities after the switch, %d in a fresh installation with the pack", len(got), len(want))
+		t.Errorf("%d entities after the migration, %d in a fresh installation with the pack", len(got), len(want))
 	}
 }
 
@@ -204,9 +204,9 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
+	p := kinds.Proposal{Kind: "place", Terms: pack.Hash}
 	done := make(chan error, 1)
-	go func() { done <- a.Kinds().Switch(t.Context(), p, nil) }()
+	go func() { done <- a.Kinds().Migrate(t.Context(), p, nil) }()
 	for _, one := range puts[60:] {
 		put(t, b, one)
 	}
@@ -219,12 +219,12 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return status.Redo == 0 && status.Switching == "", fmt.Sprintf("%d in the redo set, switching %q", status.Redo, status.Switching)
+		return status.Redo == 0 && status.Migrating == "", fmt.Sprintf("%d in the redo set, migrating %q", status.Redo, status.Migrating)
 	})
 	for _, s := range []*locus.DB{a, b} {
 		diff, err := s.Kinds().Compare(t.Context(), p, nil)
 		if err != nil || diff.Records != len(puts) || diff.Merged+diff.Split+diff.Changed > 0 || diff.Stay != diff.Before {
-			t.Errorf("compared with what the pack makes: %+v, %v", diff, err)
+			t.Errorf("compared with what the term-frequency table makes: %+v, %v", diff, err)
 		}
 	}
 }

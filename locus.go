@@ -29,8 +29,8 @@ import (
 
 // DB is an open installation, with one handle for each noun. It is safe for concurrent use.
 type DB struct {
-	engine *engine.Engine
-	keeper *engine.Keeper
+	engine     *engine.Engine
+	maintainer *engine.Maintainer
 
 	records   *records.Handle
 	entities  *entities.Handle
@@ -152,14 +152,14 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.decisions = decisions.New(e, db.records, db.entities)
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
 	db.cells = cells.New(e, db.rollups)
-	db.keeper = e.NewKeeper()
-	db.keeper.Start()
+	db.maintainer = e.NewMaintainer()
+	db.maintainer.Start()
 	return nil
 }
 
 // Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
 func (db *DB) Close() error {
-	db.keeper.Stop()
+	db.maintainer.Stop()
 	if db.engine.Queue != nil {
 		db.engine.Queue.Close()
 	}

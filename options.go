@@ -30,8 +30,8 @@ type Options struct {
 	// Defaults to match.Kinds(). In an existing installation, missing kinds are added, and a kind that differs from the
 	// stored one is kinds.ErrOtherKind: change it with kinds.Handle.Switch.
 	Kinds []*match.Schema
-	// Pack holds the name statistics for new kinds. Defaults to match.DefaultPack().
-	Pack *match.Pack
+	// Term-frequency table holds the name statistics for new kinds. Defaults to match.DefaultTermFrequencies().
+	Pack *match.TermFrequencies
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
 	// Node makes the ids minted by this process differ from those of other processes. Defaults to a random one.
@@ -72,7 +72,7 @@ func (o *Options) withDefaults() Options {
 		d.Kinds = match.Kinds()
 	}
 	if d.Pack == nil {
-		d.Pack = match.DefaultPack()
+		d.Pack = match.DefaultTermFrequencies()
 	}
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)

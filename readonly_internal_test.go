@@ -40,7 +40,7 @@ func TestP06_ReadOnly(t *testing.T) {
 			continue
 		}
 		defer s.Close()
-		s.keeper.Stop()
+		s.maintainer.Stop()
 		s.rollups.Close() // the clock changes below
 		epoch := s.Cells().Map().Epoch()
 		select {
@@ -48,7 +48,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		case <-t.Context().Done():
 		}
 		s.engine.Now = func() time.Time { return time.Now().Add(time.Hour) } // forces a refresh of the map
-		s.engine.NewKeeper().Tick(t.Context())
+		s.engine.NewMaintainer().Tick(t.Context())
 		if err := opened.Refresh(t.Context()); err != nil || s.Cells().Map().Epoch() != epoch {
 			t.Errorf("the map is at epoch %d and was at %d: %v", s.Cells().Map().Epoch(), epoch, err)
 		}
@@ -75,7 +75,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		refused("hits", err)
 		_, err = s.Kinds().Create(t.Context(), match.Kinds()[0])
 		refused("create a kind", err)
-		refused("switch a kind", s.Kinds().Switch(t.Context(), kinds.Proposal{}, nil))
+		refused("switch a kind", s.Kinds().Migrate(t.Context(), kinds.Proposal{}, nil))
 		_, err = s.Kinds().BuildPack(t.Context(), "", nil)
 		refused("build a pack", err)
 		refused("drop a rollup", s.Rollups().Drop(t.Context(), "places"))

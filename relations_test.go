@@ -38,7 +38,7 @@ func TestService_Relations(t *testing.T) {
 			of := map[string]string{}
 			for i, r := range list {
 				of[r.Name] = r.Relation
-				if r.Via[0].Key != key || i > 0 && r.Bits > list[i-1].Bits {
+				if r.Via[0].Key != key || i > 0 && r.Weight > list[i-1].Weight {
 					t.Errorf("%s: %+v", key, list)
 				}
 			}

@@ -137,16 +137,16 @@ func TestRollup_FollowsEveryChange(t *testing.T) {
 	})
 	remove(t, s, entity.Ref{Source: "crawl", Key: "2"})
 	want("by_category", map[string]string{"[sport]": "1", "[sport] Shelbyville": "1", "[smith]": "1", "[smith] ": "1"})
-	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3"})
 	put(t, s, left) // the oldest
 	put(t, s, right)
-	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] founded": "1"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] created": "1"})
 	put(t, s, bridge)
 	want("by_source", map[string]string{
-		"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] joined": "1", "[c]": "1", "[c] joined": "1",
+		"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] matched": "1", "[c]": "1", "[c] matched": "1",
 	})
 	remove(t, s, bridge.Ref)
-	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] founded": "1"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] created": "1"})
 	wantTrue(t, s, "by_category")
 	wantTrue(t, s, "by_source")
 }

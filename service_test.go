@@ -358,9 +358,9 @@ func TestService_Explains(t *testing.T) {
 	if err != nil || len(why.Joins) != 1 || len(why.Records) != 2 {
 		t.Fatalf("%+v, %v", why, err)
 	}
-	sum := why.Joins[0].Explanation.Score
+	sum := why.Joins[0].Explanation.Weight
 	for _, line := range why.Joins[0].Explanation.Lines {
-		sum -= line.Bits
+		sum -= line.Weight
 	}
 	if sum != 0 {
 		t.Errorf("the waterfall is off by %v", sum)
@@ -385,7 +385,7 @@ func TestService_Explains(t *testing.T) {
 	for _, j := range append(why.Joins, turned.Joins...) {
 		sides(t, j.A, j.B, j.Explanation)
 	}
-	for b, reason := range map[string]string{"b:1": "same_entity", "c:1": "no_common_feature"} {
+	for b, reason := range map[string]string{"b:1": "same_entity", "c:1": "no_common_blocking_key"} {
 		w, err := s.Explain().WhyNot(t.Context(), "a:1", b)
 		if err != nil || w.Reason != reason {
 			t.Errorf("a:1 and %s: %+v, %v, want %s", b, w, err, reason)
@@ -519,7 +519,7 @@ type muted struct {
 
 var (
 	errMute = fmt.Errorf("%w: no answer", cell.ErrUnavailable)
-	errLost = fmt.Errorf("%w: no answer", cell.ErrUnknownOutcome)
+	errLost = fmt.Errorf("%w: no answer", cell.ErrCommitUnknown)
 )
 
 // openMuted opens three cells in files; g0-1 can be muted.

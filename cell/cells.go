@@ -91,8 +91,8 @@ const (
 type Cells[T Store] struct {
 	opts CellsOptions[T]
 	m    atomic.Pointer[Map]
-	// told is the highest epoch reported by a cell.
-	told atomic.Uint64
+	// knownEpoch is the highest epoch reported by a cell.
+	knownEpoch atomic.Uint64
 
 	mu    sync.Mutex
 	homes map[ID]*home[T]
@@ -102,10 +102,10 @@ type Cells[T Store] struct {
 	work            sync.WaitGroup
 	closing, closed bool
 
-	refresh turn
+	refresh refreshOnce
 	// making is held by a Grow of this process until its generation is announced.
 	making  chan struct{}
-	filters shelf
+	filters filterCache
 	watch   watch
 }
 
@@ -129,7 +129,7 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if now := opts.Now(); now.Before(time.Unix(0, 0)) {
 		return nil, fmt.Errorf("%w: it says %s, and an id holds the time since 1970 at which it was minted: set the clock of the machine", ErrClock, now.UTC().Format(time.RFC3339))
 	}
-	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newTurn(), making: make(chan struct{}, 1), watch: newWatch()}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newRefreshOnce(), making: make(chan struct{}, 1), watch: newWatch()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

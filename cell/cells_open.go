@@ -141,7 +141,7 @@ func (c *Cells[T]) firstMap(ctx context.Context, db Opened[T]) (Head, *Map, erro
 
 // finish creates the other cells unless the head of the authority says that this was done.
 func (c *Cells[T]) finish(ctx context.Context, head Head, m *Map) error {
-	if head.Told > 0 {
+	if head.KnownEpoch > 0 {
 		return nil
 	}
 	authority, err := c.Cell(m.spec.Authority)

@@ -328,20 +328,20 @@ func TestSwap_Copies(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory.Down("mem:g0-3", false)
-	for i, want := range []struct{ epoch, told uint64 }{{3, 3}, {3, 2}, {3, 2}, {1, 0}} {
+	for i, want := range []struct{ epoch, knownEpoch uint64 }{{3, 3}, {3, 2}, {3, 2}, {1, 0}} {
 		id := cell.ID{Index: uint32(i)}
 		if got := copyOf(t, a, id); got != want.epoch && (i == 0 || i == 3 || got != 2) {
 			t.Errorf("cell %v has a copy of epoch %d, want %d", id, got, want.epoch)
 		}
-		if got := head(t, a, id).Told; got != want.told {
-			t.Errorf("cell %v was told of epoch %d, want %d", id, got, want.told)
+		if got := head(t, a, id).KnownEpoch; got != want.knownEpoch {
+			t.Errorf("cell %v was told of epoch %d, want %d", id, got, want.knownEpoch)
 		}
 	}
 	// Another process learns it from the head of any cell.
 	if a.Stale() {
 		t.Error("stale before anybody told")
 	}
-	a.Learn(cell.ID{Index: 1}, head(t, a, cell.ID{Index: 1}))
+	a.Observe(cell.ID{Index: 1}, head(t, a, cell.ID{Index: 1}))
 	if !a.Stale() {
 		t.Error("not stale after a cell told of epoch 2")
 	}
@@ -370,8 +370,8 @@ func TestSwap_ReachesEveryCell(t *testing.T) {
 			t.Fatalf("%d cells, want 12", n)
 		}
 		for _, id := range m.Cells() {
-			if epoch, told := copyOf(t, a, id), head(t, a, id).Told; epoch != m.Epoch() || told != m.Epoch() {
-				t.Errorf("cell %v has a copy of epoch %d and was told of %d, want %d", id, epoch, told, m.Epoch())
+			if epoch, knownEpoch := copyOf(t, a, id), head(t, a, id).KnownEpoch; epoch != m.Epoch() || knownEpoch != m.Epoch() {
+				t.Errorf("cell %v has a copy of epoch %d and was told of %d, want %d", id, epoch, knownEpoch, m.Epoch())
 			}
 		}
 	})
@@ -380,10 +380,10 @@ func TestSwap_ReachesEveryCell(t *testing.T) {
 // While the authority moves no map is written there: the move may have copied the maps already.
 func TestSwap_NotWhileTheAuthorityMoves(t *testing.T) {
 	t.Parallel()
-	for _, home := range []cell.Residence{cell.Moving, cell.Moved} {
+	for _, home := range []cell.Placement{cell.Moving, cell.Moved} {
 		memory := &celltest.Memory{}
 		a := open(t, memory, 2)
-		reside := func(home cell.Residence) {
+		reside := func(home cell.Placement) {
 			if err := update(t, a, cell.ID{}, cell.Database[cell.Store].Exclusive, func(s cell.Store) error {
 				h, err := s.Head(t.Context())
 				h.Home = home
@@ -612,10 +612,10 @@ func TestOpenCells_FollowsTheAuthority(t *testing.T) {
 	defer db.Close()
 	if err := errors.Join(db.Identify(t.Context(), m.IdentityOf(cell.ID{}, "r")),
 		db.Exclusive(t.Context(), func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, Told: 2}))
+			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: 2}))
 		}),
 		update(t, a, cell.ID{}, cell.Database[cell.Store].Exclusive, func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, Told: 2}))
+			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, KnownEpoch: 2}))
 		})); err != nil {
 		t.Fatal(err)
 	}

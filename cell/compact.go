@@ -34,32 +34,32 @@ func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Pr
 	}
 	w := &worker[T]{cells: c, progress: progress}
 	p := NewCompaction(to, c.Map().View())
-	for p.Want().Do != DoDone {
+	for p.Next().Do != ActionDone {
 		r, err := w.compact(ctx, p)
 		if err != nil {
 			return fmt.Errorf("compact to generation %d: %w", to, err)
 		}
-		p = p.Got(r)
+		p = p.Step(r)
 	}
 	return nil
 }
 
 func (w *worker[T]) compact(ctx context.Context, p Compaction) (Reply, error) {
-	r := p.Want()
+	r := p.Next()
 	gen := int(r.Gen)
 	switch r.Do {
-	case DoSeal:
+	case ActionSeal:
 		return Reply{}, w.seal(ctx, r)
-	case DoCopy:
+	case ActionCopy:
 		return w.copyKeys(ctx, p)
-	case DoRefresh:
+	case ActionRefresh:
 		err := w.cells.Refresh(ctx)
 		return Reply{View: w.cells.Map().View()}, err
-	case DoFloor:
+	case ActionFloor:
 		return w.change(ctx, func(m *Map) error { return w.raise(ctx, m, gen) })
-	case DoRetire:
+	case ActionRetire:
 		return Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error { return w.advance(ctx, id, Retired, r.Epoch) })
-	default: // DoDrop
+	default: // ActionDrop
 		return Reply{}, w.all(ctx, StepDropped, gen, w.drop)
 	}
 }
@@ -104,7 +104,7 @@ func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 	m := w.cells.Map()
 	began := w.cells.opts.Now()
 	var mu sync.Mutex
-	total := Progress{Step: StepCopied, Generation: int(p.Want().Gen)}
+	total := Progress{Step: StepCopied, Generation: int(p.Next().Gen)}
 	err := each(ctx, m.cells(total.Generation), func(ctx context.Context, target ID) error {
 		return w.copyInto(ctx, m, p, target, func(rows int) {
 			mu.Lock()
@@ -143,7 +143,7 @@ func (w *worker[T]) copyInto(ctx context.Context, m *Map, p Compaction, target I
 			return err
 		}
 		if len(batch) == copyPage || first == nil && len(batch) > 0 {
-			if err := w.put(ctx, target, p.Want().Epoch, batch); err != nil {
+			if err := w.put(ctx, target, p.Next().Epoch, batch); err != nil {
 				return err
 			}
 			copied(len(batch))

@@ -246,7 +246,7 @@ func TestReincarnate_SealsWhatWasSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range c.Map().Cells() {
-			if got, want := head(t, c, id).Keys, map[uint16]cell.Keys{0: cell.Sealed, 1: cell.Open}[id.Gen]; got != want {
+			if got, want := head(t, c, id).Keys, map[uint16]cell.KeyState{0: cell.Sealed, 1: cell.Open}[id.Gen]; got != want {
 				t.Errorf("cell %v is %v, want %v", id, got, want)
 			}
 		}

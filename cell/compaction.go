@@ -12,7 +12,7 @@ package cell
 type Compaction struct {
 	to   uint16 // the new floor
 	view View
-	do   Do
+	do   Action
 	at   uint16 // generation whose cells are being processed
 }
 
@@ -26,43 +26,43 @@ func NewCompaction(to int, newest View) Compaction {
 func (c Compaction) plan(v View) Compaction {
 	c.view = v
 	if v.Floor >= c.to {
-		return c.each(DoRetire, 0)
+		return c.each(ActionRetire, 0)
 	}
-	return c.each(DoSeal, v.Floor)
+	return c.each(ActionSeal, v.Floor)
 }
 
 // each requests do for the cells of each generation, starting at gen, then the step that follows.
-func (c Compaction) each(do Do, gen uint16) Compaction {
+func (c Compaction) each(do Action, gen uint16) Compaction {
 	end := c.to
-	if do == DoSeal {
+	if do == ActionSeal {
 		end = c.view.Current // rows must not change while they are read to be copied
 	}
 	c.do, c.at = do, gen
 	switch {
 	case gen < end:
-	case do == DoSeal:
-		c.do, c.at = DoCopy, c.view.Current
-	case do == DoRetire:
-		return c.each(DoDrop, 0)
+	case do == ActionSeal:
+		c.do, c.at = ActionCopy, c.view.Current
+	case do == ActionRetire:
+		return c.each(ActionDrop, 0)
 	default:
-		c.do, c.at = DoDone, c.to
+		c.do, c.at = ActionDone, c.to
 	}
 	return c
 }
 
-// Want returns the next request: DoSeal for each older generation, DoCopy, DoFloor, then DoRetire and then DoDrop for
-// each generation below the floor, and finally DoDone.
-func (c Compaction) Want() Request {
+// Next returns the next request: ActionSeal for each older generation, ActionCopy, ActionFloor, then ActionRetire and then ActionDrop for
+// each generation below the floor, and finally ActionDone.
+func (c Compaction) Next() Request {
 	return Request{Do: c.do, Gen: c.at, Epoch: c.view.Epoch}
 }
 
-// From returns the generations that DoCopy reads: from the newest, which is the one before the current, down to the
+// From returns the generations that ActionCopy reads: from the newest, which is the one before the current, down to the
 // oldest. All their cells are sealed.
 func (c Compaction) From() (newest, oldest int) {
 	return int(c.view.Current) - 1, int(c.view.Floor)
 }
 
-// Carry returns the puid that DoCopy copies for a key, or Nothing. rows are the key's puids in the generations of From,
+// Carry returns the puid that ActionCopy copies for a key, or Nothing. rows are the key's puids in the generations of From,
 // newest first, Nothing where there is none. A key is copied unless a generation that stays above the floor has it.
 func (c Compaction) Carry(rows []int64) int64 {
 	newest, _ := c.From()
@@ -79,25 +79,25 @@ func (c Compaction) Carry(rows []int64) int64 {
 	return Nothing
 }
 
-// Got returns the compaction after its request was carried out. The reply to DoCopy is Fenced if a target cell refused
-// the rows (Head.Admits). The replies to DoRefresh and DoFloor carry the newest map, also if another process changed
+// Step returns the compaction after its request was carried out. The reply to ActionCopy is Fenced if a target cell refused
+// the rows (Head.Admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another process changed
 // the map first.
-func (c Compaction) Got(r Reply) Compaction {
+func (c Compaction) Step(r Reply) Compaction {
 	switch c.do {
-	case DoSeal, DoRetire, DoDrop:
+	case ActionSeal, ActionRetire, ActionDrop:
 		return c.each(c.do, c.at+1)
-	case DoCopy:
-		c.do, c.at = DoFloor, c.to
+	case ActionCopy:
+		c.do, c.at = ActionFloor, c.to
 		if r.Fenced {
-			c.do = DoRefresh
+			c.do = ActionRefresh
 		}
-	case DoFloor:
+	case ActionFloor:
 		if r.View.Floor < c.to {
 			c.view = r.View // copied rows stay copied, however many generations were added
 			break
 		}
 		return c.plan(r.View)
-	case DoRefresh:
+	case ActionRefresh:
 		return c.plan(r.View)
 	}
 	return c

@@ -42,9 +42,9 @@ func OutOfFiles(err error) error {
 	return err
 }
 
-// ErrUnknownOutcome is wrapped by errors of a commit whose reply was lost: it may have taken effect. All other errors
+// ErrCommitUnknown is wrapped by errors of a commit whose reply was lost: it may have taken effect. All other errors
 // of a transaction mean that it did not.
-var ErrUnknownOutcome = errors.New("cell: outcome unknown")
+var ErrCommitUnknown = errors.New("cell: outcome unknown")
 
 // Database runs transactions in one cell. T is passed to them: a Store, and the other stores of the same cell. All
 // methods return the error of fn, as seen by errors.Is, and then nothing was written. fn may be run more than once, so
@@ -149,7 +149,7 @@ func (want Identity) Check(got Identity, at string) error {
 		return fmt.Errorf("%w: %s has puids %d to %d, not %d to %d: the cell map is not the one that it was made with; restore the map",
 			ErrIdentity, at, got.Lo+1, got.Hi, want.Lo+1, want.Hi)
 	case got.Rules != want.Rules:
-		return fmt.Errorf("%w: %s was made under the rules %q, this Locus works under %q: start it with the schema and pack of then, or ingest the sources into a new installation",
+		return fmt.Errorf("%w: %s was made under the rules %q, this Locus works under %q: start it with the schema and term-frequency table of then, or ingest the sources into a new installation",
 			ErrIdentity, at, got.Rules, want.Rules)
 	}
 	return nil

@@ -17,9 +17,9 @@ type Source[T Store] interface {
 	Cell(c ID) (Database[T], error)
 	// Lacks reports whether a loaded filter of the cell proves that it has no row of k. Such a filter covers all rows
 	// of the sealed cell.
-	Lacks(c ID, k Key) bool
+	DefinitelyAbsent(c ID, k Key) bool
 	// Learn is called with the heads of cells as they are read.
-	Learn(c ID, h Head)
+	Observe(c ID, h Head)
 }
 
 // Directory finds and allocates the puids of keys, whatever maps other processes use: it drives batches of Walks over
@@ -30,7 +30,7 @@ type Source[T Store] interface {
 // be retried.
 type Directory[T Store] struct {
 	src   Source[T]
-	facts facts
+	facts hintCache
 	// abreast is how many cells are asked concurrently; 1 means sequentially, by the caller's goroutine.
 	abreast int
 	// wait delays the n-th retry with a newer map.
@@ -46,7 +46,7 @@ func NewDirectory[T Store](src Source[T]) *Directory[T] {
 // Lookup returns the puid of each key, Nothing for keys without one. After an error there are no results.
 func (d *Directory[T]) Lookup(ctx context.Context, keys []Key) ([]int64, error) {
 	b := d.batch(WalkLookup, keys)
-	b.drive(ctx, DoDone)
+	b.drive(ctx, ActionDone)
 	puids := make([]int64, len(keys))
 	for i := range b.trips {
 		puids[i] = b.trips[i].puid
@@ -73,7 +73,7 @@ type Found struct {
 // read, for instance with one generation. The error is that of ctx; errors of single keys are in Found.Err.
 func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	b := d.batch(WalkPut, keys)
-	b.drive(ctx, DoPut)
+	b.drive(ctx, ActionPut)
 	found := make([]Found, len(keys))
 	m := d.src.Map()
 	for i := range b.trips {
@@ -82,7 +82,7 @@ func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 		switch {
 		case t.err != nil:
 		case t.puid == Nothing:
-			f.Cell = m.Key(int(t.walk.Want().Gen), t.key.Position())
+			f.Cell = m.Key(int(t.walk.Next().Gen), t.key.Position())
 		default:
 			f.Cell, f.Err = m.Puid(t.puid)
 		}
@@ -102,7 +102,7 @@ func (d *Directory[T]) Forget(k Key) { d.facts.forget(k) }
 // it. After an error some keys may have theirs already; retrying returns the same ones.
 func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error) {
 	b := d.batch(WalkPut, keys)
-	b.drive(ctx, DoDone)
+	b.drive(ctx, ActionDone)
 	rows := make([]Allocation, len(keys))
 	for i := range b.trips {
 		rows[i] = Allocation{PUID: b.trips[i].puid, Fresh: b.trips[i].fresh}
@@ -132,7 +132,7 @@ func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error 
 		}
 	}
 	b := d.batch(WalkPost, keys)
-	b.drive(ctx, DoPut)
+	b.drive(ctx, ActionPut)
 	return b.err("seal older cells")
 }
 
@@ -158,7 +158,7 @@ func (d *Directory[T]) learn(c ID, head Head) {
 	if head.Keys != Open {
 		d.facts.sealed(c)
 	}
-	d.src.Learn(c, head)
+	d.src.Observe(c, head)
 }
 
 // view returns the part of the newest map that a walk for the key uses.
@@ -167,7 +167,7 @@ func (d *Directory[T]) view(op Op, k Key) View {
 	v := m.View()
 	for gen := v.Floor; gen < v.Current; gen++ {
 		c := m.Key(int(gen), k.Position())
-		if op == WalkPost && d.facts.isSealed(c) || op != WalkPost && d.src.Lacks(c, k) {
+		if op == WalkPost && d.facts.isSealed(c) || op != WalkPost && d.src.DefinitelyAbsent(c, k) {
 			v.skip(gen)
 		}
 	}

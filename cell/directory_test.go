@@ -272,7 +272,7 @@ func TestDirectory_Gate(t *testing.T) {
 			want error
 		}{
 			{cell.Head{}, nil},
-			{cell.Head{Epoch: 1, Told: 7}, nil},
+			{cell.Head{Epoch: 1, KnownEpoch: 7}, nil},
 			{cell.Head{Epoch: 2}, cell.ErrFenced},
 			{cell.Head{Home: cell.Moving}, cell.ErrMoved},
 			{cell.Head{Home: cell.Moved}, cell.ErrMoved},
@@ -312,7 +312,7 @@ func TestDirectory_SealOlder(t *testing.T) {
 		if err := d.SealOlder(t.Context(), []uint32{5, 6, 7}); err != nil {
 			t.Fatal(err)
 		}
-		for id, want := range map[cell.ID]cell.Keys{{}: cell.Sealed, {Index: 1}: cell.Open} {
+		for id, want := range map[cell.ID]cell.KeyState{{}: cell.Sealed, {Index: 1}: cell.Open} {
 			if got := head(t, c, id); got.Keys != want || want == cell.Sealed && got.Epoch != c.Map().Epoch() {
 				t.Errorf("cell %v is %+v, want %v", id, got, want)
 			}

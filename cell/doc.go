@@ -65,13 +65,13 @@
 // ran: the open cell that lacked the key proves that no newer cell had it at that moment, and the older rows that were
 // read are those of that moment, because a key enters a newer generation only after the older cells are sealed.
 //
-// None of this relies on a clock or on a current map. A server that sleeps through an activation wakes up with an old
+// None of this relies on a clock or on a current map. A server that sleeps through a rollout wakes up with an old
 // map, is rejected, and refreshes it. Writes are never interrupted: new cells are open before old ones are sealed, and
 // the first writer that needs an older cell sealed seals it itself. [Grow] seals the rest, and builds filters of the
 // sealed cells, so that a new key costs one read instead of one per generation. [Compact] copies old puids to the
 // current generation and retires whole generations.
 //
-// A [Walk] is the lookup or put of one key. Walk, [Activation] and [Compaction] are values: each returns its next
+// A [Walk] is the lookup or put of one key. Walk, [Rollout] and [Compaction] are values: each returns its next
 // request and is given the reply. So the production code also runs in a model that explores every interleaving of three
 // processes, three generations and a key, and in a simulator of killed servers, unreachable cells, lost replies and
 // lost seals. For each rule there is a planted bug that omits it, and the model finds each of them.

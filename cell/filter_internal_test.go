@@ -138,7 +138,7 @@ func FuzzParseFilter(f *testing.F) {
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	f := makeFilter(t, 1000)
-	var s shelf
+	var s filterCache
 	now := time.Now()
 	c := func(i int) ID { return ID{Index: uint32(i)} }
 	load := func(i int, want bool) {

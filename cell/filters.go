@@ -17,9 +17,9 @@ const (
 	filterPause = time.Minute
 )
 
-// Lacks reports whether a filter of the cell is in memory and proves that the cell has no row of the key. The filter
+// DefinitelyAbsent reports whether a filter of the cell is in memory and proves that the cell has no row of the key. The filter
 // covers all rows of the sealed cell.
-func (c *Cells[T]) Lacks(id ID, k Key) bool {
+func (c *Cells[T]) DefinitelyAbsent(id ID, k Key) bool {
 	f := c.filters.get(id)
 	return f != nil && f.lacks(k)
 }
@@ -131,8 +131,8 @@ func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
 	return parseFilter(blob)
 }
 
-// shelf is an LRU cache of filters.
-type shelf struct {
+// filterCache is an LRU cache of filters.
+type filterCache struct {
 	mu      sync.RWMutex
 	filters map[ID]*shelved
 	size    int
@@ -149,7 +149,7 @@ type shelved struct {
 }
 
 // get returns the cached filter of a cell, or nil.
-func (s *shelf) get(id ID) *filter {
+func (s *filterCache) get(id ID) *filter {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	e := s.filters[id]
@@ -168,7 +168,7 @@ func (e *shelved) settled(now time.Time) bool {
 }
 
 // begin reports whether the caller, and no other, is to read the filter.
-func (s *shelf) begin(id ID, now time.Time) bool {
+func (s *filterCache) begin(id ID, now time.Time) bool {
 	s.mu.RLock()
 	settled := s.filters[id].settled(now)
 	s.mu.RUnlock()
@@ -188,7 +188,7 @@ func (s *shelf) begin(id ID, now time.Time) bool {
 }
 
 // put caches a filter unless it is larger than room, and evicts the least recently used ones.
-func (s *shelf) put(id ID, f *filter, room int) {
+func (s *filterCache) put(id ID, f *filter, room int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.filters[id]
@@ -211,7 +211,7 @@ func (s *shelf) put(id ID, f *filter, room int) {
 }
 
 // forget removes a filter, which may be requested again at once.
-func (s *shelf) forget(id ID) {
+func (s *filterCache) forget(id ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.filters[id]; e != nil {

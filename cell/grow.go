@@ -99,16 +99,16 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 		return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
 	}
 	w := &worker[T]{cells: c, progress: progress}
-	a := NewActivation(next.Generations()-1, m.View())
-	for a.Want().Do != DoDone {
-		if do := a.Want().Do; do != DoMake && do != DoAnnounce {
+	a := NewRollout(next.Generations()-1, m.View())
+	for a.Next().Do != ActionDone {
+		if do := a.Next().Do; do != ActionMake && do != ActionAnnounce {
 			announced()
 		}
-		r, err := w.activate(ctx, a.Want(), g)
+		r, err := w.activate(ctx, a.Next(), g)
 		if err != nil {
 			return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
 		}
-		a = a.Got(r)
+		a = a.Step(r)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 	})
 }
 
-// worker carries out the steps of an Activation or a Compaction.
+// worker carries out the steps of an Rollout or a Compaction.
 type worker[T Store] struct {
 	cells    *Cells[T]
 	progress func(Progress)
@@ -155,17 +155,17 @@ type worker[T Store] struct {
 func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, error) {
 	gen := int(r.Gen)
 	switch r.Do {
-	case DoMake:
+	case ActionMake:
 		return Reply{}, w.create(ctx, gen, g)
-	case DoAnnounce:
+	case ActionAnnounce:
 		return w.announce(ctx, gen, g)
-	case DoWait:
+	case ActionWait:
 		return Reply{}, w.wait(ctx, gen)
-	case DoPublish:
+	case ActionPublish:
 		return w.change(ctx, func(m *Map) error { return w.publish(ctx, m, gen) })
-	case DoSeal:
+	case ActionSeal:
 		return Reply{}, w.seal(ctx, r)
-	default: // DoFilter
+	default: // ActionFilter
 		return Reply{}, w.all(ctx, StepFilters, gen, w.cells.buildFilter)
 	}
 }
@@ -173,7 +173,7 @@ func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, e
 // change tries to change the map, and replies with the newest one, whether this or another process changed it.
 func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, error) {
 	err := do(w.cells.Map())
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknownOutcome) {
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrCommitUnknown) {
 		err = w.cells.Refresh(ctx)
 	}
 	return Reply{View: w.cells.Map().View()}, err
@@ -283,7 +283,7 @@ func (w *worker[T]) seal(ctx context.Context, r Request) error {
 }
 
 // advance moves a cell's key state on to at least the given one.
-func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, epoch uint64) error {
+func (w *worker[T]) advance(ctx context.Context, id ID, to KeyState, epoch uint64) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		var head Head
 		if err := h.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil {
@@ -303,7 +303,7 @@ func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, epoch uint64) e
 				return err
 			}
 		}
-		w.cells.Learn(id, head)
+		w.cells.Observe(id, head)
 		return nil
 	})
 }
@@ -318,7 +318,7 @@ func (c *Cells[T]) patiently(ctx context.Context, id ID, do func(h *home[T]) err
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, ErrMoved) && !errors.Is(err, ErrUnknownOutcome) || n == retries {
+		if !errors.Is(err, ErrMoved) && !errors.Is(err, ErrCommitUnknown) || n == retries {
 			return fmt.Errorf("cell %v: %w", id, err)
 		}
 		if err := errors.Join(wait(ctx, n), c.Refresh(ctx)); err != nil {

@@ -436,7 +436,7 @@ func TestGrow_WithACellDown(t *testing.T) {
 		if !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "g0-2") {
 			t.Fatalf("one cell down: %v", err)
 		}
-		for i, want := range []cell.Keys{cell.Sealed, cell.Sealed, cell.Open, cell.Sealed} {
+		for i, want := range []cell.KeyState{cell.Sealed, cell.Sealed, cell.Open, cell.Sealed} {
 			memory.Down("mem:g0-2", false)
 			if got := head(t, c, cell.ID{Index: uint32(i)}).Keys; got != want {
 				t.Errorf("cell %d is %v, want %v", i, got, want)
@@ -469,18 +469,18 @@ func TestP06_FiltersMakeUpForCellsThatAreDown(t *testing.T) {
 		m := c.Map()
 		lacks := 0
 		for k := range keys {
-			if c.Lacks(m.Key(0, k.Position()), k) {
+			if c.DefinitelyAbsent(m.Key(0, k.Position()), k) {
 				t.Fatal("a filter lacks a key that the cell has")
 			}
 		}
 		var fresh []cell.Key
 		for n := range 10_000 {
 			k := m.KeyOf("fresh", fmt.Sprint(n))
-			if c.Lacks(m.Key(0, k.Position()), k) {
+			if c.DefinitelyAbsent(m.Key(0, k.Position()), k) {
 				lacks++
 				fresh = append(fresh, k)
 			}
-			if c.Lacks(m.Key(1, k.Position()), k) {
+			if c.DefinitelyAbsent(m.Key(1, k.Position()), k) {
 				t.Fatal("a filter of an open cell")
 			}
 		}

@@ -16,15 +16,15 @@ var ErrFenced = errors.New("cell: the cell takes no keys from a map as old as th
 // changing it. So a cell rejects outdated writers itself, whatever map they use.
 type Head struct {
 	// Keys says whether the cell takes keys and postings. It only moves forward.
-	Keys Keys `json:"keys"`
+	Keys KeyState `json:"keys"`
 	// Home says whether the cell is at this database.
-	Home Residence `json:"home"`
+	Home Placement `json:"home"`
 	// Incarnation counts the databases that the cell has lived in, from 1.
 	Incarnation int `json:"incarnation"`
 	// Epoch is the lowest epoch of a map that may write here.
 	Epoch uint64 `json:"epoch"`
-	// Told is the highest epoch of a map that the cell has heard of.
-	Told uint64 `json:"told"`
+	// KnownEpoch is the highest epoch of a map that the cell has heard of.
+	KnownEpoch uint64 `json:"known_epoch"`
 	// Fence is the lowest token of a lease whose holder may still write (package lease).
 	Fence int64 `json:"fence"`
 	// Images says which entries of the changelog carry before and after images, for rollups: the text of an Images of
@@ -57,23 +57,23 @@ func (h Head) Seal(epoch uint64) Head { return h.advance(Sealed, epoch) }
 // Retire returns the head of the cell retired by a writer with a map of this epoch.
 func (h Head) Retire(epoch uint64) Head { return h.advance(Retired, epoch) }
 
-func (h Head) advance(keys Keys, epoch uint64) Head {
+func (h Head) advance(keys KeyState, epoch uint64) Head {
 	if h.Keys < keys {
 		h.Keys, h.Epoch = keys, max(h.Epoch, epoch)
 	}
-	h.Told = max(h.Told, epoch)
+	h.KnownEpoch = max(h.KnownEpoch, epoch)
 	return h
 }
 
-// Rejoin returns the head of a cell that was restored from a replica or a backup, which may have missed that it was
+// RecoverFromReplica returns the head of a cell that was restored from a replica or a backup, which may have missed that it was
 // sealed. m must be the newest map, read from the authority after the cell was locked as for sealing: only then may the
 // cell serve as open. It may also have lost rows that other cells have built on, so it is unsettled.
-func (h Head) Rejoin(c ID, m *Map) Head {
+func (h Head) RecoverFromReplica(c ID, m *Map) Head {
 	h.Returns++
-	return h.rejoin(c.Gen, m.View())
+	return h.recoverFromReplica(c.Gen, m.View())
 }
 
-func (h Head) rejoin(gen uint16, v View) Head {
+func (h Head) recoverFromReplica(gen uint16, v View) Head {
 	switch {
 	case gen < v.Floor:
 		return h.Retire(v.Epoch)
@@ -86,28 +86,28 @@ func (h Head) rejoin(gen uint16, v View) Head {
 // Filterable reports whether the rows of the cell are final, so that a filter of them can prove absence.
 func (h Head) Filterable() bool { return h.Keys == Sealed }
 
-// Keys is the state of a key directory.
-type Keys uint8
+// KeyState is the state of a key directory.
+type KeyState uint8
 
 // A directory is open, then sealed, then retired.
 const (
-	Open    Keys = iota // takes keys and postings
-	Sealed              // takes none: its rows are final
-	Retired             // has none: they were copied to newer cells
+	Open    KeyState = iota // takes keys and postings
+	Sealed                  // takes none: its rows are final
+	Retired                 // has none: they were copied to newer cells
 )
 
 // String returns open, sealed or retired.
-func (k Keys) String() string { return [...]string{"open", "sealed", "retired"}[k] }
+func (k KeyState) String() string { return [...]string{"open", "sealed", "retired"}[k] }
 
-// Residence says whether a cell is at one of its databases.
-type Residence uint8
+// Placement says whether a cell is at one of its databases.
+type Placement uint8
 
 // A cell serves at a database, and leaves it at most once.
 const (
-	Serving Residence = iota // the cell is here
+	Serving Placement = iota // the cell is here
 	Moving                   // writers wait while the last rows are copied to its new database
 	Moved                    // the cell is elsewhere; the map says where
 )
 
 // String returns serving, moving or moved.
-func (r Residence) String() string { return [...]string{"serving", "moving", "moved"}[r] }
+func (r Placement) String() string { return [...]string{"serving", "moving", "moved"}[r] }

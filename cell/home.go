@@ -250,7 +250,7 @@ func (h *home[T]) Exclusive(ctx context.Context, fn func(T) error) error {
 
 // wrote reports a commit, or a possible one, to the watch.
 func (h *home[T]) wrote(db Opened[T], err error) error {
-	if err == nil || errors.Is(err, ErrUnknownOutcome) {
+	if err == nil || errors.Is(err, ErrCommitUnknown) {
 		h.cells.wrote(h.id, db)
 	}
 	return err

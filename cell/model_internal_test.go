@@ -12,7 +12,7 @@ import (
 
 // A model of the key directory, small enough to explore every interleaving: one key, a cell for each of three
 // generations, three processes with maps of their own, and the growth machines. Its cells are a few bytes; production
-// code operates on them: Walk, ask, Activation, Compaction, Head.
+// code operates on them: Walk, ask, Rollout, Compaction, Head.
 
 const (
 	modelGens       = 3
@@ -38,7 +38,7 @@ type scenario struct {
 }
 
 type modelCell struct {
-	keys Keys
+	keys KeyState
 	// row is the key's: Nothing, or a puid. twin is a second one, which only a table without primary key has.
 	row, twin int8
 	// filter is 0 if there is none, otherwise 1 + whether it contains the key.
@@ -90,7 +90,7 @@ type state struct {
 	puids  int8
 	// grows is how many activations are done, grower the current one.
 	grows      uint8
-	grower     Activation
+	grower     Rollout
 	compactors [modelCompactors]modelCompactor
 	promoted   uint8
 }
@@ -164,7 +164,7 @@ func (db *modelDB) run(fn func(modelTx) error) error {
 	c := &db.s.cells[db.gen]
 	before := *c
 	if c.back {
-		c.keys = Head{Keys: c.keys}.rejoin(db.gen, db.s.newest.view()).Keys
+		c.keys = Head{Keys: c.keys}.recoverFromReplica(db.gen, db.s.newest.view()).Keys
 		c.back = false
 	}
 	err := fn(modelTx{db: db, c: c})
@@ -333,8 +333,8 @@ func (m *model) start(s *state, i int) {
 
 // walk emits the state after the request of a process's walk.
 func (m *model) walk(s *state, i int, down bool) {
-	r := s.procs[i].walk.Want()
-	if r.Do == DoRefresh {
+	r := s.procs[i].walk.Next()
+	if r.Do == ActionRefresh {
 		if down {
 			return
 		}
@@ -342,22 +342,22 @@ func (m *model) walk(s *state, i int, down bool) {
 		n.procs[i].known = s.newest
 		for _, v := range m.skips(s, &n.procs[i], s.procs[i].walk.Op) {
 			n := n
-			n.procs[i].walk = n.procs[i].walk.Got(Reply{View: v})
+			n.procs[i].walk = n.procs[i].walk.Step(Reply{View: v})
 			m.step(s, &n, event{int8(i), "refreshes to", v.Current}, nil)
 		}
 		return
 	}
-	if g := r.Gen; r.Do == DoRead && s.procs[i].has>>g&1 == 1 && !down {
+	if g := r.Gen; r.Do == ActionRead && s.procs[i].has>>g&1 == 1 && !down {
 		n := *s
 		p := &n.procs[i]
-		p.walk = p.walk.Got(Reply{Keys: Sealed, Row: int64(p.kept[g])})
+		p.walk = p.walk.Step(Reply{Keys: Sealed, Row: int64(p.kept[g])})
 		m.finish(s, &n, i, event{int8(i), "remembers what was read ahead of", g}, nil)
 	}
 	n := *s
 	p := &n.procs[i]
 	db := &modelDB{s: &n, gen: r.Gen, op: p.walk.Op, bit: 1 << i, down: down}
 	replies, _, err := ask(context.Background(), db, r, oneKey)
-	e := event{int8(i), [...]string{DoRead: "reads", DoSeal: "seals", DoPut: "puts into"}[r.Do], r.Gen}
+	e := event{int8(i), [...]string{ActionRead: "reads", ActionSeal: "seals", ActionPut: "puts into"}[r.Do], r.Gen}
 	if err != nil {
 		if !errors.Is(err, errModelDown) {
 			panic(err)
@@ -367,14 +367,14 @@ func (m *model) walk(s *state, i int, down bool) {
 		return
 	}
 	reply := replies[0]
-	p.walk = p.walk.Got(reply)
+	p.walk = p.walk.Step(reply)
 	var change func(before, after int8) error
 	switch {
-	case r.Do == DoPut && p.walk.Op == WalkPost && !reply.Fenced:
+	case r.Do == ActionPut && p.walk.Op == WalkPost && !reply.Fenced:
 		p.phase, p.at, p.saw = reading, int8(r.Gen), 0
 		m.step(s, &n, e, nil)
 		return
-	case r.Do == DoPut && reply.Fresh:
+	case r.Do == ActionPut && reply.Fresh:
 		change = func(before, after int8) error {
 			if before != Nothing || int64(after) != reply.Row {
 				return fmt.Errorf("puid %d was given out: the value of the key was %d and became %d", reply.Row, before, after)
@@ -388,7 +388,7 @@ func (m *model) walk(s *state, i int, down bool) {
 // finish emits a state, and checks and ends the call if its walk is done.
 func (m *model) finish(s, n *state, i int, e event, change func(before, after int8) error) {
 	p := &n.procs[i]
-	if p.walk.Want().Do != DoDone {
+	if p.walk.Next().Do != ActionDone {
 		m.step(s, n, e, change)
 		return
 	}
@@ -420,7 +420,7 @@ func (m *model) readAhead(s *state, i int) {
 			continue
 		}
 		n := *s
-		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, Request{Do: DoRead, Gen: g}, oneKey)
+		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, Request{Do: ActionRead, Gen: g}, oneKey)
 		if err != nil {
 			panic(err)
 		}
@@ -458,50 +458,50 @@ func (m *model) growth(s *state) {
 		return
 	}
 	target := int(m.grow[s.grows])
-	if again := NewActivation(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Activation{}) {
+	if again := NewRollout(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Rollout{}) {
 		n := *s
 		n.grower = again
 		m.step(s, &n, event{operator, "begins (again) to activate", uint16(target)}, nil)
 	}
-	if s.grower == (Activation{}) {
+	if s.grower == (Rollout{}) {
 		return
 	}
 	n := *s
-	r := s.grower.Want()
+	r := s.grower.Next()
 	e := event{operator, "", r.Gen}
 	var reply Reply
 	won := r.Epoch == s.newest.view().Epoch // the compare-and-swap
 	switch r.Do {
-	case DoMake:
+	case ActionMake:
 		e.what = "makes the databases of"
-	case DoAnnounce:
+	case ActionAnnounce:
 		e.what = "announces"
 		if won {
 			n.newest.generations++
 		}
-	case DoWait:
+	case ActionWait:
 		e.what = "waits for"
-	case DoPublish:
+	case ActionPublish:
 		e.what = "publishes"
 		if won {
 			n.newest.current = uint8(r.Gen)
 		}
-	case DoSeal:
+	case ActionSeal:
 		e.what = "seals"
 		m.mustAsk(&n, r)
-	case DoFilter:
+	case ActionFilter:
 		e.what = "builds the filter of"
 		if c := &n.cells[r.Gen]; m.filters && (Head{Keys: c.keys}).Filterable() {
 			c.filter = filterOf(c.row)
 		}
-	case DoDone:
+	case ActionDone:
 		n.grows++
-		n.grower = Activation{}
+		n.grower = Rollout{}
 		m.step(s, &n, event{operator, "is done with", r.Gen}, nil)
 		return
 	}
 	reply.View = n.newest.view()
-	n.grower = s.grower.Got(reply)
+	n.grower = s.grower.Step(reply)
 	m.step(s, &n, e, nil)
 }
 
@@ -527,42 +527,42 @@ func (m *model) compaction(s *state, i int) {
 		return
 	}
 	n := *s
-	r := c.machine.Want()
+	r := c.machine.Next()
 	e := event{who, "", r.Gen}
 	var reply Reply
 	switch at := &n.cells[min(r.Gen, modelGens-1)]; r.Do {
-	case DoSeal:
+	case ActionSeal:
 		e.what = "seals"
 		m.mustAsk(&n, r)
-	case DoCopy:
+	case ActionCopy:
 		m.copy(s, i, r)
 		return
-	case DoFloor:
+	case ActionFloor:
 		e.what = "raises the floor to"
 		if r.Epoch == s.newest.view().Epoch {
 			n.newest.floor = floor
 		}
-	case DoRefresh:
+	case ActionRefresh:
 		e.what = "refreshes"
-	case DoRetire:
+	case ActionRetire:
 		e.what = "retires"
 		at.keys = Head{Keys: at.keys}.Retire(r.Epoch).Keys
-	case DoDrop:
+	case ActionDrop:
 		e.what = "drops the rows of"
 		if at.keys == Retired {
 			at.row = Nothing
 		}
-	case DoDone:
+	case ActionDone:
 		n.compactors[i] = modelCompactor{over: true}
 		m.step(s, &n, event{who, "is done with floor", r.Gen}, nil)
 		return
 	}
 	reply.View = n.newest.view()
-	n.compactors[i].machine = c.machine.Got(reply)
+	n.compactors[i].machine = c.machine.Step(reply)
 	m.step(s, &n, e, nil)
 }
 
-// copy emits the parts of DoCopy: the older cells are read, one by one in any order, and the row that Compaction
+// copy emits the parts of ActionCopy: the older cells are read, one by one in any order, and the row that Compaction
 // selects is put into the newest, which refuses if it is not open.
 func (m *model) copy(s *state, i int, r Request) {
 	c, who := &s.compactors[i], int8(compacter+i)
@@ -597,7 +597,7 @@ func (m *model) copy(s *state, i int, r Request) {
 			panic(err)
 		}
 	}
-	n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{Fenced: refused})}
+	n.compactors[i] = modelCompactor{machine: c.machine.Step(Reply{Fenced: refused})}
 	m.step(s, &n, e, nil)
 }
 

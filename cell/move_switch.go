@@ -187,7 +187,7 @@ func arrive[T Store](ctx context.Context, db Database[T], cmap *Map, home Home) 
 		if err != nil || !head.arriving(home) {
 			return err
 		}
-		head.Home, head.Move, head.Told = Serving, "", max(head.Told, cmap.Epoch())
+		head.Home, head.Move, head.KnownEpoch = Serving, "", max(head.KnownEpoch, cmap.Epoch())
 		return errors.Join(putNewer(ctx, t, cmap.Epoch(), text), t.SetHead(ctx, head))
 	})
 }

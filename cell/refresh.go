@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// Learn processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have a
+// Observe processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have a
 // filter.
-func (c *Cells[T]) Learn(id ID, head Head) {
-	for told := c.told.Load(); head.Told > told; told = c.told.Load() {
-		if c.told.CompareAndSwap(told, head.Told) {
+func (c *Cells[T]) Observe(id ID, head Head) {
+	for knownEpoch := c.knownEpoch.Load(); head.KnownEpoch > knownEpoch; knownEpoch = c.knownEpoch.Load() {
+		if c.knownEpoch.CompareAndSwap(knownEpoch, head.KnownEpoch) {
 			break
 		}
 	}
@@ -25,7 +25,7 @@ func (c *Cells[T]) Learn(id ID, head Head) {
 }
 
 // Stale reports whether a cell knows of a newer map than the process: a Refresh is due.
-func (c *Cells[T]) Stale() bool { return c.told.Load() > c.Map().Epoch() }
+func (c *Cells[T]) Stale() bool { return c.knownEpoch.Load() > c.Map().Epoch() }
 
 // Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.
 // It never goes back to an older one. If neither yields a newer map, it returns the error of the authority, usually
@@ -131,17 +131,17 @@ func (c *Cells[T]) advance(m *Map) {
 	}
 }
 
-// turn lets one goroutine at a time do something; one success serves all callers that asked before it began.
-type turn struct {
+// refreshOnce lets one goroutine at a time do something; one success serves all callers that asked before it began.
+type refreshOnce struct {
 	held  chan struct{}
 	began atomic.Uint64
 	// served is the number of the last successful run; guarded by held.
 	served uint64
 }
 
-func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
+func newRefreshOnce() refreshOnce { return refreshOnce{held: make(chan struct{}, 1)} }
 
-func (t *turn) share(ctx context.Context, do func() error) error {
+func (t *refreshOnce) share(ctx context.Context, do func() error) error {
 	mine := t.began.Load() + 1
 	select {
 	case t.held <- struct{}{}:

@@ -38,7 +38,7 @@ func TestRefresh_WhileThisProcessMovesTheAuthority(t *testing.T) {
 		between = nil
 		refreshed = true
 		if err := update(t, b, cell.ID{}, cell.Database[cell.Store].Exclusive, func(s cell.Store) error {
-			return s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, Told: m.Epoch()})
+			return s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, KnownEpoch: m.Epoch()})
 		}); err != nil {
 			t.Error(err)
 		}
@@ -63,7 +63,7 @@ func fill(t *testing.T, c *process, m *cell.Map) {
 	}
 	if err := errors.Join(db.Identify(t.Context(), m.IdentityOf(cell.ID{}, "r")),
 		db.Exclusive(t.Context(), func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), m.Epoch(), text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, Told: m.Epoch()}))
+			return errors.Join(s.PutCellMap(t.Context(), m.Epoch(), text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: m.Epoch()}))
 		}), db.Close()); err != nil {
 		t.Fatal(err)
 	}

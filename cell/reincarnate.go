@@ -121,7 +121,7 @@ func (c *Cells[T]) reincarnate(ctx context.Context, id ID) error {
 		if err := c.refreshFrom(ctx, c.Map().spec.Authority); err != nil {
 			return err
 		}
-		head = head.Rejoin(id, c.Map())
+		head = head.RecoverFromReplica(id, c.Map())
 		seen, _ := c.seen(id) // another restore of the same backup may have begun the next one
 		head.Incarnation = max(head.Incarnation, seen.Incarnation) + 1
 		if err := t.SetHead(ctx, head); err != nil {

@@ -105,7 +105,7 @@ type KeyRoute struct {
 
 // Saw records the result of the probe of a generation: the state of its cell and the answer. It ignores a generation
 // without a probe.
-func (r *KeyRoute) Saw(gen int, state Keys, answer Answer) {
+func (r *KeyRoute) Saw(gen int, state KeyState, answer Answer) {
 	r.Asked, r.Saved = 0, 0
 	for i := range r.Probes {
 		p := &r.Probes[i]

@@ -122,7 +122,7 @@ func (c *simClient) failed(err error) {
 	switch {
 	case c.killed:
 		c.w.counts[sawKilled]++
-	case errors.Is(err, ErrUnknownOutcome):
+	case errors.Is(err, ErrCommitUnknown):
 		c.w.counts[sawRetry]++
 	}
 	if c.call != nil && c.w.history.broken(c.call) {

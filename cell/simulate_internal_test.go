@@ -97,7 +97,7 @@ type simTask struct {
 var (
 	errSimKilled = fmt.Errorf("killed")
 	errSimDown   = fmt.Errorf("%w: simulated", ErrUnavailable)
-	errSimLost   = fmt.Errorf("%w: simulated", ErrUnknownOutcome)
+	errSimLost   = fmt.Errorf("%w: simulated", ErrCommitUnknown)
 )
 
 func (w *simWorld) task(run func(*simTask)) *simTask {
@@ -124,8 +124,8 @@ type simServer struct {
 	m *Map
 }
 
-func (s *simServer) Map() *Map      { return s.m }
-func (s *simServer) Learn(ID, Head) {}
+func (s *simServer) Map() *Map        { return s.m }
+func (s *simServer) Observe(ID, Head) {}
 
 func (s *simServer) Refresh(context.Context) error {
 	if err := s.w.running.pause(); err != nil {
@@ -142,7 +142,7 @@ func (s *simServer) Refresh(context.Context) error {
 
 func (s *simServer) Cell(c ID) (Database[simTx], error) { return simDB{s.w.running, c}, nil }
 
-func (s *simServer) Lacks(c ID, k Key) bool {
+func (s *simServer) DefinitelyAbsent(c ID, k Key) bool {
 	cell := s.w.cell(c)
 	if !cell.filtered || cell.filter[k.Digest[0]] || s.w.rng.IntN(4) == 0 {
 		return false // none, or not loaded, or a false positive
@@ -220,7 +220,7 @@ func (db simDB) run(fn func(simTx) error, lost error) error {
 		return errSimDown
 	}
 	if c.back {
-		c.head, c.back = c.head.Rejoin(db.id, w.newest), false
+		c.head, c.back = c.head.RecoverFromReplica(db.id, w.newest), false
 		w.counts[sawRejoined]++
 	}
 	tx := &simTransaction{w: w, id: db.id, c: *c}

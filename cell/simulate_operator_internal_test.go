@@ -13,8 +13,8 @@ type simOperator struct {
 func (o *simOperator) run() {
 	for g := 1; g < o.gens; g++ {
 		if !o.machine(func(v View) (func() Request, func(Reply)) {
-			a := NewActivation(g, v)
-			return func() Request { return a.Want() }, func(r Reply) { a = a.Got(r) }
+			a := NewRollout(g, v)
+			return func() Request { return a.Next() }, func(r Reply) { a = a.Step(r) }
 		}, nil) {
 			return
 		}
@@ -22,13 +22,13 @@ func (o *simOperator) run() {
 			var c Compaction
 			o.machine(func(v View) (func() Request, func(Reply)) {
 				c = NewCompaction(floor, v)
-				return func() Request { return c.Want() }, func(r Reply) { c = c.Got(r) }
+				return func() Request { return c.Next() }, func(r Reply) { c = c.Step(r) }
 			}, &c)
 		}
 	}
 }
 
-// machine runs an Activation or a Compaction, and reports whether it finished. Now and then it restarts, as after a
+// machine runs an Rollout or a Compaction, and reports whether it finished. Now and then it restarts, as after a
 // crash.
 func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c *Compaction) bool {
 	for o.server.Refresh(ctx) != nil {
@@ -39,7 +39,7 @@ func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c 
 	want, got := begin(o.server.m.View())
 	for !o.killed {
 		r := want()
-		if r.Do == DoDone {
+		if r.Do == ActionDone {
 			if c == nil {
 				o.w.growing = false
 				o.w.counts[sawGrown]++
@@ -68,28 +68,28 @@ func (o *simOperator) step(r Request, c *Compaction) (Reply, error) {
 	w := o.w
 	gen := int(r.Gen)
 	switch r.Do {
-	case DoSeal:
+	case ActionSeal:
 		return Reply{}, o.heads(gen, func(h Head) Head { return h.Seal(r.Epoch) })
-	case DoRetire:
+	case ActionRetire:
 		return Reply{}, o.heads(gen, func(h Head) Head { return h.Retire(r.Epoch) })
-	case DoFilter:
+	case ActionFilter:
 		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, filterSim) })
-	case DoDrop:
+	case ActionDrop:
 		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, dropSim) })
-	case DoCopy:
+	case ActionCopy:
 		for k := range w.keys {
 			if reply, err := o.copy(k, r, *c); err != nil || reply.Fenced {
 				return reply, err
 			}
 		}
 		return Reply{}, nil
-	case DoAnnounce:
+	case ActionAnnounce:
 		return o.change(r, len(w.newest.gens)+1, w.newest.Current(), w.newest.Floor())
-	case DoPublish:
+	case ActionPublish:
 		return o.change(r, len(w.newest.gens), gen, w.newest.Floor())
-	case DoFloor:
+	case ActionFloor:
 		return o.change(r, len(w.newest.gens), w.newest.Current(), gen)
-	case DoRefresh:
+	case ActionRefresh:
 		return o.refresh()
 	}
 	return Reply{}, o.pause()
@@ -108,7 +108,7 @@ func (o *simOperator) change(r Request, gens, current, floor int) (Reply, error)
 	}
 	if w.newest.Epoch() == r.Epoch {
 		w.newest = w.maps[gens][current][floor]
-		w.growing = w.growing || r.Do == DoPublish
+		w.growing = w.growing || r.Do == ActionPublish
 	}
 	return o.refresh()
 }

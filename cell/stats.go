@@ -20,16 +20,16 @@ type Stats struct {
 }
 
 // MarshalText returns the word of String; its error is always nil.
-func (k Keys) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k KeyState) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText parses a word of String. After an error k is unchanged.
-func (k *Keys) UnmarshalText(b []byte) error { return unword(k, b, Open, Sealed, Retired) }
+func (k *KeyState) UnmarshalText(b []byte) error { return unword(k, b, Open, Sealed, Retired) }
 
 // MarshalText returns the word of String; its error is always nil.
-func (r Residence) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Placement) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText parses a word of String. After an error r is unchanged.
-func (r *Residence) UnmarshalText(b []byte) error { return unword(r, b, Serving, Moving, Moved) }
+func (r *Placement) UnmarshalText(b []byte) error { return unword(r, b, Serving, Moving, Moved) }
 
 func unword[T fmt.Stringer](to *T, word []byte, all ...T) error {
 	for _, v := range all {

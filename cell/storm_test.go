@@ -59,8 +59,8 @@ func (a *acked) count() int {
 	return len(a.puids)
 }
 
-// told fails if another puid was acknowledged for the key.
-func (a *acked) told(t *testing.T, k cell.Key, puid int64) {
+// knownEpoch fails if another puid was acknowledged for the key.
+func (a *acked) knownEpoch(t *testing.T, k cell.Key, puid int64) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,7 +155,7 @@ func work(t *testing.T, c *process, all *acked, r *rand.Rand) {
 		as, err := cell.NewDirectory(c).Put(ctx, keys)
 		for i := range as {
 			if err == nil {
-				all.told(t, keys[i], as[i].PUID)
+				all.knownEpoch(t, keys[i], as[i].PUID)
 			}
 		}
 		return
@@ -165,7 +165,7 @@ func work(t *testing.T, c *process, all *acked, r *rand.Rand) {
 		switch {
 		case err != nil:
 		case puids[i] != cell.Nothing:
-			all.told(t, keys[i], puids[i])
+			all.knownEpoch(t, keys[i], puids[i])
 		case before[i] != 0:
 			t.Errorf("a key with puid %d was not found", before[i])
 		}

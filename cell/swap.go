@@ -15,7 +15,7 @@ const copying = 30 * time.Second
 
 // Swap makes next the version after Map: one compare-and-swap in the authority. Copies for the other cells follow in
 // the background. The error is ErrMap if next may not follow (Append), ErrConflict if another process was first:
-// Refresh and begin again. After ErrUnknownOutcome, Refresh shows whether next was written.
+// Refresh and begin again. After ErrCommitUnknown, Refresh shows whether next was written.
 func (c *Cells[T]) Swap(ctx context.Context, next *Map) error {
 	old := c.Map()
 	if err := Append(old, next); err != nil {
@@ -53,7 +53,7 @@ func (c *Cells[T]) swap(ctx context.Context, old, next *Map) error {
 		if err := t.PutCellMap(ctx, next.Epoch(), text); err != nil {
 			return err
 		}
-		head.Told = max(head.Told, next.Epoch())
+		head.KnownEpoch = max(head.KnownEpoch, next.Epoch())
 		return t.SetHead(ctx, head)
 	})
 	if err != nil {
@@ -114,10 +114,10 @@ func putNewer[T Store](ctx context.Context, t T, epoch uint64, text []byte) erro
 // tell records in the head of a cell that a map of this epoch exists.
 func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 	head, err := t.Head(ctx)
-	if err != nil || head.Told >= epoch {
+	if err != nil || head.KnownEpoch >= epoch {
 		return err
 	}
-	head.Told = epoch
+	head.KnownEpoch = epoch
 	return t.SetHead(ctx, head)
 }
 
@@ -137,7 +137,7 @@ func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], of *Map, id ID) 
 	if err := db.View(ctx, func(t T) (err error) {
 		head, err = t.Head(ctx)
 		return err
-	}); err != nil || head.Told > 0 {
+	}); err != nil || head.KnownEpoch > 0 {
 		return err
 	}
 	text, err := m.MarshalJSON()
@@ -202,7 +202,7 @@ const attempts = 100
 func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
 	for n := 1; ; n++ {
 		err := do(c.Map())
-		if err == nil || n == attempts || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrUnknownOutcome) {
+		if err == nil || n == attempts || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrCommitUnknown) {
 			return err
 		}
 		if err := c.Refresh(ctx); err != nil {

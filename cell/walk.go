@@ -7,7 +7,7 @@ package cell
 // [Directory], in the simulator and in the model that explores every interleaving:
 //
 //	w := Walk{Op: WalkPut}.Start(view)
-//	for w.Want().Do != DoDone {
+//	for w.Want().Do != ActionDone {
 //		w = w.Got(reply to w.Want())
 //	}
 //	w.Answer()
@@ -24,7 +24,7 @@ type Walk struct {
 	// Op is the operation of the walk.
 	Op   Op
 	view View
-	do   Do
+	do   Action
 	gen  uint16
 	puid int64
 }
@@ -70,34 +70,34 @@ func (v View) skips(gen uint16) bool {
 	return behind < 64 && v.Skip>>behind&1 == 1
 }
 
-// Do is the next step of a Walk, an Activation or a Compaction.
-type Do uint8
+// Action is the next step of a Walk, an Rollout or a Compaction.
+type Action uint8
 
 // Steps on the cell of a generation, on the map, or on all cells.
 const (
-	DoDone    Do = iota // nothing more
-	DoRefresh           // the newest map, in Reply.View
+	ActionDone    Action = iota // nothing more
+	ActionRefresh               // the newest map, in Reply.View
 
-	// DoRead and the next two are one transaction each, in the key's cell of generation Gen.
-	DoRead // its state and row, from one snapshot
-	DoSeal // open becomes sealed, which waits for the writers in flight; then as DoRead
-	DoPut  // if the cell is open: the key gets a puid unless it has one; the row
+	// ActionRead and the next two are one transaction each, in the key's cell of generation Gen.
+	ActionRead // its state and row, from one snapshot
+	ActionSeal // open becomes sealed, which waits for the writers in flight; then as ActionRead
+	ActionPut  // if the cell is open: the key gets a puid unless it has one; the row
 
-	// DoMake and the following are steps of growth, on the cells of generation Gen; so is DoSeal.
-	DoMake     // the databases of the new generation
-	DoAnnounce // the next map lists generation Gen; the newest map after that
-	DoWait     // until generation Gen starts
-	DoPublish  // the next map makes generation Gen current; the newest map after that
-	DoFilter   // filters of sealed cells
-	DoCopy     // the rows of older generations that Compaction.Carry selects, into Gen
-	DoFloor    // the next map has the floor Gen; the newest map after that
-	DoRetire   // sealed becomes retired
-	DoDrop     // the key rows of retired cells are deleted
+	// ActionMake and the following are steps of growth, on the cells of generation Gen; so is ActionSeal.
+	ActionMake     // the databases of the new generation
+	ActionAnnounce // the next map lists generation Gen; the newest map after that
+	ActionWait     // until generation Gen starts
+	ActionPublish  // the next map makes generation Gen current; the newest map after that
+	ActionFilter   // filters of sealed cells
+	ActionCopy     // the rows of older generations that Compaction.Carry selects, into Gen
+	ActionFloor    // the next map has the floor Gen; the newest map after that
+	ActionRetire   // sealed becomes retired
+	ActionDrop     // the key rows of retired cells are deleted
 )
 
 // Request is the next step. It is atomic and may be repeated.
 type Request struct {
-	Do  Do
+	Do  Action
 	Gen uint16
 	// Epoch is that of the map that the request was routed with: a cell that knows a newer map may reject a write.
 	Epoch uint64
@@ -106,7 +106,7 @@ type Request struct {
 // Reply is the result of a Request.
 type Reply struct {
 	// Keys is the state of the cell, Row the puid of the key there, or Nothing.
-	Keys Keys
+	Keys KeyState
 	Row  int64
 	// Fresh reports that the request gave the key its puid.
 	Fresh bool
@@ -117,7 +117,7 @@ type Reply struct {
 	View View
 }
 
-// Lasting reports whether a reply to DoRead stays true and may be cached: the rows of a sealed cell never change, those
+// Lasting reports whether a reply to ActionRead stays true and may be cached: the rows of a sealed cell never change, those
 // of an open one may.
 func (r Reply) Lasting() bool {
 	return !r.Fenced && r.Keys == Sealed
@@ -129,7 +129,7 @@ func (w Walk) Start(v View) Walk {
 	if w.Op == WalkPost || w.Op == WalkPut && w.alone() {
 		return w.down() // the put itself returns the row of the current generation
 	}
-	w.do = DoRead
+	w.do = ActionRead
 	return w
 }
 
@@ -143,22 +143,22 @@ func (w Walk) alone() bool {
 	return true
 }
 
-// Want returns the next request of the walk.
-func (w Walk) Want() Request {
+// Next returns the next request of the walk.
+func (w Walk) Next() Request {
 	return Request{Do: w.do, Gen: w.gen, Epoch: w.view.Epoch}
 }
 
 // Answer returns the result of a finished walk: a puid, or Nothing.
 func (w Walk) Answer() int64 { return w.puid }
 
-// Got returns the walk after the reply to its request.
-func (w Walk) Got(r Reply) Walk {
+// Step returns the walk after the reply to its request.
+func (w Walk) Step(r Reply) Walk {
 	switch {
-	case w.do == DoRefresh:
+	case w.do == ActionRefresh:
 		return w.Start(r.View)
 	case r.Fenced:
 		return w.stale()
-	case w.do == DoPut:
+	case w.do == ActionPut:
 		return w.done(r.Row)
 	}
 	if w.Op == WalkPost {
@@ -181,7 +181,7 @@ func (w Walk) saw(r Reply) Walk {
 		return w.stale()
 	case !top && r.Keys == Open && w.Op != WalkLookup:
 		// No other writer may put the key there once the walk has passed, or both would.
-		w.do = DoSeal
+		w.do = ActionSeal
 		return w
 	}
 	return w.down()
@@ -192,23 +192,23 @@ func (w Walk) down() Walk {
 	for w.gen > w.view.Floor {
 		w.gen--
 		if !w.view.skips(w.gen) {
-			w.do = DoRead
+			w.do = ActionRead
 			return w
 		}
 	}
 	if w.Op == WalkLookup {
 		return w.done(Nothing)
 	}
-	w.do, w.gen = DoPut, w.view.Current
+	w.do, w.gen = ActionPut, w.view.Current
 	return w
 }
 
 func (w Walk) stale() Walk {
-	w.do = DoRefresh
+	w.do = ActionRefresh
 	return w
 }
 
 func (w Walk) done(puid int64) Walk {
-	w.do, w.puid = DoDone, puid
+	w.do, w.puid = ActionDone, puid
 	return w
 }

@@ -18,9 +18,9 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 	}
 	var err error
 	switch r.Do {
-	case DoSeal:
+	case ActionSeal:
 		err = db.Exclusive(ctx, fn)
-	case DoPut:
+	case ActionPut:
 		err = db.Update(ctx, fn)
 	default:
 		err = db.View(ctx, fn)
@@ -40,12 +40,12 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 	if err != nil {
 		return nil, head, err
 	}
-	switch writes := r.Do == DoPut; {
+	switch writes := r.Do == ActionPut; {
 	case writes && !head.Admits(r.Epoch), !writes && head.Home != Serving:
 		return fenced(len(keys)), head, nil
 	case writes:
 		return r.put(ctx, tx, head, keys)
-	case r.Do == DoSeal:
+	case r.Do == ActionSeal:
 		if sealed := head.Seal(r.Epoch); sealed != head {
 			head, err = sealed, tx.SetHead(ctx, sealed)
 		}

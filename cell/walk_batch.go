@@ -18,10 +18,10 @@ const retries = 10
 // one transaction.
 type batch[T Store] struct {
 	dir   *Directory[T]
-	trips []trip
+	trips []operation
 }
 
-type trip struct {
+type operation struct {
 	key   Key
 	walk  Walk
 	puid  int64
@@ -35,7 +35,7 @@ type trip struct {
 }
 
 func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
-	b := &batch[T]{dir: d, trips: make([]trip, len(keys))}
+	b := &batch[T]{dir: d, trips: make([]operation, len(keys))}
 	for i, k := range keys {
 		t := &b.trips[i]
 		t.key, t.walk = k, Walk{Op: op}
@@ -47,7 +47,7 @@ func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
 }
 
 // drive continues all walks until each is done, has failed, or requests until, which the caller does itself.
-func (b *batch[T]) drive(ctx context.Context, until Do) {
+func (b *batch[T]) drive(ctx context.Context, until Action) {
 	for {
 		groups, stale := b.gather(until)
 		if len(groups) == 0 && len(stale) == 0 {
@@ -68,12 +68,12 @@ type group struct {
 
 // member is a walk of a group; ahead means that it may make the request next.
 type member struct {
-	*trip
+	*operation
 	ahead bool
 }
 
 // gather groups the requests of the walks, in their order, and returns the walks that need a newer map.
-func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
+func (b *batch[T]) gather(until Action) (groups []*group, stale []*operation) {
 	type wanted struct {
 		cell ID
 		Request
@@ -84,8 +84,8 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 		if t.err != nil || t.puid != Nothing {
 			continue
 		}
-		if r := t.walk.Want(); r == t.aheadFor && t.ahead.Lasting() {
-			t.walk = t.walk.Got(t.ahead)
+		if r := t.walk.Next(); r == t.aheadFor && t.ahead.Lasting() {
+			t.walk = t.walk.Step(t.ahead)
 		}
 		join := func(r Request, ahead bool) {
 			c := m.Key(int(r.Gen), t.key.Position())
@@ -100,13 +100,13 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 			}
 			g.keys, g.members = append(g.keys, t.key), append(g.members, member{t, ahead})
 		}
-		switch r := t.walk.Want(); r.Do {
-		case DoDone:
+		switch r := t.walk.Next(); r.Do {
+		case ActionDone:
 			b.found(t)
 		case until:
-		case DoRefresh:
+		case ActionRefresh:
 			stale = append(stale, t)
-		case DoRead:
+		case ActionRead:
 			join(r, false)
 			// If this cell has no row, the walk continues with the next; if that one is known to be sealed, it can be
 			// read at the same time.
@@ -114,7 +114,7 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 			if b.dir.facts.isSealed(m.Key(int(r.Gen), t.key.Position())) {
 				nothing.Keys = Sealed
 			}
-			if next := t.walk.Got(nothing).Want(); next.Do == DoRead {
+			if next := t.walk.Step(nothing).Next(); next.Do == ActionRead {
 				join(next, true)
 			}
 		default:
@@ -124,7 +124,7 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 	return groups, stale
 }
 
-func (b *batch[T]) found(t *trip) {
+func (b *batch[T]) found(t *operation) {
 	if t.puid = t.walk.Answer(); t.puid != Nothing {
 		b.dir.Know(t.key, t.puid)
 	}
@@ -165,19 +165,19 @@ func (b *batch[T]) askOne(ctx context.Context, g *group) {
 	for i, t := range g.members {
 		switch {
 		case t.ahead && err == nil:
-			t.trip.ahead, t.aheadFor = replies[i], g.request
+			t.operation.ahead, t.aheadFor = replies[i], g.request
 		case t.ahead:
 		case err != nil:
 			t.err = err
 		default:
-			t.walk = t.walk.Got(replies[i])
+			t.walk = t.walk.Step(replies[i])
 			t.fresh = replies[i].Fresh
 		}
 	}
 }
 
 // refresh reads the newest map and restarts walks with it.
-func (b *batch[T]) refresh(ctx context.Context, stale []*trip) {
+func (b *batch[T]) refresh(ctx context.Context, stale []*operation) {
 	if len(stale) == 0 {
 		return
 	}
@@ -198,7 +198,7 @@ func (b *batch[T]) refresh(ctx context.Context, stale []*trip) {
 			t.err = fmt.Errorf("%w: the newest that can be had, epoch %d, is refused by the cells of a key",
 				ErrStaleMap, b.dir.src.Map().Epoch())
 		default:
-			t.walk = t.walk.Got(Reply{View: b.dir.view(t.walk.Op, t.key)})
+			t.walk = t.walk.Step(Reply{View: b.dir.view(t.walk.Op, t.key)})
 		}
 	}
 }

@@ -7,9 +7,9 @@ import "sync"
 // remembered is how many puids of keys a directory caches, at most twice that: 32 bytes each.
 const remembered = 1 << 15
 
-// facts caches what stays true for ever: that a cell is sealed, and the puid of a key. It does not cache that an open
+// hintCache caches what stays true for ever: that a cell is sealed, and the puid of a key. It does not cache that an open
 // cell lacks a key.
-type facts struct {
+type hintCache struct {
 	mu     sync.RWMutex
 	closed map[ID]bool
 	// silent are cells that did not answer the last request.
@@ -20,7 +20,7 @@ type facts struct {
 }
 
 // sealed records that a cell is sealed or retired.
-func (f *facts) sealed(c ID) {
+func (f *hintCache) sealed(c ID) {
 	if f.isSealed(c) {
 		return
 	}
@@ -32,7 +32,7 @@ func (f *facts) sealed(c ID) {
 	f.closed[c] = true
 }
 
-func (f *facts) isSealed(c ID) bool {
+func (f *hintCache) isSealed(c ID) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.closed[c]
@@ -40,7 +40,7 @@ func (f *facts) isSealed(c ID) bool {
 
 // answered records whether a cell answered the last request. This is not a permanent fact, but a reason not to wait for
 // a cell that may not be needed.
-func (f *facts) answered(c ID, did bool) {
+func (f *hintCache) answered(c ID, did bool) {
 	f.mu.RLock()
 	same := f.silent[c] == !did
 	f.mu.RUnlock()
@@ -60,14 +60,14 @@ func (f *facts) answered(c ID, did bool) {
 }
 
 // mayReadAhead reports whether the cell is sealed, so that its reply stays valid, and likely to answer.
-func (f *facts) mayReadAhead(c ID) bool {
+func (f *hintCache) mayReadAhead(c ID) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.closed[c] && !f.silent[c]
 }
 
 // puid returns the cached puid of a key, or Nothing.
-func (f *facts) puid(k Key) int64 {
+func (f *hintCache) puid(k Key) int64 {
 	f.mu.RLock()
 	puid, isYoung := f.young[k]
 	if !isYoung {
@@ -81,7 +81,7 @@ func (f *facts) puid(k Key) int64 {
 }
 
 // found caches the puid of a key.
-func (f *facts) found(k Key, puid int64) {
+func (f *hintCache) found(k Key, puid int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.young) >= remembered || f.young == nil {
@@ -90,7 +90,7 @@ func (f *facts) found(k Key, puid int64) {
 	f.young[k] = puid
 }
 
-func (f *facts) forget(k Key) {
+func (f *hintCache) forget(k Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.young, k)

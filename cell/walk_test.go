@@ -10,15 +10,15 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-var doNames = map[cell.Do]string{
-	cell.DoDone: "done", cell.DoRefresh: "refresh",
-	cell.DoRead: "read", cell.DoSeal: "seal", cell.DoPut: "put",
-	cell.DoMake: "make", cell.DoAnnounce: "announce", cell.DoWait: "wait", cell.DoPublish: "publish",
-	cell.DoFilter: "filter", cell.DoCopy: "copy", cell.DoFloor: "floor", cell.DoRetire: "retire", cell.DoDrop: "drop",
+var doNames = map[cell.Action]string{
+	cell.ActionDone: "done", cell.ActionRefresh: "refresh",
+	cell.ActionRead: "read", cell.ActionSeal: "seal", cell.ActionPut: "put",
+	cell.ActionMake: "make", cell.ActionAnnounce: "announce", cell.ActionWait: "wait", cell.ActionPublish: "publish",
+	cell.ActionFilter: "filter", cell.ActionCopy: "copy", cell.ActionFloor: "floor", cell.ActionRetire: "retire", cell.ActionDrop: "drop",
 }
 
 func request(r cell.Request) string {
-	if r.Do == cell.DoDone || r.Do == cell.DoRefresh {
+	if r.Do == cell.ActionDone || r.Do == cell.ActionRefresh {
 		return doNames[r.Do]
 	}
 	return fmt.Sprintf("%s g%d", doNames[r.Do], r.Gen)
@@ -26,13 +26,13 @@ func request(r cell.Request) string {
 
 // story returns the requests of a machine, in order, for these replies.
 func story[M interface {
-	Want() cell.Request
-	Got(cell.Reply) M
+	Next() cell.Request
+	Step(cell.Reply) M
 }](m M, replies ...cell.Reply) string {
-	steps := []string{request(m.Want())}
+	steps := []string{request(m.Next())}
 	for _, r := range replies {
-		m = m.Got(r)
-		steps = append(steps, request(m.Want()))
+		m = m.Step(r)
+		steps = append(steps, request(m.Next()))
 	}
 	return strings.Join(steps, ", ")
 }
@@ -84,9 +84,9 @@ func TestWalk_Stories(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 		for _, r := range c.replies {
-			w = w.Got(r)
+			w = w.Step(r)
 		}
-		if w.Want().Do == cell.DoDone && w.Answer() != c.answer {
+		if w.Next().Do == cell.ActionDone && w.Answer() != c.answer {
 			t.Errorf("%s: answer %d, want %d", c.name, w.Answer(), c.answer)
 		}
 	}
@@ -113,7 +113,7 @@ func TestActivation_Stories(t *testing.T) {
 		{"behind another", view(3, 0, 0), []cell.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0))}, "wait g1, publish g1, wait g2, publish g2, seal g0"},
 		{"current", view(3, 2, 1), []cell.Reply{done, done}, "seal g1, filter g1, done"},
 	} {
-		if got := story(cell.NewActivation(2, c.view), c.replies...); got != c.want {
+		if got := story(cell.NewRollout(2, c.view), c.replies...); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -185,15 +185,15 @@ func TestT7_Hops(t *testing.T) {
 		asked, keys, weight := 0.0, 0.0, 1.0
 		for lives := range uint16(gens) {
 			w, n := cell.Walk{}.Start(view(gens, gens-1, 0)), 0
-			for ; w.Want().Do == cell.DoRead; n++ {
+			for ; w.Next().Do == cell.ActionRead; n++ {
 				reply := cell.Reply{Keys: cell.Sealed}
-				if w.Want().Gen == gens-1 {
+				if w.Next().Gen == gens-1 {
 					reply.Keys = cell.Open
 				}
-				if w.Want().Gen == lives {
+				if w.Next().Gen == lives {
 					reply.Row = 1
 				}
-				w = w.Got(reply)
+				w = w.Step(reply)
 			}
 			asked, keys, weight = asked+float64(n)*weight, keys+weight, weight*r
 		}
@@ -204,7 +204,7 @@ func TestT7_Hops(t *testing.T) {
 	// Generations beyond the 64th are read, whatever a filter says.
 	many := view(100, 99, 0)
 	many.Skip = ^uint64(0)
-	if got := (cell.Walk{}).Start(many).Got(cell.Reply{}).Want(); got.Gen != 34 {
+	if got := (cell.Walk{}).Start(many).Step(cell.Reply{}).Next(); got.Gen != 34 {
 		t.Errorf("after 64 filters generation %d is asked, want 34", got.Gen)
 	}
 }

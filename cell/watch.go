@@ -57,7 +57,7 @@ const (
 func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) error {
 	var head Head
 	var epoch uint64
-	var told map[ID]Pulse
+	var knownEpoch map[ID]Pulse
 	if err := db.View(ctx, func(t T) (err error) {
 		if head, err = t.Head(ctx); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 		if epoch, _, err = t.CellMap(ctx); err != nil {
 			return err
 		}
-		told, err = t.Witnesses(ctx)
+		knownEpoch, err = t.Witnesses(ctx)
 		return err
 	}); err != nil {
 		return err
@@ -86,13 +86,13 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 			return fmt.Errorf("%w: cell %v at %s is at %v, and the directory has no note of it: it was restored without its file of witnesses: put all files back, or accept what is there with locus cell restored",
 				ErrWentBack, id, at, p)
 		}
-		if newest := max(epoch, head.Told, head.Epoch); c.Map() != nil && newest > c.Map().Epoch() && id != c.Map().spec.Authority {
+		if newest := max(epoch, head.KnownEpoch, head.Epoch); c.Map() != nil && newest > c.Map().Epoch() && id != c.Map().spec.Authority {
 			if err := c.overtaken(ctx, id, newest); err != nil {
 				return err
 			}
 		}
 	}
-	c.learned(id, p, told)
+	c.learned(id, p, knownEpoch)
 	return c.note(id, p)
 }
 
@@ -135,12 +135,12 @@ func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
 
 // learned records the pulse of a cell and the pulses that it has stored of others. Cells whose pulse rose by this are
 // checked by the next beat.
-func (c *Cells[T]) learned(id ID, p Pulse, told map[ID]Pulse) {
+func (c *Cells[T]) learned(id ID, p Pulse, knownEpoch map[ID]Pulse) {
 	w := &c.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.raise(id, p)
-	for other, q := range told {
+	for other, q := range knownEpoch {
 		if other != id && w.raise(other, q) && c.opts.Beat > 0 {
 			w.due[other] = true
 		}
@@ -235,9 +235,9 @@ func (c *Cells[T]) beat(patience time.Duration) {
 		}
 	}
 	w.mu.Lock()
-	told := slices.Collect(maps.Keys(w.unsaid))
+	knownEpoch := slices.Collect(maps.Keys(w.unsaid))
 	w.mu.Unlock()
-	c.apiece(ctx, told, c.attest)
+	c.apiece(ctx, knownEpoch, c.attest)
 }
 
 // apiece calls do for cells, continues after errors, and reports them as events.

@@ -49,7 +49,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 		c.Cells, c.whole = h.engine.Map().Cells(), true
 	}
 	err := h.engine.Resolver.Check(ctx, resolve.Checking{Cells: c.Cells, Repair: c.Repair, Report: found, Progress: progress})
-	if errors.Is(err, resolve.ErrSwitching) {
+	if errors.Is(err, resolve.ErrMigrating) {
 		return err
 	}
 	for _, id := range c.Cells {
@@ -89,29 +89,29 @@ func (c *cellCheck) tell(p CheckProgress) error {
 }
 
 const (
-	checkedSpans   = 200
+	checkedBuckets = 200
 	adviceCounters = "it was counted and cannot be counted again; a backup of the cell may have it"
 )
 
-// counters compares the spans of a cell page by page, each page in one snapshot.
+// counters compares the buckets of a cell page by page, each page in one snapshot.
 func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 	for _, of := range []struct {
 		name   string
-		verify func(context.Context, resolve.Tx, []counter.SpanKey) ([]counter.Damage, error)
+		verify func(context.Context, resolve.Tx, []counter.BucketKey) ([]counter.Damage, error)
 	}{
-		{"counter_day", spansOf(counter.Days)},
-		{"counter_hour", spansOf(counter.Hours)},
-		{"gauge_day", spansOf(counter.GaugeDays)},
-		{"gauge_quarter", spansOf(counter.GaugeQuarters)},
-		{"counter_closed", func(ctx context.Context, tx resolve.Tx, keys []counter.SpanKey) ([]counter.Damage, error) {
-			return counter.VerifyClosed(ctx, tx, keys)
+		{"counter_day", bucketsOf(counter.Days)},
+		{"counter_hour", bucketsOf(counter.Hours)},
+		{"gauge_day", bucketsOf(counter.GaugeDays)},
+		{"gauge_quarter", bucketsOf(counter.GaugeQuarters)},
+		{"counter_compacted", func(ctx context.Context, tx resolve.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
+			return counter.VerifyCompacted(ctx, tx, keys)
 		}},
 	} {
 		n := 0
 		if err := c.pages(ctx, id, of.name, func(tx resolve.Tx, rows [][]any) (found []Difference, err error) {
-			keys := make([]counter.SpanKey, len(rows))
+			keys := make([]counter.BucketKey, len(rows))
 			for i, row := range rows {
-				keys[i] = counter.SpanKey(row[0].(int64))
+				keys[i] = counter.BucketKey(row[0].(int64))
 			}
 			damages, err := of.verify(ctx, tx, keys)
 			for _, d := range damages {
@@ -131,8 +131,8 @@ func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 	return c.pages(ctx, id, "metric", func(_ resolve.Tx, rows [][]any) ([]Difference, error) { return c.metrics(ctx, id, rows) })
 }
 
-func spansOf(table counter.Table) func(context.Context, resolve.Tx, []counter.SpanKey) ([]counter.Damage, error) {
-	return func(ctx context.Context, tx resolve.Tx, keys []counter.SpanKey) ([]counter.Damage, error) {
+func bucketsOf(table counter.Table) func(context.Context, resolve.Tx, []counter.BucketKey) ([]counter.Damage, error) {
+	return func(ctx context.Context, tx resolve.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
 		return counter.Verify(ctx, tx, table, keys)
 	}
 }
@@ -167,7 +167,7 @@ func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look fu
 		var rows [][]any
 		var found []Difference
 		if err := c.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
-			if rows, err = tx.ReadRows(ctx, table, after, checkedSpans); err == nil && len(rows) > 0 {
+			if rows, err = tx.ReadRows(ctx, table, after, checkedBuckets); err == nil && len(rows) > 0 {
 				found, err = look(tx, rows)
 			}
 			return err

@@ -44,10 +44,10 @@ type Status struct {
 	Kinds  []KindStatus `json:"kinds"`
 	// Documents is the document database beside the cells, "" if there is none.
 	Documents string `json:"documents,omitempty"`
-	// Switching is the kind whose records are being resolved again, "" if there is none. Switched is how many records
+	// Migrating is the kind whose records are being resolved again, "" if there is none. Switched is how many records
 	// are done.
-	Switching string `json:"switching,omitempty"`
-	Switched  int    `json:"switched,omitempty"`
+	Migrating string `json:"migrating,omitempty"`
+	Migrated  int    `json:"migrated,omitempty"`
 	// Epoch is the version of the cell map, which covers ids up to Until. Generation takes new keys, Floor is the
 	// oldest generation that still holds keys, and Generations is their number.
 	Epoch       uint64        `json:"epoch"`
@@ -69,7 +69,7 @@ type Status struct {
 type KindStatus struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
-	Pack    string `json:"pack"` // hash of the name statistics
+	Terms   string `json:"term_frequencies"` // hash of the name statistics
 }
 
 // CellStatus is the state of one cell.
@@ -87,7 +87,7 @@ func (h *Handle) kindStatus() []KindStatus {
 	var kinds []KindStatus
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
 		schema := k.Matcher.Schema()
-		kinds = append(kinds, KindStatus{schema.Kind, schema.Version, fmt.Sprintf("%016x", k.Matcher.Pack().Hash())})
+		kinds = append(kinds, KindStatus{schema.Kind, schema.Version, fmt.Sprintf("%016x", k.Matcher.TermFrequencies().Hash())})
 	}
 	return kinds
 }
@@ -107,7 +107,7 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 		status.Queue = h.engine.Queue.Waiting()
 	}
 	if c := h.engine.Resolver.Rules().Change(); c != nil {
-		status.Switching, status.Switched = c.Kind, c.Records()
+		status.Migrating, status.Migrated = c.Kind, c.Records()
 	}
 	errs := make([]error, len(ids))
 	engine.Parallel(len(ids), func(i int) {

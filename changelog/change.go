@@ -40,11 +40,11 @@ type Cause string
 
 // The causes. A change made by a batch of several writes has the cause of its own records.
 const (
-	CausePut      Cause = "put"      // a record was put
-	CauseDelete   Cause = "delete"   // a record was deleted
-	CauseDecision Cause = "decision" // a person decided about a record, or withdrew a decision
-	CauseRedo     Cause = "redo"     // work was completed that a crash or an unavailable cell had left undone
-	CausePack     Cause = "pack"     // records are resolved with other rules
+	CausePut      Cause = "put"              // a record was put
+	CauseDelete   Cause = "delete"           // a record was deleted
+	CauseDecision Cause = "decision"         // a person decided about a record, or withdrew a decision
+	CauseRedo     Cause = "redo"             // work was completed that a crash or an unavailable cell had left undone
+	CauseTerms    Cause = "term_frequencies" // records are resolved with other rules
 )
 
 // Version is a record at one of its versions.

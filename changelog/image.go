@@ -24,8 +24,8 @@ type Image struct {
 
 // The outcomes of a record's image.
 const (
-	Founded = "founded" // the record is the anchor of its entity
-	Joined  = "joined"  // the record is a later member
+	OutcomeCreated = "created" // the record is the anchor of its entity
+	OutcomeMatched = "matched" // the record is a later member
 )
 
 // ImageOf returns the image of an entity with the named attributes; many reports whether an attribute has many
@@ -63,9 +63,9 @@ func ImageOfRecord(r *entity.Record, attributes []string) *Image {
 	if r == nil || r.Deleted() {
 		return nil
 	}
-	im := &Image{Kind: r.Kind, Sources: []string{r.Source}, Outcome: Founded, Attributes: make(entity.Attributes, len(attributes))}
+	im := &Image{Kind: r.Kind, Sources: []string{r.Source}, Outcome: OutcomeCreated, Attributes: make(entity.Attributes, len(attributes))}
 	if r.Anchor != r.PUID {
-		im.Outcome = Joined
+		im.Outcome = OutcomeMatched
 	}
 	for _, name := range attributes {
 		if values := r.Attributes[name]; len(values) > 0 {

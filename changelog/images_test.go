@@ -87,12 +87,12 @@ func TestImageOf(t *testing.T) {
 	}
 
 	r := &entity.Record{PUID: 7, Ref: entity.Ref{Source: "osm", Key: "1"}, Anchor: 7, Attributes: entity.Attributes{"name": {"Joe's"}, "city": {"Oakland"}}}
-	want = &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.Founded, Attributes: entity.Attributes{"city": {"Oakland"}}}
+	want = &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.OutcomeCreated, Attributes: entity.Attributes{"city": {"Oakland"}}}
 	if diff := cmp.Diff(want, changelog.ImageOfRecord(r, []string{"city", "nothing"})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	r.Anchor = 5
-	if got := changelog.ImageOfRecord(r, nil); got.Outcome != changelog.Joined || len(got.Attributes) > 0 {
+	if got := changelog.ImageOfRecord(r, nil); got.Outcome != changelog.OutcomeMatched || len(got.Attributes) > 0 {
 		t.Errorf("a later member is %+v", got)
 	}
 	r.Attributes = nil

@@ -103,7 +103,7 @@ func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity
 		}
 		following = append(following, some...)
 	}
-	return h.lead(ctx, states, following)
+	return h.resolveRedirects(ctx, states, following)
 }
 
 // ListStates returns the states of the ids of a cell in order, those after the given id; next is the After of the next
@@ -127,7 +127,7 @@ func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, 
 		return births, ids, err
 	})
 	if err == nil {
-		page, err = h.lead(ctx, nil, some)
+		page, err = h.resolveRedirects(ctx, nil, some)
 	}
 	if more && err == nil {
 		next = page[len(page)-1].ID
@@ -190,15 +190,15 @@ func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(resolve.T
 		if b != nil {
 			rec = records[b.PUID]
 		}
-		if err := h.lives(ctx, &states[i], b, rec, entities); err != nil {
+		if err := h.stateOf(ctx, &states[i], b, rec, entities); err != nil {
 			return nil, err
 		}
 	}
 	return states, nil
 }
 
-// lives sets the state of a birth, given its record, if it exists, and the entities of the cell.
-func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record, entities map[entity.PUID]*entity.Entity) error {
+// stateOf sets the state of a birth, given its record, if it exists, and the entities of the cell.
+func (h *Handle) stateOf(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record, entities map[entity.PUID]*entity.Entity) error {
 	switch {
 	case b == nil:
 		to.Kind = mirror.Unknown
@@ -232,9 +232,9 @@ func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entit
 	return nil
 }
 
-// lead resolves redirects of live records. A redirect is final only if the target entity lists the record; until then a
+// resolveRedirects resolves redirects of live records. A redirect is final only if the target entity lists the record; until then a
 // merge or a split is in progress.
-func (h *Handle) lead(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
+func (h *Handle) resolveRedirects(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
 	var anchors []entity.PUID
 	for _, l := range following {
 		if l.anchor != 0 {

@@ -137,10 +137,10 @@ func (c *Client) Hit(ctx context.Context, metric counter.Metric) error {
 }
 
 // Add counts hits and returns when they are durable. The result of each hit is nil, or the reason why it was not
-// counted, or wraps counter.ErrUnconfirmed. Hits without a time get the current time. If the error is not nil,
+// counted, or wraps counter.ErrCommitUnknown. Hits without a time get the current time. If the error is not nil,
 // nothing was sent.
 //
-// When the context ends, hits not sent yet are taken back, and the others are unconfirmed: the client continues
+// When the context ends, hits not sent yet are taken back, and the outcome of the others is unknown: the client continues
 // to send them.
 func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
 	of := &call{left: len(hits), done: make(chan struct{})}
@@ -174,7 +174,7 @@ func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
 	results := make([]error, len(all))
 	for i, p := range all {
 		if results[i] = p.result; p.state != answered {
-			results[i] = fmt.Errorf("%w: %w", counter.ErrUnconfirmed, context.Cause(ctx))
+			results[i] = fmt.Errorf("%w: %w", counter.ErrCommitUnknown, context.Cause(ctx))
 		}
 	}
 	return results, nil
@@ -247,7 +247,7 @@ func (c *Client) poke() {
 }
 
 // Close refuses further hits, and returns when all accepted ones are answered. When the context ends, the rest is
-// given up: unsent hits were not counted, the others are unconfirmed.
+// given up: unsent hits were not counted, the outcome of the others is unknown.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true

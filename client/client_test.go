@@ -38,11 +38,11 @@ func shut(t *testing.T, c *client.Client) {
 	}
 }
 
-// Whatever is lost on the way, an acknowledged hit counts once, a refused one never, and an unconfirmed one at
+// Whatever is lost on the way, an acknowledged hit counts once, a refused one never, and an commit_unknown one at
 // most once.
 func TestP02_ClientCountsOnce(t *testing.T) {
 	t.Parallel()
-	fates := []string{"", "", "", "lost before", "lost after", "overloaded", "draining", "proxy", "unconfirmed", "cut", "no connection"}
+	fates := []string{"", "", "", "lost before", "lost after", "overloaded", "draining", "proxy", "commit_unknown", "cut", "no connection"}
 	for seed := range uint64(9) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, seed))
@@ -77,7 +77,7 @@ func TestP02_ClientCountsOnce(t *testing.T) {
 							case err == nil:
 								least[string(hits[j].Metric)] += hits[j].N
 								most[string(hits[j].Metric)] += hits[j].N
-							case errors.Is(err, counter.ErrUnconfirmed):
+							case errors.Is(err, counter.ErrCommitUnknown):
 								most[string(hits[j].Metric)] += hits[j].N
 							}
 						}
@@ -151,7 +151,7 @@ func TestClient_LargeCalls(t *testing.T) {
 	})
 }
 
-// A caller that gives up takes back its unsent hits; sent ones are unconfirmed, and count nevertheless.
+// A caller that gives up takes back its unsent hits; sent ones are commit_unknown, and count nevertheless.
 func TestClient_WhoGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestClient_WhoGivesUp(t *testing.T) {
 		var work sync.WaitGroup
 		work.Go(func() {
 			results, err := c.Add(ctx, []counter.Hit{{Metric: "sent", N: 1}})
-			if err != nil || !errors.Is(results[0], counter.ErrUnconfirmed) {
+			if err != nil || !errors.Is(results[0], counter.ErrCommitUnknown) {
 				t.Errorf("%v, %v", results, err)
 			}
 		})
@@ -184,7 +184,7 @@ func TestClient_WhoGivesUp(t *testing.T) {
 }
 
 // If the server is unreachable nothing is counted, and clients report this after their patience; if it does not
-// reply, hits are unconfirmed. Close does not wait forever.
+// reply, hits are commit_unknown. Close does not wait forever.
 func TestClient_ServerIsGone(t *testing.T) {
 	t.Parallel()
 	for fate, unsure := range map[string]bool{"no connection": false, "lost before": true, "overloaded": false, "proxy": true} {
@@ -194,7 +194,7 @@ func TestClient_ServerIsGone(t *testing.T) {
 			c := connect(t, s, client.Options{Patience: time.Minute, Rand: func() float64 { return 0.5 }})
 			begin := time.Now()
 			err := c.Hit(t.Context(), "m")
-			if took := time.Since(begin); err == nil || errors.Is(err, counter.ErrUnconfirmed) != unsure || took < 50*time.Second || took > time.Minute || s.requests < 20 || s.requests > 60 {
+			if took := time.Since(begin); err == nil || errors.Is(err, counter.ErrCommitUnknown) != unsure || took < 50*time.Second || took > time.Minute || s.requests < 20 || s.requests > 60 {
 				t.Errorf("%s: %v after %v and %d requests", fate, err, took, s.requests)
 			}
 			go func() { _ = c.Hit(t.Context(), "m") }()

@@ -16,5 +16,5 @@
 // were not answered when the process ends are lost.
 //
 // The results are those of package counter: nil is durable, errors.Is matches counter.ErrTooOld and the others,
-// and counter.ErrUnconfirmed is the only error after which a hit may have been counted.
+// and counter.ErrCommitUnknown is the only error after which a hit may have been counted.
 package client

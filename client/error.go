@@ -27,8 +27,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%s)", e.Detail, e.Code)
 // sentinels maps codes to errors of package counter.
 var sentinels = map[string]error{
 	"too_old": counter.ErrTooOld, "in_future": counter.ErrInFuture, "counter_overflow": counter.ErrOverflow, "no_room": counter.ErrQuota,
-	"key_reused": counter.ErrKeyReused, "conflict": counter.ErrSequence, "unconfirmed": counter.ErrUnconfirmed,
-	"overloaded": counter.ErrOverloaded, "draining": counter.ErrClosed, "internal": counter.ErrUnconfirmed,
+	"key_reused": counter.ErrKeyReused, "conflict": counter.ErrSequence, "commit_unknown": counter.ErrCommitUnknown,
+	"overloaded": counter.ErrOverloaded, "draining": counter.ErrClosed, "internal": counter.ErrCommitUnknown,
 }
 
 // Unwrap lets errors.Is match the errors of package counter.
@@ -36,7 +36,7 @@ func (e *Error) Unwrap() error { return sentinels[e.Code] }
 
 // passing has the codes of temporary errors: the hit may be sent again.
 var passing = map[string]bool{
-	"overloaded": true, "unavailable": true, "draining": true, "stale_map": true, "unconfirmed": true, "internal": true, "timeout": true, "lease_lost": true,
+	"overloaded": true, "unavailable": true, "draining": true, "stale_map": true, "commit_unknown": true, "internal": true, "timeout": true, "lease_lost": true,
 }
 
 // refusal returns the error of a response other than 200. If a proxy may have sent it, the outcome is unknown.
@@ -47,7 +47,7 @@ func refusal(status int, text []byte) error {
 	}
 	e = &Error{Code: "status", Detail: fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)), Status: status}
 	if status >= http.StatusInternalServerError || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {
-		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, e)
+		return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, e)
 	}
 	return e
 }
@@ -57,28 +57,28 @@ func unanswered(err error) error {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return &Error{Code: "unavailable", Detail: err.Error(), Outcome: "not_applied"}
 	}
-	return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
+	return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, err)
 }
 
 // final reports whether an error is permanent.
 func final(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return !passing[e.Code] && !errors.Is(err, counter.ErrUnconfirmed)
+		return !passing[e.Code] && !errors.Is(err, counter.ErrCommitUnknown)
 	}
-	return !errors.Is(err, counter.ErrUnconfirmed)
+	return !errors.Is(err, counter.ErrCommitUnknown)
 }
 
 // unsure reports whether a hit may have been counted despite an error.
-func unsure(err error) bool { return errors.Is(err, counter.ErrUnconfirmed) }
+func unsure(err error) bool { return errors.Is(err, counter.ErrCommitUnknown) }
 
 // decided reports whether the hit's cell has refused it after checking that it was not counted before. For a hit
 // that is too old, the record may be gone.
 func decided(err error) bool { return final(err) && !errors.Is(err, counter.ErrTooOld) }
 
-// unconfirmedIf wraps an error in ErrUnconfirmed if an earlier reply was lost.
+// unconfirmedIf wraps an error in ErrCommitUnknown if an earlier reply was lost.
 func unconfirmedIf(lost bool, err error) error {
 	if lost && !unsure(err) {
-		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
+		return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, err)
 	}
 	return err
 }

@@ -198,7 +198,7 @@ func (c *Client) post(ctx context.Context, body []byte, hits int) (results []err
 	err = errors.Join(err, reply.Body.Close())
 	switch {
 	case err != nil:
-		return nil, 0, fmt.Errorf("%w: read the answer: %w", counter.ErrUnconfirmed, err)
+		return nil, 0, fmt.Errorf("%w: read the answer: %w", counter.ErrCommitUnknown, err)
 	case reply.StatusCode != http.StatusOK:
 		if seconds, err := strconv.Atoi(reply.Header.Get("Retry-After")); err == nil && seconds > 0 {
 			after = time.Duration(min(seconds, 60)) * time.Second
@@ -211,7 +211,7 @@ func (c *Client) post(ctx context.Context, body []byte, hits int) (results []err
 		} `json:"results"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Results) != hits {
-		return nil, 0, fmt.Errorf("%w: the answer is not that of a Locus server", counter.ErrUnconfirmed)
+		return nil, 0, fmt.Errorf("%w: the answer is not that of a Locus server", counter.ErrCommitUnknown)
 	}
 	results = make([]error, hits)
 	for i := range answer.Results {

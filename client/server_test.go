@@ -65,8 +65,8 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch fate {
 	case "lost after":
 		return nil, io.ErrUnexpectedEOF
-	case "unconfirmed":
-		return answer(503, `{"code":"unconfirmed","detail":"?","outcome":"unknown"}`), nil
+	case "commit_unknown":
+		return answer(503, `{"code":"commit_unknown","detail":"?","outcome":"unknown"}`), nil
 	case "cut":
 		text = text[:len(text)/2]
 	}

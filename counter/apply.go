@@ -14,29 +14,29 @@ import (
 // errAgain means that a concurrent transaction created the same row first; the next run finds it.
 var errAgain = errors.New("counter: another process was first")
 
-// group is the content of one transaction. Its effect depends only on its fields and the cell, and it may run
+// commitGroup is the content of one transaction. Its effect depends only on its fields and the cell, and it may run
 // again: it uses no clock, randomness or goroutines (R12).
-type group struct {
+type commitGroup struct {
 	now   time.Time // for hits without a time
-	parts []*share
-	// careful reads totals first, so that only the hits that would overflow are refused.
-	careful bool
-	lost    map[ID]bool
-	// settled reports that some hits have results from an earlier transaction, because each day is written on its
-	// own (Apart).
-	settled bool
+	parts []*shardBatch
+	// checkOverflow reads totals first, so that only the hits that would overflow are refused.
+	checkOverflow bool
+	lost          map[ID]bool
+	// final reports that some hits have results from an earlier transaction, because each day is written on its
+	// own (PerDocumentStore).
+	final bool
 
 	// Results of a run.
-	floor    int64
-	memories map[name]*memory
-	days     map[dayName]*memory // of an Apart store
-	met      []*memory           // of one part
-	kinds    map[ID]Kind         // of metrics not seen before by this process
-	totals   map[SpanKey]int64
-	tallies  []Tally
-	slots    map[slot]int // index in tallies
-	gauges   gauges
-	wanted   wanted
+	horizon int64
+	dedup   map[name]*dedupState
+	days    map[dayName]*dedupState // of an PerDocumentStore store
+	matched []*dedupState           // of one part
+	kinds   map[ID]Kind             // of metrics not seen before by this process
+	totals  map[BucketKey]int64
+	tallies []Tally
+	slots   map[slot]int // index in tallies
+	gauges  gauges
+	wanted  wanted
 }
 
 type slot struct {
@@ -44,30 +44,30 @@ type slot struct {
 	minute Minute
 }
 
-func (g *group) begin(now time.Time, parts []*share) {
-	g.now, g.parts, g.careful, g.settled = now, parts, false, false
+func (g *commitGroup) begin(now time.Time, parts []*shardBatch) {
+	g.now, g.parts, g.checkOverflow, g.final = now, parts, false, false
 	clear(g.lost)
 }
 
-func (g *group) reset() {
-	if g.memories == nil {
-		g.lost, g.memories, g.kinds = map[ID]bool{}, map[name]*memory{}, map[ID]Kind{}
-		g.totals, g.slots, g.days = map[SpanKey]int64{}, map[slot]int{}, map[dayName]*memory{}
+func (g *commitGroup) reset() {
+	if g.dedup == nil {
+		g.lost, g.dedup, g.kinds = map[ID]bool{}, map[name]*dedupState{}, map[ID]Kind{}
+		g.totals, g.slots, g.days = map[BucketKey]int64{}, map[slot]int{}, map[dayName]*dedupState{}
 	}
-	clear(g.memories)
+	clear(g.dedup)
 	clear(g.days)
 	clear(g.kinds)
 	clear(g.totals)
 	clear(g.slots)
-	g.floor, g.tallies, g.wanted = math.MinInt64, g.tallies[:0], wanted{}
+	g.horizon, g.tallies, g.wanted = math.MinInt64, g.tallies[:0], wanted{}
 	g.gauges.reset()
 }
 
 // apply counts a group in a transaction and sets the result of each hit, which is valid if the transaction
 // commits.
-func (g *group) apply(ctx context.Context, tx Tx) error {
+func (g *commitGroup) apply(ctx context.Context, tx Tx) error {
 	g.reset()
-	for _, step := range []func(context.Context, Tx) error{g.recall, g.meet, g.measure} {
+	for _, step := range []func(context.Context, Tx) error{g.loadDedup, g.loadKinds, g.measure} {
 		if err := step(ctx, tx); err != nil {
 			return err
 		}
@@ -79,25 +79,25 @@ func (g *group) apply(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := g.enter(ctx, tx, made); err != nil {
+	if err := g.ensureMetricRows(ctx, tx, made); err != nil {
 		return err
 	}
-	if apart, ok := tx.(Apart); ok {
+	if apart, ok := tx.(PerDocumentStore); ok {
 		return g.putDays(ctx, apart)
 	}
 	return g.remember(ctx, tx)
 }
 
 // measure reads what is needed before hits are added: readings and, if careful, totals of days.
-func (g *group) measure(ctx context.Context, tx Tx) error {
-	var days []SpanKey
+func (g *commitGroup) measure(ctx context.Context, tx Tx) error {
+	var days []BucketKey
 	for _, p := range g.parts {
 		for i := range p.items {
 			switch it := &p.items[i]; {
 			case it.settled:
 			case it.kind == Gauge:
 				g.gauges.want(it.place.id, g.minute(it))
-			case g.careful:
+			case g.checkOverflow:
 				days = append(days, g.day(it))
 			}
 		}
@@ -105,11 +105,11 @@ func (g *group) measure(ctx context.Context, tx Tx) error {
 	if len(days) > 0 {
 		slices.Sort(days)
 		days = slices.Compact(days)
-		spans, err := tx.Spans(ctx, Days, days)
+		buckets, err := tx.Buckets(ctx, Days, days)
 		if err != nil {
 			return err
 		}
-		for i, values := range spans {
+		for i, values := range buckets {
 			if values != nil {
 				g.totals[days[i]] = values[DayTotal]
 			}
@@ -118,7 +118,7 @@ func (g *group) measure(ctx context.Context, tx Tx) error {
 	return g.gauges.read(ctx, tx)
 }
 
-func (g *group) minute(it *item) Minute {
+func (g *commitGroup) minute(it *item) Minute {
 	if it.at.IsZero() {
 		return MinuteOf(g.now)
 	}
@@ -126,12 +126,12 @@ func (g *group) minute(it *item) Minute {
 }
 
 // decide decides on each hit of a part, and adds up those that count.
-func (g *group) decide(p *share) {
-	g.met = g.met[:0]
-	var m *memory // of the cell, or of the day
-	var day SpanKey
-	if p.call.once != nil {
-		m = g.memories[p.call.once.name()]
+func (g *commitGroup) decide(p *shardBatch) {
+	g.matched = g.matched[:0]
+	var m *dedupState // of the cell, or of the day
+	var day BucketKey
+	if p.request.once != nil {
+		m = g.dedup[p.request.once.name()]
 	}
 	for i := range p.items {
 		it := &p.items[i]
@@ -144,11 +144,11 @@ func (g *group) decide(p *share) {
 		}
 		if len(g.days) > 0 && day != g.day(it) {
 			day = g.day(it)
-			m = g.days[dayName{p.call.once.name(), day}]
+			m = g.days[dayName{p.request.once.name(), day}]
 		}
 		if m.part != p {
 			m.meet(p)
-			g.met = append(g.met, m)
+			g.matched = append(g.matched, m)
 		}
 		if it.result = m.refusal; m.refusal != nil || m.counting.has(it.index) {
 			continue
@@ -161,19 +161,19 @@ func (g *group) decide(p *share) {
 		m.latest = max(m.latest, it.at.UnixMilli())
 	}
 	p.some = false
-	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a settled part it stays as it is
-	for _, m := range g.met {
+	replayed := (len(g.matched) > 0 || p.replayed) && !p.earlier // of a settled part it stays as it is
+	for _, m := range g.matched {
 		replayed = replayed && m.repeated
 		if m.some {
 			p.some = true
-			m.keep(p.call.once, m.counting, m.latest)
+			m.keep(p.request.once, m.counting, m.latest)
 		}
 	}
 	p.replayed = replayed && !p.some
 }
 
 // accept adds up a hit, or returns why it does not count.
-func (g *group) accept(it *item, once bool) error {
+func (g *commitGroup) accept(it *item, once bool) error {
 	id, minute := it.place.id, g.minute(it)
 	kind, known := it.place.known()
 	if !known {
@@ -182,7 +182,7 @@ func (g *group) accept(it *item, once bool) error {
 	switch {
 	case it.refused != nil:
 		return it.refused
-	case once && it.at.UnixMilli() < g.floor:
+	case once && it.at.UnixMilli() < g.horizon:
 		return ErrTooOld
 	case !it.fresh && (!known || g.lost[id]):
 		return ErrForgotten
@@ -203,9 +203,9 @@ func (g *group) accept(it *item, once bool) error {
 	return nil
 }
 
-func (g *group) add(id ID, minute Minute, n int64) error {
-	if g.careful {
-		day := NewSpanKey(minute.Day(), id)
+func (g *commitGroup) add(id ID, minute Minute, n int64) error {
+	if g.checkOverflow {
+		day := NewBucketKey(minute.Day(), id)
 		if g.totals[day] > math.MaxInt64-n {
 			return ErrOverflow
 		}
@@ -222,7 +222,7 @@ func (g *group) add(id ID, minute Minute, n int64) error {
 }
 
 // count writes the sums and returns the days that it created.
-func (g *group) count(ctx context.Context, tx Tx) (made []SpanKey, err error) {
+func (g *commitGroup) count(ctx context.Context, tx Tx) (made []BucketKey, err error) {
 	if made, err = g.gauges.write(ctx, tx); err != nil || len(g.tallies) == 0 {
 		return made, err
 	}

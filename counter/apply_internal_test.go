@@ -26,7 +26,7 @@ func TestRecorder_Midnight(t *testing.T) {
 	wantMinute(t, over, "x", midnight.Add(time.Minute), 1)
 	m, id := over.of("x")
 	for day, want := range map[int64]int64{MinuteOf(midnight).Day() - 1: 2, MinuteOf(midnight).Day(): 3} {
-		if got := m.spans[Days][NewSpanKey(day, id)][DayTotal]; got != want {
+		if got := m.buckets[Days][NewBucketKey(day, id)][DayTotal]; got != want {
 			t.Errorf("day %d: %d, want %d", day, got, want)
 		}
 	}
@@ -67,11 +67,11 @@ func TestRecorder_Overflow(t *testing.T) {
 	minute := MinuteOf(noon)
 	for _, at := range []struct {
 		table Table
-		key   SpanKey
+		key   BucketKey
 		slots []int
-	}{{Hours, NewSpanKey(minute.Hour(), id), []int{0}}, {Days, NewSpanKey(minute.Day(), id), []int{DayTotal, DayHour(12), DayQuarter(48)}}} {
+	}{{Hours, NewBucketKey(minute.Hour(), id), []int{0}}, {Days, NewBucketKey(minute.Day(), id), []int{DayTotal, DayHour(12), DayQuarter(48)}}} {
 		for _, i := range at.slots {
-			m.spans[at.table][at.key][i] = math.MaxInt64 - 10
+			m.buckets[at.table][at.key][i] = math.MaxInt64 - 10
 		}
 	}
 	hits := hitsOf("x", "y", "x", "x", "x")
@@ -133,21 +133,21 @@ func TestRecorder_Gauges(t *testing.T) {
 		{"hour before", GaugeDays, minute.Day(), 11, []int64{0, 0, 0, 1, 0}},
 		{"quiet hour", GaugeDays, minute.Day(), 13, []int64{0, 0, 0, 0, 0}},
 	} {
-		if got := m.spans[test.table][NewSpanKey(test.unit, id)][test.at*Reading:][:Reading]; !slices.Equal(got, test.want) {
+		if got := m.buckets[test.table][NewBucketKey(test.unit, id)][test.at*Reading:][:Reading]; !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 
 	// A sum that would overflow in either direction, in the minute, the hour or the day.
 	for _, sign := range []int64{1, -1} {
-		day := m.spans[GaugeDays][NewSpanKey(minute.Day(), id)]
+		day := m.buckets[GaugeDays][NewBucketKey(minute.Day(), id)]
 		day[11*Reading+ReadingSum], day[12*Reading+ReadingSum] = sign*(math.MaxInt64-100), sign*90
 		add(t, r, Batch{Hits: []Hit{reading(sign*11, 0), reading(sign*10, 0), reading(sign, 0), reading(-sign, 0)}}, ErrOverflow, nil, ErrOverflow, nil)
 		m, id = over.of("g")
 	}
 }
 
-// Prepared spans change no answer, and metrics without hits get none.
+// Prepared buckets change no answer, and metrics without hits get none.
 func TestRecorder_Preparing(t *testing.T) {
 	t.Parallel()
 	day := MinuteOf(noon).Day()
@@ -174,17 +174,17 @@ func TestRecorder_Preparing(t *testing.T) {
 		at := noon.Add(test.at)
 		clock.set(at)
 		add(t, r, Batch{Hits: []Hit{{Metric: "x", At: at, N: 1}, {Metric: "x", N: 2}, {Metric: "x", Kind: Gauge, N: 1}}}, nil, nil, ErrKind)
-		if err := r.Close(); err != nil { // spans are prepared after the answer
+		if err := r.Close(); err != nil { // buckets are prepared after the answer
 			t.Error(err)
 		}
 		m, id := over.of("x")
 		for table, want := range map[Table][]int64{Hours: test.hours, Days: test.days, GaugeQuarters: nil, GaugeDays: nil} {
 			var got []int64
-			for key := range m.spans[table] {
+			for key := range m.buckets[table] {
 				got = append(got, key.Unit())
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {
-				t.Errorf("%s: spans %v of table %d, want %v", test.name, got, table, want)
+				t.Errorf("%s: buckets %v of table %d, want %v", test.name, got, table, want)
 			}
 		}
 		if wantMinute(t, over, "x", at, 3); m.metrics[id].First != day {
@@ -205,7 +205,7 @@ func TestRecorder_PreparingGauges(t *testing.T) {
 	}
 	m, id := over.of("g")
 	for table, unit := range map[Table]int64{GaugeQuarters: MinuteOf(at).QuarterOf() + 1, GaugeDays: MinuteOf(at).Day() + 1} {
-		if values := m.spans[table][NewSpanKey(unit, id)]; values == nil || slices.Max(values) != 0 {
+		if values := m.buckets[table][NewBucketKey(unit, id)]; values == nil || slices.Max(values) != 0 {
 			t.Errorf("table %d: %v", table, values)
 		}
 	}
@@ -223,7 +223,7 @@ func TestRecorder_PreparedInTime(t *testing.T) {
 		clock.set(noon.Add(time.Duration(8*60+minute) * time.Minute))
 		m, id := over.of("x")
 		at := MinuteOf(clock.now())
-		if m != nil && at.InHour() == 0 && m.spans[Hours][NewSpanKey(at.Hour(), id)] == nil {
+		if m != nil && at.InHour() == 0 && m.buckets[Hours][NewBucketKey(at.Hour(), id)] == nil {
 			t.Errorf("at %s the hour was not prepared", clock.now().Format(time.TimeOnly))
 		}
 		if err := errors.Join(r.Hit(t.Context(), "x"), r.Close()); err != nil {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// call is a batch in progress: the part for each cell, and the results.
-type call struct {
+// request is a batch in progress: the part for each cell, and the results.
+type request struct {
 	hits    []Hit
 	once    *once // nil if it counts as often as it is sent
 	results []error
 	// partial reports that a hit could not be sent to a cell because its place is unknown.
 	partial bool
-	parts   []*share
+	parts   []*shardBatch
 	waiting atomic.Int32 // parts without an answer
 	done    chan struct{}
 }
 
-// share is the part of a batch for one cell.
-type share struct {
-	call     *call
+// shardBatch is the part of a batch for one cell.
+type shardBatch struct {
+	request  *request
 	cell     string
 	items    []item
 	replayed bool
@@ -47,11 +47,11 @@ type item struct {
 	// refused is the error of its time, unless it was counted before.
 	refused error
 	result  error
-	// settled reports that the result is final: see Apart.
+	// settled reports that the result is final: see PerDocumentStore.
 	settled bool
 }
 
-func (p *share) fail(err error) {
+func (p *shardBatch) fail(err error) {
 	p.replayed = false
 	for i := range p.items {
 		p.items[i].result = err
@@ -59,35 +59,35 @@ func (p *share) fail(err error) {
 }
 
 // answered reports the part as done to the caller. The part must not be used afterwards.
-func (p *share) answered() {
-	if c := p.call; c.waiting.Add(-1) == 0 {
+func (p *shardBatch) answered() {
+	if c := p.request; c.waiting.Add(-1) == 0 {
 		c.done <- struct{}{}
 	}
 }
 
-func (r *Recorder) call(b *Batch) (*call, error) {
+func (r *Recorder) call(b *Batch) (*request, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	c, _ := r.calls.Get().(*call)
+	c, _ := r.calls.Get().(*request)
 	if c == nil {
-		c = &call{done: make(chan struct{}, 1)}
+		c = &request{done: make(chan struct{}, 1)}
 	}
 	c.hits, c.results = b.Hits, make([]error, len(b.Hits))
 	if b.once() {
-		c.once = &once{key: b.Key, producer: b.Producer, seq: b.Seq, print: printOf(b.Hits), hits: len(b.Hits)}
+		c.once = &once{key: b.Key, producer: b.Producer, seq: b.Seq, print: digestOf(b.Hits), hits: len(b.Hits)}
 	}
 	return c, nil
 }
 
-func (r *Recorder) release(c *call) {
+func (r *Recorder) release(c *request) {
 	c.renew()
 	c.hits, c.once, c.results, c.partial = nil, nil, nil, false
 	r.calls.Put(c)
 }
 
 // renew removes the parts, to make room for others.
-func (c *call) renew() {
+func (c *request) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
 		p.items, p.cell, p.replayed, p.some, p.earlier, p.unread = p.items[:0], "", false, false, false, false
@@ -96,7 +96,7 @@ func (c *call) renew() {
 }
 
 // part returns the part for a cell, and creates it if needed.
-func (c *call) part(cell string) *share {
+func (c *request) part(cell string) *shardBatch {
 	for _, p := range c.parts {
 		if p.cell == cell {
 			return p
@@ -109,20 +109,20 @@ func (c *call) part(cell string) *share {
 		c.parts = append(c.parts, nil)
 	}
 	if c.parts[n] == nil {
-		c.parts[n] = &share{call: c}
+		c.parts[n] = &shardBatch{request: c}
 	}
 	p := c.parts[n]
 	p.cell = cell
 	return p
 }
 
-func (c *call) send(i int, at *place, fresh bool, refused error) {
+func (c *request) send(i int, at *place, fresh bool, refused error) {
 	p, h := c.part(at.cell), &c.hits[i]
 	p.items = append(p.items, item{place: at, at: h.At, n: h.N, index: i, kind: h.Kind, fresh: fresh, refused: refused})
 }
 
 // split validates each hit, looks up its metric, and makes the parts.
-func (r *Recorder) split(ctx context.Context, c *call, now time.Time) {
+func (r *Recorder) split(ctx context.Context, c *request, now time.Time) {
 	var unplaced []int
 	times := windowAt(now)
 	for i := range c.hits {
@@ -149,7 +149,7 @@ func (r *Recorder) split(ctx context.Context, c *call, now time.Time) {
 
 // locate asks the directory for the places of metrics. Metrics without one get one, within the quota, unless all
 // their hits are refused anyway.
-func (r *Recorder) locate(ctx context.Context, c *call, hits []int, fresh bool) {
+func (r *Recorder) locate(ctx context.Context, c *request, hits []int, fresh bool) {
 	of := map[Metric][]int{}
 	var metrics, absent []Metric
 	for _, i := range hits {
@@ -190,7 +190,7 @@ func (r *Recorder) locate(ctx context.Context, c *call, hits []int, fresh bool) 
 }
 
 // found adds the hits of a metric to the part of its cell. Hits with an invalid time keep that error.
-func (r *Recorder) found(c *call, hits []int, at Place, fresh bool) {
+func (r *Recorder) found(c *request, hits []int, at Place, fresh bool) {
 	if at.Err != nil {
 		for _, i := range hits {
 			if c.results[i] == nil {
@@ -208,7 +208,7 @@ func (r *Recorder) found(c *call, hits []int, at Place, fresh bool) {
 }
 
 // collect takes over the results of the parts, and returns the hits whose metrics a cell has lost.
-func (c *call) collect() (lost []int) {
+func (c *request) collect() (lost []int) {
 	for _, p := range c.parts {
 		for i := range p.items {
 			it := &p.items[i]
@@ -222,7 +222,7 @@ func (c *call) collect() (lost []int) {
 	return lost
 }
 
-func (c *call) replayed() bool {
+func (c *request) replayed() bool {
 	for _, p := range c.parts {
 		if !p.replayed {
 			return false

@@ -25,20 +25,20 @@ func (nothing) Metrics(_ context.Context, ids []counter.ID) ([]counter.Meta, err
 
 func (nothing) CountMetrics(context.Context) (int, error) { return 0, nil }
 
-func (nothing) AddTallies(context.Context, []counter.Tally) ([]counter.SpanKey, error) {
+func (nothing) AddTallies(context.Context, []counter.Tally) ([]counter.BucketKey, error) {
 	return nil, nil
 }
 
-func (nothing) Floor(context.Context) (int64, error) { return 0, nil }
+func (nothing) DedupHorizon(context.Context) (int64, error) { return 0, nil }
 
 func (nothing) PutProducers(context.Context, []counter.ProducedBatch) error { return nil }
 
-func (nothing) PrepareSpans(context.Context, counter.Table, []counter.SpanKey) ([]counter.SpanKey, error) {
+func (nothing) PrepareBuckets(context.Context, counter.Table, []counter.BucketKey) ([]counter.BucketKey, error) {
 	return nil, nil
 }
 
-func (nothing) Producers(_ context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
-	return make([]counter.Remembered, len(producers)), nil
+func (nothing) Producers(_ context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
+	return make([]counter.DedupRecord, len(producers)), nil
 }
 
 func (nothing) List() []string { return []string{"a"} }

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A column of a closed day is stored in whichever encoding compresses best:
+// A column of a compacted day is stored in whichever encoding compresses best:
 //
 //	1 byte   way
 //	varint   length of what follows
@@ -48,7 +48,7 @@ var (
 func encode(to []byte, column []int64) []byte {
 	best, by := []byte(nil), byte(0)
 	for way := range byte(ways) {
-		if packed := spell(way, column); way == 0 || len(packed) < len(best) {
+		if packed := encodeColumn(way, column); way == 0 || len(packed) < len(best) {
 			best, by = packed, way
 		}
 	}
@@ -56,8 +56,8 @@ func encode(to []byte, column []int64) []byte {
 	return append(to, best...)
 }
 
-// spell compresses a column in one encoding.
-func spell(way byte, column []int64) (packed []byte) {
+// encodeColumn compresses a column in one encoding.
+func encodeColumn(way byte, column []int64) (packed []byte) {
 	raw := make([]byte, 0, 2*len(column))
 	if way == small {
 		for _, v := range column {
@@ -106,11 +106,11 @@ func decode(from []byte, n int) (column []int64, rest []byte, ok bool) {
 		return nil, nil, false
 	}
 	column = make([]int64, n)
-	return column, rest, unspell(column, way, raw)
+	return column, rest, decodeColumn(column, way, raw)
 }
 
-// unspell is the inverse of spell, without the compression.
-func unspell(column []int64, way byte, raw []byte) bool {
+// decodeColumn is the inverse of spell, without the compression.
+func decodeColumn(column []int64, way byte, raw []byte) bool {
 	switch way {
 	case small:
 		for i := range column {

@@ -10,18 +10,18 @@ import (
 
 // serve counts parts and answers them. If a group fails and nothing of it was applied, each batch is retried
 // alone, so that one bad batch does not block the others (R10).
-func (c *combiner) serve(parts []*share) {
+func (c *groupCommitter) serve(parts []*shardBatch) {
 	now := c.opts.Now()
 	if !c.opts.Unprepared {
 		minute := MinuteOf(now)
 		for _, p := range parts {
 			for i := range p.items {
-				p.items[i].lots(minute, c.opts.Rand)
+				p.items[i].prewarmDraw(minute, c.opts.Rand)
 			}
 		}
 	}
 	err := c.count(now, parts)
-	if err != nil && !errors.Is(err, ErrUnconfirmed) {
+	if err != nil && !errors.Is(err, ErrCommitUnknown) {
 		c.countEach(now, parts)
 	}
 	c.expect = len(c.parts) + len(parts)
@@ -33,12 +33,12 @@ func (c *combiner) serve(parts []*share) {
 	}
 }
 
-// preparedAtOnce is the number of spans to collect before they are prepared; at the end of a quarter of an hour
+// preparedAtOnce is the number of buckets to collect before they are prepared; at the end of a quarter of an hour
 // fewer are.
 const preparedAtOnce = 128
 
-// prepare creates the spans that were chosen. Errors are ignored: a hit creates the spans that it needs.
-func (c *combiner) prepare() {
+// prepare creates the buckets that were chosen. Errors are ignored: a hit creates the buckets that it needs.
+func (c *groupCommitter) prepare() {
 	if c.wanted.len() == 0 {
 		return
 	}
@@ -48,7 +48,7 @@ func (c *combiner) prepare() {
 
 // countEach counts batch by batch. After two failures in a row the batches are not the cause, and the others fail
 // at once with the same error.
-func (c *combiner) countEach(now time.Time, parts []*share) {
+func (c *groupCommitter) countEach(now time.Time, parts []*shardBatch) {
 	row := 0
 	for i := range parts {
 		if err := c.count(now, parts[i:i+1]); err == nil {
@@ -63,7 +63,7 @@ func (c *combiner) countEach(now time.Time, parts []*share) {
 }
 
 // count counts parts in one transaction. Their results are final when it returns.
-func (c *combiner) count(now time.Time, parts []*share) error {
+func (c *groupCommitter) count(now time.Time, parts []*shardBatch) error {
 	start, g := time.Now(), &c.group
 	g.begin(now, parts)
 	err := g.commit(context.Background(), c.db)
@@ -86,7 +86,7 @@ func (c *combiner) count(now time.Time, parts []*share) error {
 }
 
 // learn caches the kinds of counted metrics, which never change.
-func (p *share) learn() {
+func (p *shardBatch) learn() {
 	for i := range p.items {
 		it := &p.items[i]
 		if _, known := it.place.known(); !known && it.result == nil {
@@ -103,12 +103,12 @@ const (
 )
 
 // commit applies a group, and retries carefully if necessary. If it returns an error, nothing was applied, unless
-// the error wraps ErrUnconfirmed.
-func (g *group) commit(ctx context.Context, db Database) (err error) {
+// the error wraps ErrCommitUnknown.
+func (g *commitGroup) commit(ctx context.Context, db Database) (err error) {
 	conflicts := 0
 	for n := 0; n < again; n++ {
 		err = db.Update(ctx, func(tx Tx) error { return g.apply(ctx, tx) })
-		part, some := errors.AsType[*PartError](err)
+		part, some := errors.AsType[*PartialWriteError](err)
 		without, left := g.without(err)
 		switch {
 		case err == nil:
@@ -122,16 +122,16 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 		case some && conflicts < contended:
 			conflicts++
 			n--
-		case some || errors.Is(err, ErrUnconfirmed):
+		case some || errors.Is(err, ErrCommitUnknown):
 			n = again
-		case errors.Is(err, ErrOverflow) && !g.careful:
-			g.careful = true
+		case errors.Is(err, ErrOverflow) && !g.checkOverflow:
+			g.checkOverflow = true
 		case errors.Is(err, ErrForgotten) || errors.Is(err, errAgain): // retry with what the group has learned
 		default:
 			n = again
 		}
 	}
-	if !g.settled {
+	if !g.final {
 		return err
 	}
 	g.giveUp(err)

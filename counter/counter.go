@@ -106,18 +106,18 @@ var (
 	ErrKeyReused = errors.New("counter: the key was used for another batch")
 	// ErrSequence means that the producer has sent a batch with a higher Seq before.
 	ErrSequence = errors.New("counter: the producer has sent a later batch before")
-	// ErrUnconfirmed means that the commit was sent but its reply was lost: send the batch again if it has a key.
+	// ErrCommitUnknown means that the commit was sent but its reply was lost: send the batch again if it has a key.
 	// Databases wrap it.
-	ErrUnconfirmed = errors.New("counter: counted or not, the answer was lost")
+	ErrCommitUnknown = errors.New("counter: counted or not, the answer was lost")
 	// ErrForgotten means that a cell has lost a metric that it used to have, because it was restored from a
 	// backup. Recorder handles this by asking the directory again and returns the error only if it recurs: the
 	// hit was not applied and can be sent again.
 	ErrForgotten = errors.New("counter: the cell has lost the metric")
 	// ErrNotFound means that nothing was ever counted for the metric.
 	ErrNotFound = errors.New("counter: no such metric")
-	// ErrDamaged means that a closed day fails its checks. The error names the day and the metric. All other days
+	// ErrDamaged means that a compacted day fails its checks. The error names the day and the metric. All other days
 	// can be read.
-	ErrDamaged = errors.New("counter: a row of table counter_closed is damaged")
+	ErrDamaged = errors.New("counter: a row of table counter_compacted is damaged")
 	// ErrRange means that an answer would have more than MaxPoints values, or that a sum exceeds 2^63 - 1.
 	ErrRange = errors.New("counter: the range is too large")
 	// ErrClosed means that the recorder has been closed.

@@ -15,25 +15,25 @@
 // combiner, which commits all hits that arrive at about the same time in one transaction (group commit). The hits
 // of one metric in one minute become a single number, which is added to two rows.
 //
-// # Spans
+// # Buckets
 //
-// A [Span] is a row of fixed size: the 60 minutes of an hour, or a day with its 24 hours and 96 quarters of an
-// hour, from which the hours and days of every time zone can be built. Its [SpanKey] is the time and the metric's
-// number. A span is never searched and never grows, so the cost of a hit does not depend on what was counted
-// before. A gauge has spans of a quarter of an hour, where each minute has its lowest and highest reading, their
+// A [Bucket] is a row of fixed size: the 60 minutes of an hour, or a day with its 24 hours and 96 quarters of an
+// hour, from which the hours and days of every time zone can be built. Its [BucketKey] is the time and the metric's
+// number. A bucket is never searched and never grows, so the cost of a hit does not depend on what was counted
+// before. A gauge has buckets of a quarter of an hour, where each minute has its lowest and highest reading, their
 // sum, their number, and the last one.
 //
-// At midnight all metrics would create new spans at once. Spans are therefore prepared earlier at random: the
-// first hit of a metric in a minute may prepare the next span, with a probability that grows as the time left
-// shrinks. Correctness does not depend on this, because a hit creates the spans that it needs.
+// At midnight all metrics would create new buckets at once. Buckets are therefore prepared earlier at random: the
+// first hit of a metric in a minute may prepare the next bucket, with a probability that grows as the time left
+// shrinks. Correctness does not depend on this, because a hit creates the buckets that it needs.
 //
 // # Once
 //
 // A hit that is resent because no reply arrived would count twice. A [Batch] with a [Key], or with the next
 // number of a [Producer], counts once: each cell records, in the transaction that counts, which hits of the batch
 // it has counted. A repeat is answered from that record, and hits refused the first time can still be counted.
-// Records are forgotten after [Window]. Before a cell forgets, it raises a dedup horizon, the floor, and refuses
-// hits below it that must count once; such hits therefore need explicit times. Since the floor decides and not a
+// Records are forgotten after [Window]. Before a cell forgets, it raises a dedup horizon, the dedup horizon, and refuses
+// hits below it that must count once; such hits therefore need explicit times. Since the dedup horizon decides and not a
 // clock, a batch counts at most once however late it arrives.
 //
 // A metric's row, with its name and kind, is written with its first day. If a day must be created and the row is
@@ -42,23 +42,23 @@
 //
 // # Stores without multi-document transactions
 //
-// A document database writes only one document atomically. Its Store implements [Apart]: each day of a metric is
+// A document database writes only one document atomically. Its Store implements [PerDocumentStore]: each day of a metric is
 // written atomically, but an update of several days is not. Some days of a batch may be counted and others not,
 // and the answer reports this for each hit. Days that conflicted with another writer are retried without those
 // already written. The dedup record of a batch is stored in each of its days and afterwards in a summary, which
 // allows the days to forget it. To find out whether a batch was counted, look in its days, then in the summary,
-// then compare with the floor. The guarantees of counting once hold for each hit; but a batch of several days is
+// then compare with the dedup horizon. The guarantees of counting once hold for each hit; but a batch of several days is
 // not atomic, and several days are not read from one snapshot.
 //
-// # Closed days
+// # Compacted days
 //
 // [Recorder.Maintain] compacts a day some time after its end, to a hundredth of its size if little was counted. A
-// later hit goes to new open spans beside the [ClosedDay], at the usual cost, and is merged into it by the next
+// later hit goes to new open buckets beside the [CompactedDay], at the usual cost, and is merged into it by the next
 // run: a day is always the sum of its closed and open parts. So counting continues during compaction, and several
 // processes may compact. Details older than their [Retention] are dropped: first minutes, then hours; days are
 // kept.
 //
-// A reader reads everything that it needs from a cell in one snapshot; from an Apart store, each day in its own.
+// A reader reads everything that it needs from a cell in one snapshot; from an PerDocumentStore store, each day in its own.
 // In every answer a day equals the sum of its hours and of its minutes.
 //
 // # Guarantees

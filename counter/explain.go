@@ -40,7 +40,7 @@ func (r *Recorder) Explain(ctx context.Context, metric Metric, at time.Time) (*E
 	}
 }
 
-// touched is a table that a hit changes, with the key of the span and the changed values.
+// touched is a table that a hit changes, with the key of the bucket and the changed values.
 type touched struct {
 	table  Table
 	name   string
@@ -82,23 +82,23 @@ func touches(kind Kind, m Minute) []touched {
 // look fills in the stored values.
 func (e *Explanation) look(ctx context.Context, tx Tx, kind Kind, m Minute) error {
 	for _, t := range touches(kind, m) {
-		key := NewSpanKey(t.unit, e.ID)
-		spans, err := tx.Spans(ctx, t.table, []SpanKey{key})
+		key := NewBucketKey(t.unit, e.ID)
+		buckets, err := tx.Buckets(ctx, t.table, []BucketKey{key})
 		if err != nil {
 			return err
 		}
 		for _, v := range t.values {
 			touch := Touch{Table: t.name, Key: key, Index: v.index, What: v.what}
-			if spans[0] != nil {
-				touch.Now = spans[0][v.index]
+			if buckets[0] != nil {
+				touch.Now = buckets[0][v.index]
 			}
 			e.Touches = append(e.Touches, touch)
 		}
 	}
-	closed, err := tx.ClosedDays(ctx, []SpanKey{NewSpanKey(m.Day(), e.ID)})
+	compacted, err := tx.CompactedDays(ctx, []BucketKey{NewBucketKey(m.Day(), e.ID)})
 	if err != nil {
 		return err
 	}
-	e.Closed = closed[0].Key != 0
+	e.Compacted = compacted[0].Key != 0
 	return nil
 }

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// gauges holds the spans of gauges that a group changes: they are read, modified and written back.
+// gauges holds the buckets of gauges that a group changes: they are read, modified and written back.
 type gauges struct {
 	tables [2]gaugeTable // GaugeQuarters, GaugeDays
 }
 
 type gaugeTable struct {
-	table Table
-	keys  []SpanKey
-	spans map[SpanKey]*gaugeSpan
+	table   Table
+	keys    []BucketKey
+	buckets map[BucketKey]*gaugeBucket
 }
 
-type gaugeSpan struct {
+type gaugeBucket struct {
 	values  []int64
 	there   bool
 	changed bool
@@ -29,15 +29,15 @@ func (g *gauges) reset() {
 	for i, table := range []Table{GaugeQuarters, GaugeDays} {
 		t := &g.tables[i]
 		t.table, t.keys = table, t.keys[:0]
-		clear(t.spans)
+		clear(t.buckets)
 	}
 }
 
-func gaugeKeys(id ID, m Minute) [2]SpanKey {
-	return [2]SpanKey{NewSpanKey(m.QuarterOf(), id), NewSpanKey(m.Day(), id)}
+func gaugeKeys(id ID, m Minute) [2]BucketKey {
+	return [2]BucketKey{NewBucketKey(m.QuarterOf(), id), NewBucketKey(m.Day(), id)}
 }
 
-// want requests the spans of a reading.
+// want requests the buckets of a reading.
 func (g *gauges) want(id ID, m Minute) {
 	for i, key := range gaugeKeys(id, m) {
 		g.tables[i].keys = append(g.tables[i].keys, key)
@@ -52,19 +52,19 @@ func (g *gauges) read(ctx context.Context, tx Tx) error {
 		}
 		slices.Sort(t.keys)
 		t.keys = slices.Compact(t.keys)
-		values, err := tx.Spans(ctx, t.table, t.keys)
+		values, err := tx.Buckets(ctx, t.table, t.keys)
 		if err != nil {
 			return err
 		}
-		if t.spans == nil {
-			t.spans = map[SpanKey]*gaugeSpan{}
+		if t.buckets == nil {
+			t.buckets = map[BucketKey]*gaugeBucket{}
 		}
 		for i, key := range t.keys {
-			s := &gaugeSpan{values: values[i], there: values[i] != nil}
+			s := &gaugeBucket{values: values[i], there: values[i] != nil}
 			if !s.there {
 				s.values = make([]int64, t.table.Width())
 			}
-			t.spans[key] = s
+			t.buckets[key] = s
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (g *gauges) read(ctx context.Context, tx Tx) error {
 // add adds a reading to its minute and its hour. The sum of the day must also fit, although it is not stored.
 func (g *gauges) add(id ID, m Minute, n int64) error {
 	keys := gaugeKeys(id, m)
-	quarter, day := g.tables[0].spans[keys[0]], g.tables[1].spans[keys[1]]
+	quarter, day := g.tables[0].buckets[keys[0]], g.tables[1].buckets[keys[1]]
 	minute := quarter.values[m.InHour()%15*Reading:][:Reading]
 	hour := day.values[m.HourOfDay()*Reading:][:Reading]
 	var sum int64
@@ -102,25 +102,25 @@ func read(v []int64, n int64) {
 	v[ReadingLast] = n
 }
 
-// write writes the changed spans and returns the days that it created.
-func (g *gauges) write(ctx context.Context, tx Tx) (made []SpanKey, err error) {
+// write writes the changed buckets and returns the days that it created.
+func (g *gauges) write(ctx context.Context, tx Tx) (made []BucketKey, err error) {
 	for i := range g.tables {
 		t := &g.tables[i]
-		var spans []Span
-		var absent []SpanKey
+		var buckets []Bucket
+		var absent []BucketKey
 		for _, key := range t.keys {
-			s := t.spans[key]
+			s := t.buckets[key]
 			if !s.changed {
 				continue
 			}
-			spans = append(spans, Span{Key: key, Values: s.values})
+			buckets = append(buckets, Bucket{Key: key, Values: s.values})
 			if !s.there {
 				absent = append(absent, key)
 			}
 		}
 		if len(absent) > 0 {
-			// Of two transactions that create the same span, one waits for the other.
-			mine, err := tx.PrepareSpans(ctx, t.table, absent)
+			// Of two transactions that create the same bucket, one waits for the other.
+			mine, err := tx.PrepareBuckets(ctx, t.table, absent)
 			if err != nil {
 				return nil, err
 			}
@@ -131,8 +131,8 @@ func (g *gauges) write(ctx context.Context, tx Tx) (made []SpanKey, err error) {
 				made = absent
 			}
 		}
-		if len(spans) > 0 {
-			if err := tx.PutSpans(ctx, t.table, spans); err != nil {
+		if len(buckets) > 0 {
+			if err := tx.PutBuckets(ctx, t.table, buckets); err != nil {
 				return nil, err
 			}
 		}

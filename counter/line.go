@@ -91,22 +91,22 @@ func (p *plan) line(m Meta) *line {
 	return l
 }
 
-// held is a day of a counter: open spans plus the closed day.
+// held is a day of a counter: open buckets plus the compacted day.
 type held struct {
-	open   []int64     // of Days
-	hours  [24][]int64 // of Hours
-	closed ClosedDay
-	packed []int64 // its minutes or quarters
+	open      []int64     // of Days
+	hours     [24][]int64 // of Hours
+	compacted CompactedDay
+	packed    []int64 // its minutes or quarters
 }
 
 // take adds a day to the steps and the total, each at the coarsest level that suffices.
 func (l *line) take(p *plan, n *needs, h *held) error {
-	if h.open == nil && h.closed.Key == 0 {
+	if h.open == nil && h.compacted.Key == 0 {
 		return nil
 	}
-	if !n.whole && h.closed.Detail != NoDetail {
+	if !n.whole && h.compacted.Detail != NoDetail {
 		var err error
-		if h.packed, err = unpackDay(&h.closed, Counter); err != nil {
+		if h.packed, err = decodeDay(&h.compacted, Counter); err != nil {
 			return err
 		}
 	}
@@ -153,12 +153,12 @@ func (h *held) sum(a, b int) (n int64, kept bool, err error) {
 		}
 	}
 	switch {
-	case h.closed.Key == 0:
+	case h.compacted.Key == 0:
 	case whole:
-		err = plus(&n, h.closed.N, err)
-	case h.closed.Detail == Minutes:
+		err = plus(&n, h.compacted.N, err)
+	case h.compacted.Detail == Minutes:
 		add(h.packed[a:b])
-	case h.closed.Detail == Quarters && a%15 == 0 && b%15 == 0:
+	case h.compacted.Detail == Quarters && a%15 == 0 && b%15 == 0:
 		add(h.packed[a/15 : b/15])
 	default:
 		return 0, false, err

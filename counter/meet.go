@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// meet reads the kinds of metrics that this process has not seen.
-func (g *group) meet(ctx context.Context, tx Tx) error {
+// loadKinds reads the kinds of metrics that this process has not seen.
+func (g *commitGroup) loadKinds(ctx context.Context, tx Tx) error {
 	strangers := g.ids(func(it *item) bool { _, known := it.place.known(); return !known })
 	if len(strangers) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func (g *group) meet(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-func (g *group) ids(of func(*item) bool) []ID {
+func (g *commitGroup) ids(of func(*item) bool) []ID {
 	var ids []ID
 	for _, p := range g.parts {
 		for i := range p.items {
@@ -38,9 +38,9 @@ func (g *group) ids(of func(*item) bool) []ID {
 	return slices.Compact(ids)
 }
 
-// enter ensures that every metric with a new day has its row. After a restore from a backup the cell may lack it;
+// ensureMetricRows ensures that every metric with a new day has its row. After a restore from a backup the cell may lack it;
 // then nothing is counted, and the directory is asked again where the metric is.
-func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
+func (g *commitGroup) ensureMetricRows(ctx context.Context, tx Tx, made []BucketKey) error {
 	if len(made) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
 }
 
 // putMetrics writes the rows of metrics. The first writer of a row decides its kind.
-func (g *group) putMetrics(ctx context.Context, tx Tx, put []Meta) error {
+func (g *commitGroup) putMetrics(ctx context.Context, tx Tx, put []Meta) error {
 	if len(put) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ func dayValues(kind Kind, fine [][]int64) (values []int64, count bool) {
 	return values, slices.ContainsFunc(values, func(v int64) bool { return v != 0 })
 }
 
-// sumsAre reports whether the minutes of a day add up to its span.
+// sumsAre reports whether the minutes of a day add up to its bucket.
 func sumsAre(kind Kind, open, minutes []int64) bool {
 	if kind == Gauge {
 		for hour := range 24 {

@@ -17,29 +17,29 @@ import (
 // model is a cell made of maps. Their values are replaced and never modified, so a shallow copy is a snapshot.
 type model struct {
 	metrics   map[ID]Meta
-	spans     [4]map[SpanKey][]int64
-	closed    map[SpanKey]ClosedDay
-	floor     int64
-	batches   map[Key]Remembered
-	producers map[Producer]Remembered
+	buckets   [4]map[BucketKey][]int64
+	compacted map[BucketKey]CompactedDay
+	horizon   int64
+	batches   map[Key]DedupRecord
+	producers map[Producer]DedupRecord
 }
 
 var _ Tx = (*model)(nil)
 
 func newModel() *model {
-	m := &model{metrics: map[ID]Meta{}, closed: map[SpanKey]ClosedDay{}, batches: map[Key]Remembered{}, producers: map[Producer]Remembered{}}
-	for t := range m.spans {
-		m.spans[t] = map[SpanKey][]int64{}
+	m := &model{metrics: map[ID]Meta{}, compacted: map[BucketKey]CompactedDay{}, batches: map[Key]DedupRecord{}, producers: map[Producer]DedupRecord{}}
+	for t := range m.buckets {
+		m.buckets[t] = map[BucketKey][]int64{}
 	}
 	return m
 }
 
 func (m *model) clone() *model {
 	c := *m
-	c.metrics, c.closed = maps.Clone(m.metrics), maps.Clone(m.closed)
+	c.metrics, c.compacted = maps.Clone(m.metrics), maps.Clone(m.compacted)
 	c.batches, c.producers = maps.Clone(m.batches), maps.Clone(m.producers)
-	for t := range m.spans {
-		c.spans[t] = maps.Clone(m.spans[t])
+	for t := range m.buckets {
+		c.buckets[t] = maps.Clone(m.buckets[t])
 	}
 	return &c
 }
@@ -73,10 +73,10 @@ func (m *model) ListMetrics(_ context.Context, prefix, after Metric, limit int) 
 
 func (m *model) CountMetrics(context.Context) (int, error) { return len(m.metrics), nil }
 
-func (m *model) AddTallies(_ context.Context, tallies []Tally) (made []SpanKey, err error) {
+func (m *model) AddTallies(_ context.Context, tallies []Tally) (made []BucketKey, err error) {
 	for _, t := range tallies {
-		hour, day := NewSpanKey(t.Minute.Hour(), t.ID), NewSpanKey(t.Minute.Day(), t.ID)
-		if m.spans[Days][day] == nil {
+		hour, day := NewBucketKey(t.Minute.Hour(), t.ID), NewBucketKey(t.Minute.Day(), t.ID)
+		if m.buckets[Days][day] == nil {
 			made = append(made, day)
 		}
 		err = errors.Join(err, m.add(Hours, hour, t.N, t.Minute.InHour()),
@@ -85,8 +85,8 @@ func (m *model) AddTallies(_ context.Context, tallies []Tally) (made []SpanKey, 
 	return made, err
 }
 
-func (m *model) add(table Table, key SpanKey, n int64, at ...int) error {
-	values := slices.Clone(m.spans[table][key])
+func (m *model) add(table Table, key BucketKey, n int64, at ...int) error {
+	values := slices.Clone(m.buckets[table][key])
 	if values == nil {
 		values = make([]int64, table.Width())
 	}
@@ -96,82 +96,82 @@ func (m *model) add(table Table, key SpanKey, n int64, at ...int) error {
 		}
 		values[i] += n
 	}
-	m.spans[table][key] = values
+	m.buckets[table][key] = values
 	return nil
 }
 
-func (m *model) Spans(_ context.Context, table Table, keys []SpanKey) ([][]int64, error) {
-	values, err := lookUp(m.spans[table], keys)
+func (m *model) Buckets(_ context.Context, table Table, keys []BucketKey) ([][]int64, error) {
+	values, err := lookUp(m.buckets[table], keys)
 	for i := range values {
 		values[i] = slices.Clone(values[i])
 	}
 	return values, err
 }
 
-func (m *model) PutSpans(_ context.Context, table Table, spans []Span) error {
-	for _, s := range spans {
-		m.spans[table][s.Key] = slices.Clone(s.Values)
+func (m *model) PutBuckets(_ context.Context, table Table, buckets []Bucket) error {
+	for _, s := range buckets {
+		m.buckets[table][s.Key] = slices.Clone(s.Values)
 	}
 	return nil
 }
 
-func (m *model) PrepareSpans(_ context.Context, table Table, keys []SpanKey) (made []SpanKey, err error) {
+func (m *model) PrepareBuckets(_ context.Context, table Table, keys []BucketKey) (made []BucketKey, err error) {
 	for _, key := range keys {
-		if m.spans[table][key] == nil {
-			m.spans[table][key] = make([]int64, table.Width())
+		if m.buckets[table][key] == nil {
+			m.buckets[table][key] = make([]int64, table.Width())
 			made = append(made, key)
 		}
 	}
 	return made, nil
 }
 
-func (m *model) DeleteSpans(_ context.Context, table Table, keys []SpanKey) error {
+func (m *model) DeleteBuckets(_ context.Context, table Table, keys []BucketKey) error {
 	for _, key := range keys {
-		delete(m.spans[table], key)
+		delete(m.buckets[table], key)
 	}
 	return nil
 }
 
-func (m *model) FirstSpans(_ context.Context, table Table, below SpanKey, limit int) (spans []Span, err error) {
-	for _, key := range slices.Sorted(maps.Keys(m.spans[table])) {
-		if key < below && len(spans) < limit {
-			spans = append(spans, Span{key, slices.Clone(m.spans[table][key])})
+func (m *model) FirstBuckets(_ context.Context, table Table, below BucketKey, limit int) (buckets []Bucket, err error) {
+	for _, key := range slices.Sorted(maps.Keys(m.buckets[table])) {
+		if key < below && len(buckets) < limit {
+			buckets = append(buckets, Bucket{key, slices.Clone(m.buckets[table][key])})
 		}
 	}
-	return spans, nil
+	return buckets, nil
 }
 
-func (m *model) ClosedDays(_ context.Context, keys []SpanKey) ([]ClosedDay, error) {
-	return lookUp(m.closed, keys)
+func (m *model) CompactedDays(_ context.Context, keys []BucketKey) ([]CompactedDay, error) {
+	return lookUp(m.compacted, keys)
 }
 
-func (m *model) PutClosedDays(_ context.Context, days []ClosedDay) error {
+func (m *model) PutCompactedDays(_ context.Context, days []CompactedDay) error {
 	for _, d := range days {
-		m.closed[d.Key] = d
+		m.compacted[d.Key] = d
 	}
 	return nil
 }
 
-func (m *model) DetailedDays(context.Context, Detail, SpanKey, SpanKey, int) ([]ClosedDay, error) {
+func (m *model) DetailedDays(context.Context, Detail, BucketKey, BucketKey, int) ([]CompactedDay, error) {
 	return nil, nil
 }
 
 func (m *model) TopMetrics(context.Context, int64, Metric, int) ([]Ranked, error) { return nil, nil }
 
-func (m *model) Floor(context.Context) (int64, error) { return m.floor, nil }
+func (m *model) DedupHorizon(context.Context) (int64, error) { return m.horizon, nil }
 
-func (m *model) RaiseFloor(_ context.Context, floor int64) error {
-	m.floor = max(m.floor, floor)
+func (m *model) RaiseDedupHorizon(_ context.Context, horizon int64) error {
+	m.horizon = max(m.horizon, horizon)
 	return nil
 }
 
-func (m *model) Batches(_ context.Context, keys []Key) ([]Remembered, error) {
+func (m *model) Batches(_ context.Context, keys []Key) ([]DedupRecord, error) {
 	return lookUp(m.batches, keys)
 }
 
 func (m *model) PutBatches(_ context.Context, batches []KeyedBatch) error {
 	for _, b := range batches {
-		m.batches[b.Key] = b.Remembered
+		m.batches[b.Key] = b.DedupRecord
 	}
 	return nil
 }
@@ -180,13 +180,13 @@ func (m *model) DropBatches(_ context.Context, below int64, limit int) (int, err
 	return drop(m.batches, below, limit), nil
 }
 
-func (m *model) Producers(_ context.Context, producers []Producer) ([]Remembered, error) {
+func (m *model) Producers(_ context.Context, producers []Producer) ([]DedupRecord, error) {
 	return lookUp(m.producers, producers)
 }
 
 func (m *model) PutProducers(_ context.Context, batches []ProducedBatch) error {
 	for _, b := range batches {
-		m.producers[b.Producer] = b.Remembered
+		m.producers[b.Producer] = b.DedupRecord
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (m *model) DropProducers(_ context.Context, below int64, limit int) (int, e
 	return drop(m.producers, below, limit), nil
 }
 
-func drop[K comparable](from map[K]Remembered, below int64, limit int) (n int) {
+func drop[K comparable](from map[K]DedupRecord, below int64, limit int) (n int) {
 	for k, r := range from {
 		if r.Newest < below && n < limit {
 			delete(from, k)
@@ -206,18 +206,18 @@ func drop[K comparable](from map[K]Remembered, below int64, limit int) (n int) {
 }
 
 func (m *model) minute(id ID, at Minute) int64 {
-	if values := m.spans[Hours][NewSpanKey(at.Hour(), id)]; values != nil {
+	if values := m.buckets[Hours][NewBucketKey(at.Hour(), id)]; values != nil {
 		return values[at.InHour()]
 	}
 	return 0
 }
 
-// check returns inconsistencies: wrong sums, and spans without their parents.
+// check returns inconsistencies: wrong sums, and buckets without their parents.
 func (m *model) check() error {
-	hours := map[SpanKey]int64{}
-	for key, values := range m.spans[Hours] {
+	hours := map[BucketKey]int64{}
+	for key, values := range m.buckets[Hours] {
 		minute := Minute(key.Unit() * 60)
-		day := m.spans[Days][NewSpanKey(minute.Day(), key.ID())]
+		day := m.buckets[Days][NewBucketKey(minute.Day(), key.ID())]
 		if day == nil {
 			return fmt.Errorf("hour %d of metric %d has no day", key.Unit(), key.ID())
 		}
@@ -228,9 +228,9 @@ func (m *model) check() error {
 		if sum != day[DayHour(minute.HourOfDay())] {
 			return fmt.Errorf("hour %d of metric %d: the minutes are %d, the day says %d", key.Unit(), key.ID(), sum, day[DayHour(minute.HourOfDay())])
 		}
-		hours[NewSpanKey(minute.Day(), key.ID())] += sum
+		hours[NewBucketKey(minute.Day(), key.ID())] += sum
 	}
-	for key, values := range m.spans[Days] {
+	for key, values := range m.buckets[Days] {
 		quarters := int64(0)
 		for quarter := range 96 {
 			quarters += values[DayQuarter(quarter)]
@@ -240,7 +240,7 @@ func (m *model) check() error {
 		}
 	}
 	for t, table := range []Table{Days, GaugeDays} {
-		for key := range m.spans[table] {
+		for key := range m.buckets[table] {
 			is := m.metrics[key.ID()]
 			if is.ID == 0 || int(is.Kind) != t {
 				return fmt.Errorf("day %d of metric %d is one of table %d, the metric %+v", key.Unit(), key.ID(), table, is)

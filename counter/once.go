@@ -29,8 +29,8 @@ type name struct {
 
 func (o *once) name() name { return name{o.key, o.producer} }
 
-// printOf returns a digest of a batch. Times are compared as instants, regardless of their zone.
-func printOf(hits []Hit) (print [16]byte) {
+// digestOf returns a digest of a batch. Times are compared as instants, regardless of their zone.
+func digestOf(hits []Hit) (print [16]byte) {
 	size := 8
 	for i := range hits {
 		size += 32 + len(hits[i].Metric)
@@ -59,13 +59,13 @@ func (c counted) set(i int) { c[i/8] |= 1 << (i % 8) }
 
 // pack encodes the bitmap; it is empty in the usual case that all hits were counted here.
 func (c counted) pack(hits int) []byte {
-	if all := unpackCounted(nil, hits); bytes.Equal(c, all) {
+	if all := decodeCounted(nil, hits); bytes.Equal(c, all) {
 		return []byte{}
 	}
 	return c
 }
 
-func unpackCounted(results []byte, hits int) counted {
+func decodeCounted(results []byte, hits int) counted {
 	c := newCounted(hits)
 	if len(results) == len(c) {
 		copy(c, results)
@@ -77,15 +77,15 @@ func unpackCounted(results []byte, hits int) counted {
 	return c
 }
 
-// memory is the dedup record of a key or producer while a group is counted.
-type memory struct {
-	Remembered
+// dedupState is the dedup record of a key or producer while a group is counted.
+type dedupState struct {
+	DedupRecord
 	known   bool // the record exists
 	counted counted
 	changed bool
 
 	// State for the current part of the group.
-	part     *share
+	part     *shardBatch
 	counting counted
 	repeated bool
 	refusal  error
@@ -94,19 +94,19 @@ type memory struct {
 }
 
 // meet starts a part of a group.
-func (m *memory) meet(p *share) {
-	m.counting, m.repeated, m.refusal = m.match(p.call.once)
+func (m *dedupState) meet(p *shardBatch) {
+	m.counting, m.repeated, m.refusal = m.match(p.request.once)
 	m.part, m.some, m.latest = p, false, math.MinInt64
 }
 
-// recall reads the records of a group's batches, and locks them until the transaction ends.
-func (g *group) recall(ctx context.Context, tx Tx) error {
-	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil && !p.unread }) {
+// loadDedup reads the records of a group's batches, and locks them until the transaction ends.
+func (g *commitGroup) loadDedup(ctx context.Context, tx Tx) error {
+	if !slices.ContainsFunc(g.parts, func(p *shardBatch) bool { return p.request.once != nil && !p.unread }) {
 		return nil
 	}
-	steps := []func(context.Context, Tx) error{g.recallFloor, g.recallWhole}
-	if _, apart := tx.(Apart); apart {
-		steps = []func(context.Context, Tx) error{g.recallDays, g.recallWhole, g.recallFloor}
+	steps := []func(context.Context, Tx) error{g.loadHorizon, g.loadBatchDedup}
+	if _, apart := tx.(PerDocumentStore); apart {
+		steps = []func(context.Context, Tx) error{g.loadDayDedup, g.loadBatchDedup, g.loadHorizon}
 	}
 	for _, step := range steps {
 		if err := step(ctx, tx); err != nil {
@@ -117,21 +117,21 @@ func (g *group) recall(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-func (g *group) recallFloor(ctx context.Context, tx Tx) (err error) {
-	g.floor, err = tx.Floor(ctx)
+func (g *commitGroup) loadHorizon(ctx context.Context, tx Tx) (err error) {
+	g.horizon, err = tx.DedupHorizon(ctx)
 	return err
 }
 
-// recallWhole reads the cell's records of batches, which are summaries in an Apart store.
-func (g *group) recallWhole(ctx context.Context, tx Tx) error {
+// loadBatchDedup reads the cell's records of batches, which are summaries in an PerDocumentStore store.
+func (g *commitGroup) loadBatchDedup(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
-		if p.call.once != nil && !p.unread {
-			g.memories[p.call.once.name()] = nil
+		if p.request.once != nil && !p.unread {
+			g.dedup[p.request.once.name()] = nil
 		}
 	}
 	var keys []Key
 	var producers []Producer
-	for n := range g.memories {
+	for n := range g.dedup {
 		if n.key != "" {
 			keys = append(keys, n.key)
 		} else {
@@ -147,7 +147,7 @@ func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 			return err
 		}
 		for i, key := range keys {
-			g.memories[name{key: key}] = newMemory(there[i])
+			g.dedup[name{key: key}] = newDedupState(there[i])
 		}
 	}
 	if len(producers) > 0 {
@@ -156,18 +156,18 @@ func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 			return err
 		}
 		for i, producer := range producers {
-			g.memories[name{producer: producer}] = newMemory(there[i])
+			g.dedup[name{producer: producer}] = newDedupState(there[i])
 		}
 	}
 	return nil
 }
 
-func newMemory(r Remembered) *memory {
-	return &memory{Remembered: r, known: r.Print != [16]byte{}}
+func newDedupState(r DedupRecord) *dedupState {
+	return &dedupState{DedupRecord: r, known: r.Print != [16]byte{}}
 }
 
 // match compares a batch with the record: it returns the error of all its hits, or which of them were counted.
-func (m *memory) match(o *once) (c counted, repeated bool, err error) {
+func (m *dedupState) match(o *once) (c counted, repeated bool, err error) {
 	switch {
 	case !m.known || o.seq > m.Seq:
 		return newCounted(o.hits), false, nil
@@ -176,33 +176,33 @@ func (m *memory) match(o *once) (c counted, repeated bool, err error) {
 	case o.print != m.Print:
 		return nil, false, ErrKeyReused
 	case m.counted == nil:
-		m.counted = unpackCounted(m.Results, o.hits)
+		m.counted = decodeCounted(m.Results, o.hits)
 	}
 	return m.counted, true, nil
 }
 
 // keep records a batch with counted hits; newest is their latest time. The Newest of a producer never decreases,
 // so that it is forgotten only after everything that it ever sent.
-func (m *memory) keep(o *once, c counted, newest int64) {
+func (m *dedupState) keep(o *once, c counted, newest int64) {
 	if m.known {
 		newest = max(newest, m.Newest)
 	}
-	m.Remembered = Remembered{Seq: o.seq, Newest: newest, Print: o.print}
+	m.DedupRecord = DedupRecord{Seq: o.seq, Newest: newest, Print: o.print}
 	m.known, m.changed, m.counted = true, true, c
 	m.Results = c.pack(o.hits)
 }
 
 // remember writes the records in the transaction that counts (R4).
-func (g *group) remember(ctx context.Context, tx Tx) error {
+func (g *commitGroup) remember(ctx context.Context, tx Tx) error {
 	var keyed []KeyedBatch
 	var produced []ProducedBatch
-	for n, m := range g.memories {
+	for n, m := range g.dedup {
 		switch {
 		case !m.changed:
 		case n.key != "":
-			keyed = append(keyed, KeyedBatch{n.key, m.Remembered})
+			keyed = append(keyed, KeyedBatch{n.key, m.DedupRecord})
 		default:
-			produced = append(produced, ProducedBatch{n.producer, m.Remembered})
+			produced = append(produced, ProducedBatch{n.producer, m.DedupRecord})
 		}
 	}
 	slices.SortFunc(keyed, func(a, b KeyedBatch) int { return cmp.Compare(a.Key, b.Key) })
@@ -221,16 +221,16 @@ func (g *group) remember(ctx context.Context, tx Tx) error {
 // forgotten limits the records deleted in one transaction.
 const forgotten = 2000
 
-// forget deletes dedup records below a floor, in milliseconds since 1970, and reports whether there may be more.
-// A forgotten batch cannot count again: the floor is raised first, permanently, and all of its hits lie below.
-func forget(ctx context.Context, tx Tx, floor int64) (more bool, err error) {
-	if err := tx.RaiseFloor(ctx, floor); err != nil {
+// forget deletes dedup records below a dedup horizon, in milliseconds since 1970, and reports whether there may be more.
+// A forgotten batch cannot count again: the dedup horizon is raised first, permanently, and all of its hits lie below.
+func forget(ctx context.Context, tx Tx, horizon int64) (more bool, err error) {
+	if err := tx.RaiseDedupHorizon(ctx, horizon); err != nil {
 		return false, err
 	}
-	batches, err := tx.DropBatches(ctx, floor, forgotten)
+	batches, err := tx.DropBatches(ctx, horizon, forgotten)
 	if err != nil {
 		return false, err
 	}
-	producers, err := tx.DropProducers(ctx, floor, forgotten)
+	producers, err := tx.DropProducers(ctx, horizon, forgotten)
 	return batches == forgotten || producers == forgotten, err
 }

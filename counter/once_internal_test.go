@@ -99,24 +99,24 @@ func TestRecorder_KeysAndProducers(t *testing.T) {
 	}
 }
 
-// A hit at the floor counts; one below it is refused regardless of the clock, since its record may be forgotten.
+// A hit at the dedup horizon counts; one below it is refused regardless of the clock, since its record may be forgotten.
 func TestP02_TheFloorDecides(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		at   time.Duration // after the floor
+		at   time.Duration // after the dedup horizon
 		want error
 	}{{-time.Millisecond, ErrTooOld}, {0, nil}, {time.Millisecond, nil}} {
 		over := newCells("a")
 		r, clock := open(t, over, nil)
-		floor := noon.Add(-Window)
-		hits := []Hit{{Metric: "x", At: floor.Add(test.at), N: 1}}
+		horizon := noon.Add(-Window)
+		hits := []Hit{{Metric: "x", At: horizon.Add(test.at), N: 1}}
 		clock.set(noon.Add(-time.Hour))
 		add(t, r, Batch{Hits: hits, Key: "k"})
-		if _, err := forget(t.Context(), over.is["a"], floor.UnixMilli()); err != nil {
+		if _, err := forget(t.Context(), over.is["a"], horizon.UnixMilli()); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(over.is["a"].batches); (got == 1) != (test.want == nil) {
-			t.Errorf("%v after the floor: %d keys are remembered", test.at, got)
+			t.Errorf("%v after the dedup horizon: %d keys are remembered", test.at, got)
 		}
 		clock.set(noon.Add(-2 * time.Hour)) // set back
 		add(t, r, Batch{Hits: hits, Key: "k"}, test.want)
@@ -159,7 +159,7 @@ func TestP02_ARestoredCellIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestCounted_Packs(t *testing.T) {
+func TestCounted_ComesBack(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 7, 8, 9, 1000} {
 		c := newCounted(n)
@@ -167,7 +167,7 @@ func TestCounted_Packs(t *testing.T) {
 			if len(c.pack(n)) == 0 {
 				t.Errorf("%d of %d are packed like all", i, n)
 			}
-			if got := unpackCounted(c.pack(n), n); got.has(i) || i > 0 && !got.has(i-1) {
+			if got := decodeCounted(c.pack(n), n); got.has(i) || i > 0 && !got.has(i-1) {
 				t.Errorf("%d of %d: %x", i, n, got)
 			}
 			c.set(i)
@@ -175,7 +175,7 @@ func TestCounted_Packs(t *testing.T) {
 		if len(c.pack(n)) != 0 {
 			t.Errorf("all of %d take %d bytes", n, len(c.pack(n)))
 		}
-		if got := unpackCounted(nil, n); !got.has(n - 1) {
+		if got := decodeCounted(nil, n); !got.has(n - 1) {
 			t.Errorf("all of %d are not", n)
 		}
 	}
@@ -188,11 +188,11 @@ func TestPrint(t *testing.T) {
 	base := func() []Hit { return []Hit{{Metric: "ab", At: noon, N: 1}, {Metric: "c", At: noon, N: 1}} }
 	if h := base(); true {
 		h[0].At = noon.In(berlin)
-		if printOf(h) != printOf(base()) {
+		if digestOf(h) != digestOf(base()) {
 			t.Error("the zone of a time changes the print")
 		}
 	}
-	seen := map[[16]byte]string{printOf(base()): "nothing"}
+	seen := map[[16]byte]string{digestOf(base()): "nothing"}
 	for what, change := range map[string]func(h []Hit) []Hit{
 		"time":   func(h []Hit) []Hit { h[0].At = noon.Add(1); return h },
 		"n":      func(h []Hit) []Hit { h[1].N = 2; return h },
@@ -202,14 +202,14 @@ func TestPrint(t *testing.T) {
 		"fewer":  func(h []Hit) []Hit { return h[:1] },
 		"more":   func(h []Hit) []Hit { return append(h, h[0]) },
 	} {
-		print := printOf(change(base()))
+		print := digestOf(change(base()))
 		if other, ok := seen[print]; ok {
 			t.Errorf("changing %s is like changing %s", what, other)
 		}
 		seen[print] = what
 	}
 	// Prints are stored, so they must not change.
-	if got, want := fmt.Sprintf("%x", printOf(base())), "b2f7a6ec8e80efe170012a18448ce856"; got != want {
+	if got, want := fmt.Sprintf("%x", digestOf(base())), "b2f7a6ec8e80efe170012a18448ce856"; got != want {
 		t.Errorf("the print is %s, want %s", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Tx is one transaction of one cell.
 type Tx interface{ Store }
 
-// Database runs transactions of one cell. Update commits what fn wrote. Its error wraps ErrUnconfirmed if the
+// Database runs transactions of one cell. Update commits what fn wrote. Its error wraps ErrCommitUnknown if the
 // outcome of the commit is unknown; any other error means that nothing was committed. View reads one snapshot. fn
 // may run more than once.
 type Database struct {
@@ -42,7 +42,7 @@ type Place struct {
 type Options struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Rand returns a number in [0, 1) that decides when a span is prepared. It must be safe for concurrent use.
+	// Rand returns a number in [0, 1) that decides when a bucket is prepared. It must be safe for concurrent use.
 	// Defaults to math/rand.
 	Rand func() float64
 	// Group limits the hits of one commit, unless a single batch has more. Defaults to 10,000.
@@ -59,7 +59,7 @@ type Options struct {
 	// Retention is how long details are kept. The first entry whose Prefix matches applies; DefaultRetention
 	// applies to other names.
 	Retention []Retention
-	// Unprepared disables the preparation of spans.
+	// Unprepared disables the preparation of buckets.
 	Unprepared bool
 	// OnGroup, if set, is called after every commit. It must return quickly.
 	OnGroup func(Group)

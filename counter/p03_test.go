@@ -123,7 +123,7 @@ func TestP03_Machine(t *testing.T) {
 	})
 }
 
-// The same with an Apart store, without concurrent changes while several days are read.
+// The same with an PerDocumentStore store, without concurrent changes while several days are read.
 func TestP03_MachineApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -15,7 +15,7 @@ type place struct {
 	id     ID
 	// kind is 1 + the Kind in the metric's row, 0 if the row has not been seen.
 	kind atomic.Int32
-	// seen is the last minute for which the preparation of spans was drawn.
+	// seen is the last minute for which the preparation of buckets was drawn.
 	seen atomic.Int64
 }
 

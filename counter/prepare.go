@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// At midnight and at every full hour all metrics would create new spans at once. So each prepares its next ones
+// At midnight and at every full hour all metrics would create new buckets at once. So each prepares its next ones
 // earlier, at random, after one of its hits: the fewer minutes are left, the more likely, and in the last minute
-// for certain. Correctness does not depend on it. Spans are prepared in a separate transaction, many at once,
+// for certain. Correctness does not depend on it. Buckets are prepared in a separate transaction, many at once,
 // after the hits were answered: in the transaction of the hit, rows of the next hour would be locked out of
 // order, because it already holds the day's lock.
 
-// wanted holds the spans to prepare, by table.
-type wanted [4][]SpanKey
+// wanted holds the buckets to prepare, by table.
+type wanted [4][]BucketKey
 
-// lots draws whether a hit prepares spans. Only the first hit of a metric in the current minute draws.
-func (it *item) lots(now Minute, chance func() float64) {
+// prewarmDraw draws whether a hit prepares buckets. Only the first hit of a metric in the current minute draws.
+func (it *item) prewarmDraw(now Minute, chance func() float64) {
 	if !it.at.IsZero() && MinuteOf(it.at) != now || it.place.seen.Load() == int64(now) || it.place.seen.Swap(int64(now)) == int64(now) {
 		return
 	}
@@ -29,8 +29,8 @@ func (it *item) lots(now Minute, chance func() float64) {
 	it.tomorrow = chance()*float64(24*60-60*now.HourOfDay()-now.InHour()) < 1
 }
 
-// want records the spans that a counted hit prepares.
-func (g *group) want(it *item, m Minute) {
+// want records the buckets that a counted hit prepares.
+func (g *commitGroup) want(it *item, m Minute) {
 	if !it.next && !it.tomorrow {
 		return
 	}
@@ -40,10 +40,10 @@ func (g *group) want(it *item, m Minute) {
 		short, long, unit, perDay = GaugeQuarters, GaugeDays, m.QuarterOf()+1, 96
 	}
 	if it.next {
-		g.wanted[short] = append(g.wanted[short], NewSpanKey(unit, id))
+		g.wanted[short] = append(g.wanted[short], NewBucketKey(unit, id))
 	}
 	if it.tomorrow || unit%perDay == 0 && it.next { // no hour without its day
-		g.wanted[long] = append(g.wanted[long], NewSpanKey(m.Day()+1, id))
+		g.wanted[long] = append(g.wanted[long], NewBucketKey(m.Day()+1, id))
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *wanted) add(of *wanted) {
 	}
 }
 
-// prepare creates the chosen spans. A metric that the cell has lost gets none: its row is created with its first
+// prepare creates the chosen buckets. A metric that the cell has lost gets none: its row is created with its first
 // day.
 func (w *wanted) prepare(ctx context.Context, tx Tx) error {
 	for _, table := range Tables {
@@ -84,7 +84,7 @@ func (w *wanted) prepare(ctx context.Context, tx Tx) error {
 				known = append(known, key)
 			}
 		}
-		if _, err := tx.PrepareSpans(ctx, table, known); err != nil {
+		if _, err := tx.PrepareBuckets(ctx, table, known); err != nil {
 			return err
 		}
 	}

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// combiner implements group commit for a cell: batches that arrive while a group is written go into the next one
+// groupCommitter implements group commit for a cell: batches that arrive while a group is written go into the next one
 // together.
-type combiner struct {
+type groupCommitter struct {
 	cell   string
 	db     Database
 	opts   *Options
-	parts  chan *share
+	parts  chan *shardBatch
 	stop   chan struct{} // closed when no more parts arrive
 	done   chan struct{}
-	held   *share // came for the previous group, which was full
-	expect int    // number of parts in the next group if all callers just answered return
+	held   *shardBatch // came for the previous group, which was full
+	expect int         // number of parts in the next group if all callers just answered return
 	timer  *time.Timer
-	group  group
+	group  commitGroup
 	wanted wanted // by groups that were counted
-	spare  []*share
+	spare  []*shardBatch
 }
 
-func newCombiner(cell string, db Database, opts *Options) *combiner {
-	c := &combiner{
+func newGroupCommitter(cell string, db Database, opts *Options) *groupCommitter {
+	c := &groupCommitter{
 		cell: cell, db: db, opts: opts,
-		parts: make(chan *share, opts.Waiting), stop: make(chan struct{}), done: make(chan struct{}),
+		parts: make(chan *shardBatch, opts.Waiting), stop: make(chan struct{}), done: make(chan struct{}),
 		timer: time.NewTimer(time.Hour),
 	}
 	c.timer.Stop()
@@ -38,7 +38,7 @@ func newCombiner(cell string, db Database, opts *Options) *combiner {
 
 // send puts a part into the queue. The context bounds the wait for room; once queued, the part is counted and
 // answered.
-func (c *combiner) send(ctx context.Context, p *share) error {
+func (c *groupCommitter) send(ctx context.Context, p *shardBatch) error {
 	select {
 	case c.parts <- p:
 		return nil
@@ -52,7 +52,7 @@ func (c *combiner) send(ctx context.Context, p *share) error {
 	}
 }
 
-func (c *combiner) run() {
+func (c *groupCommitter) run() {
 	defer close(c.done)
 	for {
 		first := c.held
@@ -73,11 +73,11 @@ func (c *combiner) run() {
 
 // gather collects the queued parts. It lingers briefly for callers that were just answered, so that they share
 // the next commit.
-func (c *combiner) gather(first *share) []*share {
+func (c *groupCommitter) gather(first *shardBatch) []*shardBatch {
 	group, hits := append(c.spare, first), len(first.items)
 	var since time.Time
 	for {
-		var p *share
+		var p *shardBatch
 		select {
 		case p = <-c.parts:
 		default:
@@ -101,7 +101,7 @@ func (c *combiner) gather(first *share) []*share {
 const spins = 1000
 
 // linger waits for one more part, at most Linger in total.
-func (c *combiner) linger(since *time.Time) *share {
+func (c *groupCommitter) linger(since *time.Time) *shardBatch {
 	if c.opts.Linger < 0 {
 		return nil
 	}

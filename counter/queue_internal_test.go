@@ -126,7 +126,7 @@ func TestRecorder_Poison(t *testing.T) {
 // are not retried.
 func TestRecorder_FailuresOfACell(t *testing.T) {
 	t.Parallel()
-	down, unknown := errors.New("down"), fmt.Errorf("commit: %w", ErrUnconfirmed)
+	down, unknown := errors.New("down"), fmt.Errorf("commit: %w", ErrCommitUnknown)
 	for _, test := range []struct {
 		err  error
 		want []int
@@ -180,14 +180,14 @@ func TestRecorder_Close(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gated(t, nil, "x")
 		results := g.send(t, slices.Repeat([]Metric{"x"}, 10)...)
-		closed := make(chan error)
-		go func() { closed <- g.r.Close() }()
+		compacted := make(chan error)
+		go func() { compacted <- g.r.Close() }()
 		synctest.Wait()
 		if err := g.r.Hit(t.Context(), "x"); !errors.Is(err, ErrClosed) {
 			t.Errorf("while it closes: %v", err)
 		}
 		close(g.pass)
-		if err := <-closed; err != nil {
+		if err := <-compacted; err != nil {
 			t.Error(err)
 		}
 		if len(results) != 10 {

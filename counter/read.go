@@ -210,7 +210,7 @@ func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func
 type lineDay struct {
 	line *line
 	need *needs
-	key  SpanKey
+	key  BucketKey
 }
 
 type dayReader interface {
@@ -219,7 +219,7 @@ type dayReader interface {
 
 // read reads the days of the lines in chunks.
 func (p *plan) read(lines []*line, from dayReader) error {
-	// With minutes, each day needs up to 24 more spans.
+	// With minutes, each day needs up to 24 more buckets.
 	size := 1000
 	if slices.ContainsFunc(p.days, func(n needs) bool { return n.level == Minutes }) {
 		size = 100
@@ -236,7 +236,7 @@ func (p *plan) read(lines []*line, from dayReader) error {
 			if n.day < l.meta.First {
 				continue
 			}
-			if days = append(days, lineDay{l, n, NewSpanKey(n.day, l.meta.ID)}); len(days) == size {
+			if days = append(days, lineDay{l, n, NewBucketKey(n.day, l.meta.ID)}); len(days) == size {
 				if err := from.read(p, days); err != nil {
 					return err
 				}

@@ -4,33 +4,33 @@ package counter
 
 import "context"
 
-func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][]int64, closed []ClosedDay, err error) {
-	keys := make([]SpanKey, len(days))
+func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][]int64, compacted []CompactedDay, err error) {
+	keys := make([]BucketKey, len(days))
 	for i, of := range days {
 		keys[i] = of.key
 	}
-	if open, err = tx.Spans(ctx, table, keys); err != nil {
+	if open, err = tx.Buckets(ctx, table, keys); err != nil {
 		return nil, nil, err
 	}
-	closed, err = tx.ClosedDays(ctx, keys)
-	return open, closed, err
+	compacted, err = tx.CompactedDays(ctx, keys)
+	return open, compacted, err
 }
 
-// finer collects keys of spans below days, with the destinations of their values.
+// finer collects keys of buckets below days, with the destinations of their values.
 type finer struct {
-	keys []SpanKey
+	keys []BucketKey
 	to   []*[]int64
 }
 
 func (f *finer) want(unit int64, id ID, to *[]int64) {
-	f.keys, f.to = append(f.keys, NewSpanKey(unit, id)), append(f.to, to)
+	f.keys, f.to = append(f.keys, NewBucketKey(unit, id)), append(f.to, to)
 }
 
 func (f *finer) read(ctx context.Context, tx Tx, table Table) error {
 	if len(f.keys) == 0 {
 		return nil
 	}
-	values, err := tx.Spans(ctx, table, f.keys)
+	values, err := tx.Buckets(ctx, table, f.keys)
 	for i, v := range values {
 		*f.to[i] = v
 	}
@@ -43,7 +43,7 @@ type counterReader struct {
 }
 
 func (r *counterReader) read(p *plan, days []lineDay) error {
-	open, closed, err := readDays(r.ctx, r.tx, Days, days)
+	open, compacted, err := readDays(r.ctx, r.tx, Days, days)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *counterReader) read(p *plan, days []lineDay) error {
 	var hours finer
 	for i, of := range days {
 		h := &found[i]
-		h.open, h.closed = open[i], closed[i]
+		h.open, h.compacted = open[i], compacted[i]
 		if h.open == nil || of.need.level != Minutes {
 			continue
 		}
@@ -78,7 +78,7 @@ type gaugeReader struct {
 }
 
 func (r *gaugeReader) read(p *plan, days []lineDay) error {
-	open, closed, err := readDays(r.ctx, r.tx, GaugeDays, days)
+	open, compacted, err := readDays(r.ctx, r.tx, GaugeDays, days)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (r *gaugeReader) read(p *plan, days []lineDay) error {
 	var quarters finer
 	for i, of := range days {
 		h := &found[i]
-		h.open, h.closed = open[i], closed[i]
+		h.open, h.compacted = open[i], compacted[i]
 		want := func(a, b int) {
 			for q := a / 15; q*15 < b; q++ {
 				if h.open[q/4*Reading+ReadingCount] != 0 {

@@ -188,13 +188,13 @@ func TestExplain(t *testing.T) {
 	want := []string{
 		"counter_hour[7] minute 12:07 = 2", "counter_day[60] day 2026-11-20 = 2", "counter_day[61] hour 12 = 2", "counter_day[62] quarter 12:00 = 2",
 	}
-	if diff := cmp.Diff(want, got); diff != "" || e.Closed || e.ID == 0 || e.Kind != "counter" {
+	if diff := cmp.Diff(want, got); diff != "" || e.Compacted || e.ID == 0 || e.Kind != "counter" {
 		t.Errorf("%+v (-want +got):\n%s", e, diff)
 	}
 	w.must(w.maintain())
 	e, err = w.recorder().Explain(t.Context(), "g", w.minute(4000).Time())
 	w.must(err)
-	if !e.Closed || len(e.Touches) != 2*counter.Reading || e.Touches[0].Now != 0 {
+	if !e.Compacted || len(e.Touches) != 2*counter.Reading || e.Touches[0].Now != 0 {
 		t.Errorf("%+v", e)
 	}
 	if _, err := w.recorder().Explain(t.Context(), "x", w.now); !errors.Is(err, counter.ErrNotFound) {
@@ -205,7 +205,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A day that would overflow with late hits keeps them in open spans forever and reports this; it blocks nothing
+// A day that would overflow with late hits keeps them in open buckets forever and reports this; it blocks nothing
 // else.
 func TestMaintain_LeavesWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
@@ -221,14 +221,14 @@ func TestMaintain_LeavesWhatDoesNotFit(t *testing.T) {
 	if err := w.maintain(); !errors.Is(err, counter.ErrOverflow) {
 		t.Fatalf("%v, want ErrOverflow", err)
 	}
-	spans := 0
+	buckets := 0
 	w.must(w.cells["c0"].View(t.Context(), func(tx counter.Tx) error {
-		left, err := tx.FirstSpans(t.Context(), counter.Days, math.MaxInt64, 10)
-		spans = len(left)
+		left, err := tx.FirstBuckets(t.Context(), counter.Days, math.MaxInt64, 10)
+		buckets = len(left)
 		return err
 	}))
-	if spans != 1 {
-		t.Errorf("%d days are open", spans)
+	if buckets != 1 {
+		t.Errorf("%d days are open", buckets)
 	}
 	q := counter.Query{Metrics: []counter.Metric{"c"}, Step: counter.ByDay, From: at.Time(), To: w.now}
 	if _, err := w.recorder().Series(t.Context(), q); !errors.Is(err, counter.ErrRange) {
@@ -245,11 +245,11 @@ func TestMaintain_LeavesWhatIsDamaged(t *testing.T) {
 	w.must(w.hit("d", at, 5))
 	w.now = w.now.Add(3 * 24 * time.Hour)
 	w.must(w.maintain())
-	key := []counter.SpanKey{counter.NewSpanKey(at.Day(), 1)}
+	key := []counter.BucketKey{counter.NewBucketKey(at.Day(), 1)}
 	w.must(w.cells["c0"].Update(t.Context(), func(tx counter.Tx) error {
-		days, err := tx.ClosedDays(t.Context(), key)
+		days, err := tx.CompactedDays(t.Context(), key)
 		days[0].Body = append([]byte{1}, days[0].Body...)
-		return errors.Join(err, tx.PutClosedDays(t.Context(), days))
+		return errors.Join(err, tx.PutCompactedDays(t.Context(), days))
 	}))
 	q := counter.Query{Metrics: []counter.Metric{"c"}, Step: counter.ByHour, From: at.Time(), To: w.now}
 	if _, err := w.recorder().Series(t.Context(), q); err == nil || !strings.Contains(err.Error(), "damaged") {
@@ -280,7 +280,7 @@ func TestMaintain_GoesOn(t *testing.T) {
 	}
 	for name, db := range map[string]counter.Database{"c0": first, "c1": w.cells["c1"]} {
 		w.must(db.View(t.Context(), func(tx counter.Tx) error {
-			left, err := tx.FirstSpans(t.Context(), counter.Days, counter.NewSpanKey(counter.MinuteOf(w.now).Day()-1, 0), 10)
+			left, err := tx.FirstBuckets(t.Context(), counter.Days, counter.NewBucketKey(counter.MinuteOf(w.now).Day()-1, 0), 10)
 			if (len(left) > 0) != (name == "c0") {
 				t.Errorf("%s: %d days are open", name, len(left))
 			}

@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// readWorld is a set of cells whose hits are recorded twice: in spans, like a recorder does, and minute by
+// readWorld is a set of cells whose hits are recorded twice: in buckets, like a recorder does, and minute by
 // minute, as they came.
 type readWorld struct {
 	apart bool // days are read one by one
@@ -110,14 +110,14 @@ type watched struct {
 	w *readWorld
 }
 
-// Spans runs the event after days were read.
-func (tx *watched) Spans(ctx context.Context, t counter.Table, keys []counter.SpanKey) ([][]int64, error) {
-	spans, err := tx.Tx.Spans(ctx, t, keys)
+// Buckets runs the event after days were read.
+func (tx *watched) Buckets(ctx context.Context, t counter.Table, keys []counter.BucketKey) ([][]int64, error) {
+	buckets, err := tx.Tx.Buckets(ctx, t, keys)
 	if do := tx.w.between; do != nil && (t == counter.Days || t == counter.GaugeDays) {
 		tx.w.between = nil
 		err = errors.Join(err, do())
 	}
-	return spans, err
+	return buckets, err
 }
 
 // minute returns the minute ago minutes before now.
@@ -154,21 +154,21 @@ func (w *readWorld) hit(m counter.Metric, at counter.Minute, n int64) error {
 func readGauge(ctx context.Context, tx counter.Tx, id counter.ID, at counter.Minute, n int64) error {
 	for _, s := range []struct {
 		table counter.Table
-		key   counter.SpanKey
+		key   counter.BucketKey
 		place int
 	}{
-		{counter.GaugeQuarters, counter.NewSpanKey(at.QuarterOf(), id), at.InHour() % 15},
-		{counter.GaugeDays, counter.NewSpanKey(at.Day(), id), at.HourOfDay()},
+		{counter.GaugeQuarters, counter.NewBucketKey(at.QuarterOf(), id), at.InHour() % 15},
+		{counter.GaugeDays, counter.NewBucketKey(at.Day(), id), at.HourOfDay()},
 	} {
-		spans, err := tx.Spans(ctx, s.table, []counter.SpanKey{s.key})
+		buckets, err := tx.Buckets(ctx, s.table, []counter.BucketKey{s.key})
 		if err != nil {
 			return err
 		}
-		if spans[0] == nil {
-			spans[0] = make([]int64, s.table.Width())
+		if buckets[0] == nil {
+			buckets[0] = make([]int64, s.table.Width())
 		}
-		spans[0] = slices.Clone(spans[0])
-		v := spans[0][s.place*counter.Reading:][:counter.Reading]
+		buckets[0] = slices.Clone(buckets[0])
+		v := buckets[0][s.place*counter.Reading:][:counter.Reading]
 		if v[counter.ReadingCount] == 0 {
 			v[counter.ReadingMin], v[counter.ReadingMax] = n, n
 		}
@@ -176,14 +176,14 @@ func readGauge(ctx context.Context, tx counter.Tx, id counter.ID, at counter.Min
 		v[counter.ReadingSum] += n
 		v[counter.ReadingCount]++
 		v[counter.ReadingLast] = n
-		if err := tx.PutSpans(ctx, s.table, []counter.Span{{Key: s.key, Values: spans[0]}}); err != nil {
+		if err := tx.PutBuckets(ctx, s.table, []counter.Bucket{{Key: s.key, Values: buckets[0]}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare makes spans of zeros for the hour after a minute.
+// prepare makes buckets of zeros for the hour after a minute.
 func (w *readWorld) prepare(m counter.Metric, at counter.Minute) {
 	w.t.Helper()
 	place := w.Places(context.Background(), []counter.Metric{m}, false, false)[0]
@@ -193,10 +193,10 @@ func (w *readWorld) prepare(m counter.Metric, at counter.Minute) {
 		if isGauge(m) {
 			fine, days, unit = counter.GaugeQuarters, counter.GaugeDays, at.QuarterOf()
 		}
-		if _, err := tx.PrepareSpans(context.Background(), fine, []counter.SpanKey{counter.NewSpanKey(unit, place.ID)}); err != nil {
+		if _, err := tx.PrepareBuckets(context.Background(), fine, []counter.BucketKey{counter.NewBucketKey(unit, place.ID)}); err != nil {
 			return err
 		}
-		_, err := tx.PrepareSpans(context.Background(), days, []counter.SpanKey{counter.NewSpanKey(at.Day(), place.ID)})
+		_, err := tx.PrepareBuckets(context.Background(), days, []counter.BucketKey{counter.NewBucketKey(at.Day(), place.ID)})
 		return err
 	})
 	w.must(err)

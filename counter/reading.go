@@ -42,29 +42,29 @@ func (r *reading) fold(values []int64) (err error) {
 	return err
 }
 
-// heldGauge is a day of a gauge: open spans plus the closed day.
+// heldGauge is a day of a gauge: open buckets plus the compacted day.
 type heldGauge struct {
-	open     []int64     // of GaugeDays
-	quarters [96][]int64 // of GaugeQuarters
-	closed   ClosedDay
-	day      reading // of the closed day
-	packed   []int64 // its minutes or quarters
+	open      []int64     // of GaugeDays
+	quarters  [96][]int64 // of GaugeQuarters
+	compacted CompactedDay
+	day       reading // of the compacted day
+	packed    []int64 // its minutes or quarters
 }
 
 // fine reports whether the minutes of the open day are needed: for the steps, or because closed minutes lie
 // between them.
 func (h *heldGauge) fine(n *needs) bool {
-	return h.open != nil && (n.level != NoDetail || h.closed.Detail == Minutes)
+	return h.open != nil && (n.level != NoDetail || h.compacted.Detail == Minutes)
 }
 
 // takeGauge joins a day to the steps.
 func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
-	if h.closed.Key != 0 {
-		if h.day, err = dayReading(&h.closed); err != nil {
+	if h.compacted.Key != 0 {
+		if h.day, err = dayReading(&h.compacted); err != nil {
 			return err
 		}
-		if h.closed.Detail != NoDetail && (!n.whole || h.fine(n)) {
-			if h.packed, err = unpackDay(&h.closed, Gauge); err != nil {
+		if h.compacted.Detail != NoDetail && (!n.whole || h.fine(n)) {
+			if h.packed, err = decodeDay(&h.compacted, Gauge); err != nil {
 				return err
 			}
 		}
@@ -83,7 +83,7 @@ func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
 
 // join joins minutes [a, b) of the day to a step, and reports whether all of them are still kept.
 func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
-	if h.open != nil && h.closed.Detail == Minutes {
+	if h.open != nil && h.compacted.Detail == Minutes {
 		// The last reading is that of the latest minute; within a minute, the open (later) one wins.
 		for m := a; m < b && err == nil; m++ {
 			if err = to.join(h.packed[m*Reading : (m+1)*Reading]); err == nil {
@@ -94,12 +94,12 @@ func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
 	}
 	kept = true
 	switch {
-	case h.closed.Key == 0:
+	case h.compacted.Key == 0:
 	case b-a == dayMinutes:
 		err = to.join(h.day[:])
-	case h.closed.Detail == Minutes:
+	case h.compacted.Detail == Minutes:
 		err = to.fold(h.packed[a*Reading : b*Reading])
-	case h.closed.Detail == Quarters && a%15 == 0 && b%15 == 0:
+	case h.compacted.Detail == Quarters && a%15 == 0 && b%15 == 0:
 		err = to.fold(h.packed[a/15*Reading : b/15*Reading])
 	default:
 		kept = false

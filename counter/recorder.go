@@ -16,8 +16,8 @@ type Recorder struct {
 	calls  sync.Pool
 
 	mu        sync.RWMutex
-	closed    bool
-	combiners map[string]*combiner
+	compacted bool
+	combiners map[string]*groupCommitter
 	callers   sync.WaitGroup
 
 	upkeep upkeep
@@ -32,7 +32,7 @@ func New(cells Cells, opts *Options) (*Recorder, error) {
 	return &Recorder{
 		opts: o, cells: cells, places: newPlaces(o.Names),
 		quota:     &quota{most: o.Quota, cells: cells, now: o.Now, counted: map[string]int{}},
-		combiners: map[string]*combiner{},
+		combiners: map[string]*groupCommitter{},
 	}, nil
 }
 
@@ -46,7 +46,7 @@ func (r *Recorder) Hit(ctx context.Context, metric Metric) error {
 }
 
 // Add counts hits and returns when they are durable. The result of each hit is nil, or the reason why it was not
-// applied, or wraps ErrUnconfirmed. If the error is not nil, nothing was applied.
+// applied, or wraps ErrCommitUnknown. If the error is not nil, nothing was applied.
 func (r *Recorder) Add(ctx context.Context, hits []Hit) ([]error, error) {
 	answer, err := r.AddBatch(ctx, Batch{Hits: hits})
 	return answer.Results, err
@@ -80,7 +80,7 @@ func (r *Recorder) AddBatch(ctx context.Context, b Batch) (Answer, error) {
 }
 
 // send queues all parts of a call, in all cells at once, and waits for the answers.
-func (r *Recorder) send(ctx context.Context, c *call) {
+func (r *Recorder) send(ctx context.Context, c *request) {
 	n := len(c.parts)
 	if n == 0 {
 		return
@@ -96,7 +96,7 @@ func (r *Recorder) send(ctx context.Context, c *call) {
 }
 
 // relocate asks the directory again for metrics that a cell has lost, and makes parts of their hits.
-func (r *Recorder) relocate(ctx context.Context, c *call, hits []int) {
+func (r *Recorder) relocate(ctx context.Context, c *request, hits []int) {
 	for _, i := range hits {
 		if at := r.places.get(c.hits[i].Metric); at != nil {
 			r.places.forget(at)
@@ -107,7 +107,7 @@ func (r *Recorder) relocate(ctx context.Context, c *call, hits []int) {
 }
 
 // combiner returns the combiner of a cell, and starts it with the first hit.
-func (r *Recorder) combiner(cell string) *combiner {
+func (r *Recorder) combiner(cell string) *groupCommitter {
 	r.mu.RLock()
 	c := r.combiners[cell]
 	r.mu.RUnlock()
@@ -117,7 +117,7 @@ func (r *Recorder) combiner(cell string) *combiner {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c = r.combiners[cell]; c == nil {
-		c = newCombiner(cell, r.cells.Cell(cell), &r.opts)
+		c = newGroupCommitter(cell, r.cells.Cell(cell), &r.opts)
 		r.combiners[cell] = c
 		go c.run()
 	}
@@ -128,7 +128,7 @@ func (r *Recorder) combiner(cell string) *combiner {
 func (r *Recorder) enter() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if r.closed {
+	if r.compacted {
 		return false
 	}
 	r.callers.Add(1)
@@ -138,7 +138,7 @@ func (r *Recorder) enter() bool {
 // Close refuses further hits, and returns when all accepted ones are answered.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
-	r.closed = true
+	r.compacted = true
 	r.mu.Unlock()
 	r.callers.Wait()
 	r.mu.Lock()

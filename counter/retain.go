@@ -68,7 +68,7 @@ func (r *Recorder) retention(m Metric) *Retention {
 	return &DefaultRetention
 }
 
-// retain drops details of closed days past their retention.
+// retain drops details of compacted days past their retention.
 func (r *Recorder) retain(ctx context.Context, cell string, db Database, now time.Time) error {
 	var errs []error
 	for _, detail := range []Detail{Minutes, Quarters} {
@@ -92,14 +92,14 @@ func (r *Recorder) retain(ctx context.Context, cell string, db Database, now tim
 // expired returns the first day that is not entirely older than kept.
 func expired(now time.Time, kept time.Duration) int64 { return MinuteOf(now.Add(-kept)).Day() }
 
-// drop scans closed days with a detail, from a day on, and drops details past the retention of their metric.
+// drop scans compacted days with a detail, from a day on, and drops details past the retention of their metric.
 // Damaged days stay and are returned.
 func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int64, now time.Time) (damaged []error, err error) {
 	const most = 100
 	conflicts := 0
-	below := NewSpanKey(expired(now, look.kept), 0)
-	for from := NewSpanKey(since, 0); from < below; {
-		var next SpanKey
+	below := NewBucketKey(expired(now, look.kept), 0)
+	for from := NewBucketKey(since, 0); from < below; {
+		var next BucketKey
 		var wrong []error
 		err := db.Update(ctx, func(tx Tx) error {
 			next, wrong = below, nil
@@ -114,7 +114,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 			if err != nil {
 				return err
 			}
-			var put []ClosedDay
+			var put []CompactedDay
 			for i := range days {
 				to := r.detail(metas[i].Name, days[i].Key.Unit(), now)
 				if to >= days[i].Detail {
@@ -127,9 +127,9 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 				}
 				put = append(put, day)
 			}
-			return tx.PutClosedDays(ctx, put)
+			return tx.PutCompactedDays(ctx, put)
 		})
-		if part, some := errors.AsType[*PartError](err); some && part.Conflicts() && conflicts < contended {
+		if part, some := errors.AsType[*PartialWriteError](err); some && part.Conflicts() && conflicts < contended {
 			conflicts++
 			continue // finished days are skipped the next time
 		}
@@ -141,7 +141,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 	return damaged, nil
 }
 
-func idsOf(days []ClosedDay) []ID {
+func idsOf(days []CompactedDay) []ID {
 	ids := make([]ID, len(days))
 	for i, d := range days {
 		ids[i] = d.Key.ID()
@@ -160,14 +160,14 @@ func (r *Recorder) detail(m Metric, day int64, now time.Time) Detail {
 	return NoDetail
 }
 
-// reduce repacks a closed day with less detail and the same total.
-func reduce(c *ClosedDay, kind Kind, to Detail) (ClosedDay, error) {
-	values, err := unpackDay(c, kind)
+// reduce repacks a compacted day with less detail and the same total.
+func reduce(c *CompactedDay, kind Kind, to Detail) (CompactedDay, error) {
+	values, err := decodeDay(c, kind)
 	if err != nil {
-		return ClosedDay{}, err
+		return CompactedDay{}, err
 	}
 	if values, err = coarsen(kind, values, c.Detail, to); err != nil {
-		return ClosedDay{}, c.damaged()
+		return CompactedDay{}, c.damaged()
 	}
-	return packDay(c.Key, kind, to, values)
+	return encodeDay(c.Key, kind, to, values)
 }

@@ -99,15 +99,15 @@ type Explanation struct {
 	ID      ID        `json:"id,string"`
 	At      time.Time `json:"at"`
 	Touches []Touch   `json:"touches"`
-	// Closed reports that the day was compacted, so that the hit goes to open spans beside it.
-	Closed bool `json:"closed"`
+	// Compacted reports that the day was compacted, so that the hit goes to open buckets beside it.
+	Compacted bool `json:"closed"`
 }
 
-// Touch is a value of a span that a hit changes.
+// Touch is a value of a bucket that a hit changes.
 type Touch struct {
-	Table string  `json:"table"`
-	Key   SpanKey `json:"key,string"`
-	Index int     `json:"index"` // of the value, from 0
-	What  string  `json:"what"`  // minute 12:07, hour 12, quarter 12:00, day 2026-11-20
-	Now   int64   `json:"now"`   // current value
+	Table string    `json:"table"`
+	Key   BucketKey `json:"key,string"`
+	Index int       `json:"index"` // of the value, from 0
+	What  string    `json:"what"`  // minute 12:07, hour 12, quarter 12:00, day 2026-11-20
+	Now   int64     `json:"now"`   // current value
 }

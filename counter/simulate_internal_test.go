@@ -22,7 +22,7 @@ type simWorld struct {
 	rng       *rand.Rand
 	now       time.Time
 	cells     map[string]*model
-	apart     map[string]*simApart // instead of cells, for Apart stores
+	apart     map[string]*simApart // instead of cells, for PerDocumentStore stores
 	locked    map[string]*simTask  // task in a transaction
 	places    map[Metric]Place
 	processes []*simProcess
@@ -84,7 +84,7 @@ func (w *simWorld) counted(h *simHit) int {
 		return int(w.apart[at.Cell].counted(at.ID, h.minute) >> (4 * h.power) & 15)
 	}
 	sum := w.cells[at.Cell].minute(at.ID, h.minute)
-	if values := w.cells[at.Cell].spans[GaugeQuarters][NewSpanKey(h.minute.QuarterOf(), at.ID)]; values != nil {
+	if values := w.cells[at.Cell].buckets[GaugeQuarters][NewBucketKey(h.minute.QuarterOf(), at.ID)]; values != nil {
 		sum += values[h.minute.InHour()%15*Reading+ReadingSum]
 	}
 	return int(sum >> (4 * h.power) & 15)
@@ -125,11 +125,11 @@ func (w *simWorld) resume(t *simTask) {
 	w.running = nil
 }
 
-func (w *simWorld) floor(cell string) int64 {
+func (w *simWorld) horizon(cell string) int64 {
 	if w.apart != nil {
-		return w.apart[cell].floor()
+		return w.apart[cell].horizon()
 	}
-	return w.cells[cell].floor
+	return w.cells[cell].horizon
 }
 
 // update is a transaction. Those of one cell run one after the other.
@@ -162,15 +162,15 @@ func (w *simWorld) update(cell string, fn func(Tx) error) error {
 	}
 	unknown := w.chance(w.lossy)
 	if unknown && w.rng.IntN(2) == 0 {
-		return fmt.Errorf("simulated: %w", ErrUnconfirmed)
+		return fmt.Errorf("simulated: %w", ErrCommitUnknown)
 	}
 	if err := tx.check(); err != nil {
 		w.fail("%w", err)
 	}
 	w.cells[cell] = tx
 	if unknown {
-		w.counts[sawUnconfirmed]++
-		return fmt.Errorf("simulated: %w", ErrUnconfirmed)
+		w.counts[sawCommitUnknown]++
+		return fmt.Errorf("simulated: %w", ErrCommitUnknown)
 	}
 	if w.chance(20) && !t.pause() {
 		w.counts[sawKilledAfter]++
@@ -210,21 +210,21 @@ func (w *simWorld) Places(_ context.Context, metrics []Metric, create, _ bool) [
 type simProcess struct {
 	recorder *Recorder
 	skew     time.Duration // of its clock
-	queues   map[string][]*share
-	tasks    []*simTask // one per cell, and one that maintains Apart cells
+	queues   map[string][]*shardBatch
+	tasks    []*simTask // one per cell, and one that maintains PerDocumentStore cells
 	upkeep   bool       // maintenance is due
 	dead     bool
 }
 
 func (w *simWorld) process() *simProcess {
-	p := &simProcess{queues: map[string][]*share{}}
+	p := &simProcess{queues: map[string][]*shardBatch{}}
 	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // keeps all
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
 		w.fail("%w", err)
 	}
 	for _, cell := range simCells {
-		c := newCombiner(cell, w.Cell(cell), &p.recorder.opts)
+		c := newGroupCommitter(cell, w.Cell(cell), &p.recorder.opts)
 		p.tasks = append(p.tasks, w.task(func(t *simTask) {
 			for t.pause() {
 				if queue := p.queues[cell]; len(queue) > 0 {
@@ -261,7 +261,7 @@ func (w *simWorld) kill(p *simProcess) {
 }
 
 // send is Recorder.send without the wait.
-func (p *simProcess) send(c *call) {
+func (p *simProcess) send(c *request) {
 	c.waiting.Store(int32(len(c.parts)))
 	for _, part := range c.parts {
 		p.queues[part.cell] = append(p.queues[part.cell], part)

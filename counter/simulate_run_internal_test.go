@@ -22,7 +22,7 @@ type saw int
 const (
 	sawGroup saw = iota
 	sawAgain
-	sawUnconfirmed
+	sawCommitUnknown
 	sawKilledBefore
 	sawKilledAfter
 	sawForgotten
@@ -33,25 +33,25 @@ const (
 	sawTooOld
 	sawTooOldCounted
 	sawAtOnce
-	sawsTogether // all of them for stores that are not Apart
+	sawsTogether // all of them for stores that are not PerDocumentStore
 )
 
-// For Apart stores only.
+// For PerDocumentStore stores only.
 const (
 	sawPart = sawsTogether + iota
 	sawInDay
 	sawDayForgot
-	sawFloorRose
+	sawHorizonRose
 	sawDayFailed
 	sawUnread
-	sawClosed
+	sawCompacted
 	saws
 )
 
 var sawNames = [saws]string{
 	sawGroup:         "several batches were counted in one transaction",
 	sawAgain:         "a transaction ran again",
-	sawUnconfirmed:   "a commit was not confirmed",
+	sawCommitUnknown: "a commit was not confirmed",
 	sawKilledBefore:  "a process was killed before a commit",
 	sawKilledAfter:   "a process was killed after a commit",
 	sawForgotten:     "something was forgotten",
@@ -65,10 +65,10 @@ var sawNames = [saws]string{
 	sawPart:          "of a group a day was not written because of others, and tried again",
 	sawInDay:         "a repeat was known in a day, and nowhere else",
 	sawDayForgot:     "a day had forgotten what a summary says",
-	sawFloorRose:     "the floor rose while somebody counted",
+	sawHorizonRose:   "the dedup horizon rose while somebody counted",
 	sawDayFailed:     "of a group a day was not written, or not for certain",
 	sawUnread:        "of a group something could not be read, and its hits were refused",
-	sawClosed:        "a hit was counted in a day that had been packed",
+	sawCompacted:     "a hit was counted in a day that had been packed",
 }
 
 type simCounts [saws]int
@@ -96,7 +96,7 @@ type simBatch struct {
 
 type simSent struct {
 	*simBatch
-	call *call
+	call *request
 	to   *simProcess
 	lost []int // hits that were sent again to the new place of their metrics
 }
@@ -106,7 +106,7 @@ func (w *simWorld) time() time.Time {
 	ms := time.Duration(w.rng.IntN(3)-1) * time.Millisecond
 	switch w.rng.IntN(8) {
 	case 0:
-		return time.UnixMilli(w.floor(simCells[w.rng.IntN(2)])).Add(ms)
+		return time.UnixMilli(w.horizon(simCells[w.rng.IntN(2)])).Add(ms)
 	case 1:
 		return w.now.Add(-Window).Truncate(time.Millisecond).Add(ms)
 	case 2:
@@ -251,7 +251,7 @@ func (c *simClient) answered(s *simSent) {
 				w.fail("hit %d of batch %q %d was acknowledged, and counted %d times", i, s.Key, s.Seq, n)
 			}
 			continue
-		case errors.Is(err, ErrUnconfirmed):
+		case errors.Is(err, ErrCommitUnknown):
 			s.loose, done = true, false
 			continue
 		case errors.Is(err, errSimDown), errors.Is(err, ErrConflict), errors.Is(err, errSimStep):
@@ -278,7 +278,7 @@ func (c *simClient) answered(s *simSent) {
 			w.fail("hit %d of batch %q %d: %w", i, s.Key, s.Seq, err)
 		}
 		// A recorded hit must be acknowledged. An attempt still in flight may have been counted since.
-		if !s.loose && !s.evil && w.counted(h) > 0 && h.at.UnixMilli() >= w.floor(w.places[h.metric].Cell) {
+		if !s.loose && !s.evil && w.counted(h) > 0 && h.at.UnixMilli() >= w.horizon(w.places[h.metric].Cell) {
 			w.fail("hit %d of batch %q %d was counted, and refused: %w", i, s.Key, s.Seq, err)
 		}
 	}

@@ -20,55 +20,55 @@ type Store interface {
 	CountMetrics(ctx context.Context) (int, error)
 
 	// AddTallies adds each tally to its minute, hour, quarter and day, in Hours and in Days, and creates missing
-	// spans. No two tallies have the same metric and minute. It returns the keys of the spans of Days that it
+	// buckets. No two tallies have the same metric and minute. It returns the keys of the buckets of Days that it
 	// created. The error wraps ErrOverflow if a value would exceed 2^63 - 1; the transaction must then be rolled
 	// back.
-	AddTallies(ctx context.Context, tallies []Tally) (made []SpanKey, err error)
+	AddTallies(ctx context.Context, tallies []Tally) (made []BucketKey, err error)
 
-	// Spans returns the values of each span, nil where there is none. In an update, no other transaction changes
+	// Buckets returns the values of each bucket, nil where there is none. In an update, no other transaction changes
 	// the existing ones until this one ends.
-	Spans(ctx context.Context, table Table, keys []SpanKey) ([][]int64, error)
-	// PutSpans writes whole spans by their keys.
-	PutSpans(ctx context.Context, table Table, spans []Span) error
-	// PrepareSpans creates spans of zeros; existing ones stay as they are. It returns the keys of those that it
+	Buckets(ctx context.Context, table Table, keys []BucketKey) ([][]int64, error)
+	// PutBuckets writes whole buckets by their keys.
+	PutBuckets(ctx context.Context, table Table, buckets []Bucket) error
+	// PrepareBuckets creates buckets of zeros; existing ones stay as they are. It returns the keys of those that it
 	// created.
-	PrepareSpans(ctx context.Context, table Table, keys []SpanKey) (made []SpanKey, err error)
-	// DeleteSpans deletes spans; missing ones are ignored. A span of Days is deleted together with its hours, so
+	PrepareBuckets(ctx context.Context, table Table, keys []BucketKey) (made []BucketKey, err error)
+	// DeleteBuckets deletes buckets; missing ones are ignored. A bucket of Days is deleted together with its hours, so
 	// a minute never exceeds its day: a Store may check for overflow in the day alone.
-	DeleteSpans(ctx context.Context, table Table, keys []SpanKey) error
-	// FirstSpans returns at most limit spans with the lowest keys, below the given key, in key order. In an
+	DeleteBuckets(ctx context.Context, table Table, keys []BucketKey) error
+	// FirstBuckets returns at most limit buckets with the lowest keys, below the given key, in key order. In an
 	// update, no other transaction changes them until this one ends.
-	FirstSpans(ctx context.Context, table Table, below SpanKey, limit int) ([]Span, error)
+	FirstBuckets(ctx context.Context, table Table, below BucketKey, limit int) ([]Bucket, error)
 
-	// ClosedDays returns the closed day under each key, the zero ClosedDay where there is none. In an update, no
+	// CompactedDays returns the compacted day under each key, the zero CompactedDay where there is none. In an update, no
 	// other transaction changes the existing ones until this one ends.
-	ClosedDays(ctx context.Context, keys []SpanKey) ([]ClosedDay, error)
-	// PutClosedDays writes closed days by their keys.
-	PutClosedDays(ctx context.Context, days []ClosedDay) error
-	// DetailedDays returns at most limit closed days with this Detail and keys in [from, below), in key order. In
+	CompactedDays(ctx context.Context, keys []BucketKey) ([]CompactedDay, error)
+	// PutCompactedDays writes compacted days by their keys.
+	PutCompactedDays(ctx context.Context, days []CompactedDay) error
+	// DetailedDays returns at most limit compacted days with this Detail and keys in [from, below), in key order. In
 	// an update, no other transaction changes them until this one ends.
-	DetailedDays(ctx context.Context, detail Detail, from, below SpanKey, limit int) ([]ClosedDay, error)
+	DetailedDays(ctx context.Context, detail Detail, from, below BucketKey, limit int) ([]CompactedDay, error)
 
 	// TopMetrics returns at most k counters with a prefix that have the highest totals on a day since 1970, open
 	// and closed parts added up: highest first, ties by name. Metrics with a total of 0 are left out.
 	TopMetrics(ctx context.Context, day int64, prefix Metric, k int) ([]Ranked, error)
 
-	// Floor returns the dedup horizon in milliseconds since 1970: an older hit that must count once is refused,
+	// DedupHorizon returns the dedup horizon in milliseconds since 1970: an older hit that must count once is refused,
 	// because its record may be forgotten. In an update, no other transaction raises it until this one ends.
-	Floor(ctx context.Context) (int64, error)
-	// RaiseFloor raises the floor; a lower value changes nothing. It waits for updates that have read the floor.
-	RaiseFloor(ctx context.Context, floor int64) error
+	DedupHorizon(ctx context.Context) (int64, error)
+	// RaiseDedupHorizon raises the dedup horizon; a lower value changes nothing. It waits for updates that have read the dedup horizon.
+	RaiseDedupHorizon(ctx context.Context, horizon int64) error
 
-	// Batches returns the record of each batch by its key, the zero Remembered where there is none. In an update
+	// Batches returns the record of each batch by its key, the zero DedupRecord where there is none. In an update
 	// it locks these keys until the transaction ends, whether or not a record exists.
-	Batches(ctx context.Context, keys []Key) ([]Remembered, error)
+	Batches(ctx context.Context, keys []Key) ([]DedupRecord, error)
 	// PutBatches stores the records of batches by their keys.
 	PutBatches(ctx context.Context, batches []KeyedBatch) error
 	// DropBatches deletes at most limit records with Newest below a time, and returns how many.
 	DropBatches(ctx context.Context, below int64, limit int) (int, error)
-	// Producers returns the record of the last batch of each producer, the zero Remembered where there is none.
+	// Producers returns the record of the last batch of each producer, the zero DedupRecord where there is none.
 	// In an update it locks these producers until the transaction ends.
-	Producers(ctx context.Context, producers []Producer) ([]Remembered, error)
+	Producers(ctx context.Context, producers []Producer) ([]DedupRecord, error)
 	// PutProducers stores the records of the last batches of producers.
 	PutProducers(ctx context.Context, batches []ProducedBatch) error
 	// DropProducers deletes at most limit producers with Newest below a time, and returns how many.
@@ -91,20 +91,20 @@ type Tally struct {
 	N      int64
 }
 
-// ClosedDay is a compacted day, which ended more than a day ago. Later hits go to open spans beside it, until
+// CompactedDay is a compacted day, which ended more than a day ago. Later hits go to open buckets beside it, until
 // they are compacted too: the day is always the sum of both.
-type ClosedDay struct {
-	Key SpanKey
+type CompactedDay struct {
+	Key BucketKey
 	// N is the day's total, 0 for a gauge.
 	N      int64
 	Detail Detail
 	Body   []byte
 }
 
-// Detail is the finest resolution that a closed day still has.
+// Detail is the finest resolution that a compacted day still has.
 type Detail uint8
 
-// The details of closed days.
+// The details of compacted days.
 const (
 	NoDetail Detail = iota // the day only
 	Quarters               // quarters and hours, too
@@ -117,8 +117,8 @@ type Ranked struct {
 	N      int64
 }
 
-// Remembered is the dedup record of a batch, kept in each cell that it touched.
-type Remembered struct {
+// DedupRecord is the dedup record of a batch, kept in each cell that it touched.
+type DedupRecord struct {
 	// Seq is the batch's number if a producer sent it.
 	Seq uint64
 	// Newest is the latest time of a hit, in milliseconds since 1970; for a producer, of all its hits ever.
@@ -132,11 +132,11 @@ type Remembered struct {
 // KeyedBatch is the record of a batch with a key.
 type KeyedBatch struct {
 	Key Key
-	Remembered
+	DedupRecord
 }
 
 // ProducedBatch is the record of the last batch of a producer.
 type ProducedBatch struct {
 	Producer Producer
-	Remembered
+	DedupRecord
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Readers find what was sent, including repeated batches and late hits, before and after days are compacted, with
-// and without prepared spans.
+// and without prepared buckets.
 func TestRecorder_WhatIsSentIsRead(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{true, false} {

@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// UnreadError names what an update of an Apart store could not read while other documents of the same kind are
+// UnreadError names what an update of an PerDocumentStore store could not read while other documents of the same kind are
 // readable, for example because one shard is down. Nothing was written. The hits that need the named documents
 // are refused with Err, and the others are counted by an update without them.
 type UnreadError struct {
-	Days      []SpanKey
-	Metrics   []ID
-	Keys      []Key
-	Producers []Producer
-	Floor     bool // needed by every batch with a key or a producer
-	Err       error
+	Days         []BucketKey
+	Metrics      []ID
+	Keys         []Key
+	Producers    []Producer
+	DedupHorizon bool // needed by every batch with a key or a producer
+	Err          error
 }
 
 // Error describes what could not be read, with Err.
 func (e *UnreadError) Error() string {
 	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics), len(e.Keys)+len(e.Producers))
-	if e.Floor {
-		text += ", nor the floor"
+	if e.DedupHorizon {
+		text += ", nor the dedup horizon"
 	}
 	return fmt.Sprintf("%s: %v", text, e.Err)
 }
@@ -38,19 +38,19 @@ func (e *UnreadError) batch(o *once) bool {
 	case o == nil:
 		return false
 	case o.key != "":
-		return e.Floor || slices.Contains(e.Keys, o.key)
+		return e.DedupHorizon || slices.Contains(e.Keys, o.key)
 	}
-	return e.Floor || slices.Contains(e.Producers, o.producer)
+	return e.DedupHorizon || slices.Contains(e.Producers, o.producer)
 }
 
 // without refuses the hits that need what an update could not read. It reports whether there were such hits, and
 // whether others are left.
-func (g *group) without(err error) (can, left bool) {
+func (g *commitGroup) without(err error) (can, left bool) {
 	e, unread := errors.AsType[*UnreadError](err)
 	if !unread {
 		return false, true
 	}
-	days, metrics := make(map[SpanKey]bool, len(e.Days)), make(map[ID]bool, len(e.Metrics))
+	days, metrics := make(map[BucketKey]bool, len(e.Days)), make(map[ID]bool, len(e.Metrics))
 	for _, day := range e.Days {
 		days[day] = true
 	}
@@ -58,7 +58,7 @@ func (g *group) without(err error) (can, left bool) {
 		metrics[id] = true
 	}
 	for _, p := range g.parts {
-		all := e.batch(p.call.once)
+		all := e.batch(p.request.once)
 		p.unread = p.unread || all
 		for i := range p.items {
 			it := &p.items[i]
@@ -73,6 +73,6 @@ func (g *group) without(err error) (can, left bool) {
 			}
 		}
 	}
-	g.settled = g.settled || can
+	g.final = g.final || can
 	return can, left
 }

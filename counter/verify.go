@@ -16,10 +16,10 @@ type Damage struct {
 	Want   string
 }
 
-// Verify compares rows of a table of spans in one snapshot: a day with its hours, an hour with its minutes, and
+// Verify compares rows of a table of buckets in one snapshot: a day with its hours, an hour with its minutes, and
 // all with their metric. It returns the damaged rows.
-func Verify(ctx context.Context, tx Tx, table Table, keys []SpanKey) ([]Damage, error) {
-	spans, err := tx.Spans(ctx, table, keys)
+func Verify(ctx context.Context, tx Tx, table Table, keys []BucketKey) ([]Damage, error) {
+	buckets, err := tx.Buckets(ctx, table, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -28,16 +28,16 @@ func Verify(ctx context.Context, tx Tx, table Table, keys []SpanKey) ([]Damage, 
 		return nil, err
 	}
 	for i, key := range keys {
-		if spans[i] == nil || !v.owned(key) {
+		if buckets[i] == nil || !v.owned(key) {
 			continue
 		}
 		switch table {
 		case Days:
-			err = v.day(ctx, tx, key, spans[i])
+			err = v.day(ctx, tx, key, buckets[i])
 		case GaugeDays:
-			err = v.gaugeDay(ctx, tx, key, spans[i])
+			err = v.gaugeDay(ctx, tx, key, buckets[i])
 		default:
-			err = v.part(ctx, tx, key, spans[i])
+			err = v.part(ctx, tx, key, buckets[i])
 		}
 		if err != nil {
 			return nil, err
@@ -46,9 +46,9 @@ func Verify(ctx context.Context, tx Tx, table Table, keys []SpanKey) ([]Damage, 
 	return v.damages, nil
 }
 
-// VerifyClosed unpacks closed days in one snapshot, and compares their sums with their totals.
-func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) {
-	days, err := tx.ClosedDays(ctx, keys)
+// VerifyCompacted unpacks compacted days in one snapshot, and compares their sums with their totals.
+func VerifyCompacted(ctx context.Context, tx Tx, keys []BucketKey) ([]Damage, error) {
+	days, err := tx.CompactedDays(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) 
 		case !there:
 			v.note(key, "of a metric that is not there", "a metric")
 		case days[i].N < 0 || days[i].Detail > Minutes:
-			v.note(key, "a total below 0, or an unknown detail", "a closed day")
+			v.note(key, "a total below 0, or an unknown detail", "a compacted day")
 		default:
 			v.packed(key, &days[i], m.Kind)
 		}
@@ -71,9 +71,9 @@ func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) 
 	return v.damages, nil
 }
 
-// packed unpacks a closed day. Without details the body must be empty, and a gauge must have no total.
-func (v *verifier) packed(key SpanKey, day *ClosedDay, kind Kind) {
-	_, err := unpackDay(day, kind)
+// packed unpacks a compacted day. Without details the body must be empty, and a gauge must have no total.
+func (v *verifier) packed(key BucketKey, day *CompactedDay, kind Kind) {
+	_, err := decodeDay(day, kind)
 	rest := day.Body
 	if err == nil && kind == Gauge {
 		_, rest, err = day.header()
@@ -94,13 +94,13 @@ type verifier struct {
 	damages []Damage
 }
 
-func (v *verifier) note(key SpanKey, stored, want string) {
+func (v *verifier) note(key BucketKey, stored, want string) {
 	v.damages = append(v.damages, Damage{key.ID(), fmt.Sprintf("%s %d: %s", v.unit(), key.Unit(), stored), want})
 }
 
 func (v *verifier) unit() string { return [...]string{"hour", "day", "quarter", "day"}[v.table] }
 
-func (v *verifier) metrics(ctx context.Context, tx Tx, keys []SpanKey) error {
+func (v *verifier) metrics(ctx context.Context, tx Tx, keys []BucketKey) error {
 	var ids []ID
 	for _, key := range keys {
 		ids = append(ids, key.ID())
@@ -117,7 +117,7 @@ func (v *verifier) metrics(ctx context.Context, tx Tx, keys []SpanKey) error {
 	return err
 }
 
-func (v *verifier) owned(key SpanKey) bool {
+func (v *verifier) owned(key BucketKey) bool {
 	kind := Counter
 	if v.table == GaugeQuarters || v.table == GaugeDays {
 		kind = Gauge
@@ -136,12 +136,12 @@ func (v *verifier) owned(key SpanKey) bool {
 	return false
 }
 
-func (v *verifier) dayOf(key SpanKey) int64 {
+func (v *verifier) dayOf(key BucketKey) int64 {
 	return floorDiv(key.Unit(), [...]int64{24, 1, 96, 1}[v.table])
 }
 
 // day compares the numbers of a day with each other, and with the minutes of its hours.
-func (v *verifier) day(ctx context.Context, tx Tx, key SpanKey, values []int64) error {
+func (v *verifier) day(ctx context.Context, tx Tx, key BucketKey, values []int64) error {
 	hours, err := v.parts(ctx, tx, Hours, key, 24)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (v *verifier) day(ctx context.Context, tx Tx, key SpanKey, values []int64) 
 
 // gaugeDay compares the hours of a day with their minutes. The last reading is not compared, because it depends
 // on the order of arrival.
-func (v *verifier) gaugeDay(ctx context.Context, tx Tx, key SpanKey, values []int64) error {
+func (v *verifier) gaugeDay(ctx context.Context, tx Tx, key BucketKey, values []int64) error {
 	quarters, err := v.parts(ctx, tx, GaugeQuarters, key, 96)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (v *verifier) gaugeDay(ctx context.Context, tx Tx, key SpanKey, values []in
 }
 
 // part compares a row of minutes with its day, which must exist: the day is compared with it.
-func (v *verifier) part(ctx context.Context, tx Tx, key SpanKey, values []int64) error {
+func (v *verifier) part(ctx context.Context, tx Tx, key BucketKey, values []int64) error {
 	days := Days
 	if v.table == GaugeQuarters {
 		days = GaugeDays
@@ -211,19 +211,19 @@ func (v *verifier) part(ctx context.Context, tx Tx, key SpanKey, values []int64)
 	} else if slices.Min(values) < 0 {
 		v.note(key, "a minute is below 0", "counts")
 	}
-	day, err := tx.Spans(ctx, days, []SpanKey{NewSpanKey(v.dayOf(key), key.ID())})
+	day, err := tx.Buckets(ctx, days, []BucketKey{NewBucketKey(v.dayOf(key), key.ID())})
 	if err == nil && day[0] == nil {
 		v.note(key, "its day is not there", "a row of the day")
 	}
 	return err
 }
 
-func (v *verifier) parts(ctx context.Context, tx Tx, table Table, day SpanKey, n int64) ([][]int64, error) {
-	keys := make([]SpanKey, n)
+func (v *verifier) parts(ctx context.Context, tx Tx, table Table, day BucketKey, n int64) ([][]int64, error) {
+	keys := make([]BucketKey, n)
 	for i := range keys {
-		keys[i] = NewSpanKey(day.Unit()*n+int64(i), day.ID())
+		keys[i] = NewBucketKey(day.Unit()*n+int64(i), day.ID())
 	}
-	return tx.Spans(ctx, table, keys)
+	return tx.Buckets(ctx, table, keys)
 }
 
 func sum(values []int64) (n int64) {

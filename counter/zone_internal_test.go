@@ -129,7 +129,7 @@ func periods(z *time.Location, from, to time.Time) (all []period) {
 	return all
 }
 
-// twoYears are days with a hit in every minute, as open spans without minutes.
+// twoYears are days with a hit in every minute, as open buckets without minutes.
 type twoYears struct {
 	from, to time.Time
 	upTo     []int64 // count before each minute

@@ -33,7 +33,7 @@ func TestOwn_SendsAgainWhatWasNotAnswered(t *testing.T) {
 	o.count(engine.OwnRecords, 0)
 	now = now.Add(time.Second)
 	o.count(engine.OwnHits, 1)
-	fails = []error{counter.ErrUnconfirmed, engine.ErrUnavailable, nil}
+	fails = []error{counter.ErrCommitUnknown, engine.ErrUnavailable, nil}
 	for _, want := range fails {
 		o.count(engine.OwnErrors, 1)
 		if err := o.write(t.Context()); !errors.Is(err, want) {

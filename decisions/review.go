@@ -49,7 +49,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 	if q.Limit < 0 || q.Limit > MaxReview {
 		return nil, problem.Invalid("/limit", "invalid", "a page has 1 to %d pairs", MaxReview)
 	}
-	queue, err := h.unsure(q.After)
+	queue, err := h.possible(q.After)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 		if len(edges) == 0 {
 			return page, nil
 		}
-		pairs, err := h.undecided(ctx, edges)
+		pairs, err := h.pairs(ctx, edges)
 		if err != nil {
 			return nil, err
 		}
@@ -72,52 +72,52 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 			}
 			page.Pairs = append(page.Pairs, *pair)
 			if last := edges[i]; len(page.Pairs) == q.Limit {
-				page.Next = fmt.Sprintf("%d %d %d", last.Score, last.A, last.B)
+				page.Next = fmt.Sprintf("%d %d %d", last.Weight, last.A, last.B)
 				return page, nil
 			}
 		}
 	}
 }
 
-// unsure merges the lists of possible matches of all cells.
-type unsure struct {
+// possible merges the lists of possible matches of all cells.
+type possibleMatches struct {
 	engine *engine.Engine
-	cells  []*unsureCell
+	cells  []*possibleCell
 }
 
-// unsureCell buffers the unread part of a cell's list.
-type unsureCell struct {
+// possibleCell buffers the unread part of a cell's list.
+type possibleCell struct {
 	id    cell.ID
 	after resolve.Edge
 	edges []resolve.Edge
 	end   bool
 }
 
-func (h *Handle) unsure(after string) (*unsure, error) {
-	at := resolve.Edge{Score: match.Threshold}
+func (h *Handle) possible(after string) (*possibleMatches, error) {
+	at := resolve.Edge{Weight: match.Threshold}
 	if after != "" {
-		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Score, &at.A, &at.B); n != 3 || err != nil {
+		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Weight, &at.A, &at.B); n != 3 || err != nil {
 			return nil, errBadAfter
 		}
 	}
-	u := &unsure{engine: h.engine}
+	u := &possibleMatches{engine: h.engine}
 	for _, id := range h.engine.Map().Cells() {
-		u.cells = append(u.cells, &unsureCell{id: id, after: at})
+		u.cells = append(u.cells, &possibleCell{id: id, after: at})
 	}
 	return u, nil
 }
 
 // next returns the n next best pairs.
-func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
+func (u *possibleMatches) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
 	for len(edges) < n {
 		errs := make([]error, len(u.cells))
 		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
 		for i, err := range errs {
 			if err != nil {
-				return nil, fmt.Errorf("unsure pairs of cell %v: %w", u.cells[i].id, err)
+				return nil, fmt.Errorf("possible matches of cell %v: %w", u.cells[i].id, err)
 			}
 		}
-		var best *unsureCell
+		var best *possibleCell
 		for _, c := range u.cells {
 			if len(c.edges) > 0 && (best == nil || better(c.edges[0], best.edges[0])) {
 				best = c
@@ -132,12 +132,12 @@ func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err err
 }
 
 // fill reads the next page of a cell if its buffer is empty.
-func (u *unsure) fill(ctx context.Context, c *unsureCell, n int) error {
+func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) error {
 	if len(c.edges) > 0 || c.end {
 		return nil
 	}
 	return u.engine.View(ctx, c.id, func(tx resolve.Tx) (err error) {
-		if c.edges, err = tx.Unsure(ctx, c.after, n); len(c.edges) > 0 {
+		if c.edges, err = tx.PossibleMatches(ctx, c.after, n); len(c.edges) > 0 {
 			c.after = c.edges[len(c.edges)-1]
 		}
 		c.end = len(c.edges) < n
@@ -146,11 +146,11 @@ func (u *unsure) fill(ctx context.Context, c *unsureCell, n int) error {
 }
 
 func better(a, b resolve.Edge) bool {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// undecided turns edges into pairs, nil for those that need no decision.
-func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
+// pairs turns edges into pairs, nil for those that need no decision.
+func (h *Handle) pairs(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
 		puids = append(puids, e.A, e.B)
@@ -196,7 +196,7 @@ func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*Review
 		m := h.engine.Kind(a.Kind).Matcher
 		normA, normB := h.engine.Normalise(a), h.engine.Normalise(b)
 		v := edges[i].Vector // weighted by current name frequencies
-		if m.Decide(v) != match.Unsure {
+		if m.Decide(v) != match.Possible {
 			continue
 		}
 		pairs[i] = &ReviewPair{
@@ -211,7 +211,7 @@ func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*Review
 func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
 	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
 		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
-		return across && o.A < o.B && o.Score < match.Threshold && better(o, e)
+		return across && o.A < o.B && o.Weight < match.Threshold && better(o, e)
 	})
 }
 

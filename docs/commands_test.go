@@ -263,7 +263,7 @@ func TestMissing_FindsTheFirstLineThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ got, want, line string }{
 		"all there":      {"a\tb  c\nd e\n", "a b c\nd e\n", ""},
-		"ellipsis":       {"id 20be0ffc founded\n", "id … founded\n", ""},
+		"ellipsis":       {"id 20be0ffc created\n", "id … created\n", ""},
 		"order":          {"b\na\n", "a\nb\n", "b"},
 		"not there":      {"a\n", "x\n", "x"},
 		"no patterns":    {"a.c\n", "abc\n", "abc"},

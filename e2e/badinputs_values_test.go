@@ -353,7 +353,7 @@ func tryRecord(t *trial, e *badInput) {
 		record = strings.NewReplacer(`"source":"x"`, `"source":"p"`, `"key":"1"`, `"key":"`+e.ID+`"`).Replace(record)
 		v := t.post([]byte(`{"records":[` + record + `]}`))
 		v.check(t, e)
-		if v.status == http.StatusOK && v.result.Outcome != "founded" {
+		if v.status == http.StatusOK && v.result.Outcome != "created" {
 			t.Errorf("merged with another: %+v", v.result)
 		}
 	}

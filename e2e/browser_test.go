@@ -300,7 +300,7 @@ func (tab *tab) note(name, selector, list string) {
 	})()`)
 }
 
-// emulate sets media features of the page.
+// emulate sets media blocking keys of the page.
 func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {

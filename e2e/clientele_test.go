@@ -70,7 +70,7 @@ func rest(ctx context.Context) {
 // troubled are the codes that clients may see while processes are killed and stopped.
 var troubled = map[string]bool{
 	"connection": true, string(httpapi.CodeUnavailable): true, string(httpapi.CodeOverloaded): true,
-	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
+	string(httpapi.CodeCommitUnknown): true, string(httpapi.CodeStaleMap): true,
 }
 
 // codeOf returns the code of an answer, or of a record in it.

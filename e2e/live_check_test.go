@@ -97,7 +97,7 @@ func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Rec
 		stored = append(stored, &entity.Record{PUID: r.PUID, Ref: ref, Attributes: entity.Attributes(r.Attributes)})
 	}
 	var want []string
-	for _, members := range resolve.Batch(match.New(match.Place(), match.DefaultPack()), stored) {
+	for _, members := range resolve.Batch(match.New(match.Place(), match.DefaultTermFrequencies()), stored) {
 		var keys []string
 		for _, m := range members {
 			keys = append(keys, m.Ref.String())

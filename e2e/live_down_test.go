@@ -66,8 +66,8 @@ func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
 	if err != nil {
 		l.t.Fatalf("process %d: %v", n.index, err)
 	}
-	unconfirmed := func(r httpapi.PutResult) bool { return r.Error != nil && r.Error.Code == httpapi.CodeUnconfirmed }
-	if code != httpapi.CodeUnconfirmed && slices.ContainsFunc(answer.Results, unconfirmed) { // while a server hangs a write may outlast its time
+	unconfirmed := func(r httpapi.PutResult) bool { return r.Error != nil && r.Error.Code == httpapi.CodeCommitUnknown }
+	if code != httpapi.CodeCommitUnknown && slices.ContainsFunc(answer.Results, unconfirmed) { // while a server hangs a write may outlast its time
 		if answer, err = post(n.url(), batch); err != nil {
 			l.t.Fatalf("process %d, again: %v", n.index, err)
 		}

@@ -70,7 +70,7 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 
 // stopping are the codes that clients may see from a process that was suspended for longer than their timeout, in some
 // cases between a commit and its reply.
-var stopping = []httpapi.Code{httpapi.CodeOverloaded, httpapi.CodeUnavailable, httpapi.CodeUnconfirmed}
+var stopping = []httpapi.Code{httpapi.CodeOverloaded, httpapi.CodeUnavailable, httpapi.CodeCommitUnknown}
 
 // growWithout adds a generation through another process while one is suspended: from before the generation becomes
 // current until other processes have put new keys into it.

@@ -28,7 +28,7 @@ type trouble struct {
 }
 
 // killing are the codes that clients may see while servers or processes are killed.
-var killing = []httpapi.Code{"connection", httpapi.CodeUnavailable, httpapi.CodeUnconfirmed}
+var killing = []httpapi.Code{"connection", httpapi.CodeUnavailable, httpapi.CodeCommitUnknown}
 
 // during runs do, while clients of a process (of all if node is negative) may be refused.
 func (tr *traffic) during(what string, node int, codes []httpapi.Code, do func()) trouble {
@@ -144,13 +144,13 @@ func (tr *traffic) note(s *summary, o op) {
 	s.ids[o.result.Entity.String()] = o.key
 	s.last[o.key] = max(s.last[o.key], o.result.Version)
 	switch o.result.Outcome {
-	case resolve.Founded:
+	case resolve.Created:
 		id := o.result.Entity.String()
 		if other, twice := s.founded[id]; twice && other != o.key {
 			tr.t.Errorf("id %s was given to %v and to %v", id, tr.ref(other), tr.ref(o.key))
 		}
 		s.founded[id] = o.key
-	case resolve.Updated, resolve.Joined:
+	case resolve.Updated, resolve.Matched:
 	default:
 		return
 	}

@@ -230,7 +230,7 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 	}
 	in := &installation{m: m, now: now, cells: map[cell.ID]*cells.CellStatus{}, puids: map[string]int64{}}
 	for _, c := range m.Cells() {
-		s := &cells.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, Told: 9}}}
+		s := &cells.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, KnownEpoch: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < floor:
 			s.Head.Keys = cell.Retired

@@ -187,9 +187,9 @@ func recounted(base, dimension string) (categories, sources counts, err error) {
 			if records[m.Ref].PUID != m.PUID {
 				return nil, nil, fmt.Errorf("entity %s has the member %v, which is no record", e.ID, m)
 			}
-			outcome := "founded"
+			outcome := "created"
 			if i > 0 {
-				outcome = "joined"
+				outcome = "matched"
 			}
 			sources.add(m.Source, outcome)
 			delete(records, m.Ref)

@@ -55,7 +55,7 @@ func standings(now time.Time) []rollups.Status {
 	}
 	one, some, many := stand("places_by_category", 16, 3), stand("alone", 1, 1), stand("a_name_as_long_as_it_may_be_of_sixty_three_letters_all_in_all_ok", 300, 7)
 	some.State, some.Generation, some.Groups, some.Verified = rollups.Building, 0, 0, time.Time{}
-	some.Building, some.Cells[0].State = 12, rollup.Filling
+	some.Building, some.Cells[0].State = 12, rollup.Building
 	one.Building = 8
 	many.State, many.Groups, many.Lag = rollups.Failed, 9_000_000_000_000, 41*time.Minute
 	for i := range 3 {

@@ -42,7 +42,7 @@ type MatchOptions struct {
 	Top int
 	// MinMatchWeight is the match weight from which an entity is a candidate, in hundredths of a bit. The default 0
 	// leaves out those that are different.
-	MinMatchWeight match.Score
+	MinMatchWeight match.Weight
 	// Put adds what a put of each probe would do.
 	Put bool
 	// Why adds the comparison to each candidate.
@@ -74,7 +74,7 @@ type Found struct {
 	Reason string
 	// Skipped are the kinds of blocking keys that too many records have, each once. Candidates that share only those
 	// are missing, as they would be in a put.
-	Skipped []match.FeatureKind
+	Skipped []match.KeyKind
 	// Put is what a put would do, nil unless asked for. PutErr is set in its place if the put would be rejected, such
 	// as for a required attribute; it is a *locus.InvalidError.
 	Put    *Prediction
@@ -89,7 +89,7 @@ type Candidate struct {
 	Entity *entity.Entity
 	// Record is the record of the entity that is the best match.
 	Record      entity.Ref
-	MatchWeight match.Score
+	MatchWeight match.Weight
 	Level       Level
 	// Relation is what the probe is to the entity if they are related and not the same: part_of, has_part or
 	// co_located; otherwise "".
@@ -107,11 +107,6 @@ type Prediction struct {
 	// Merges are the entities that would be merged into Entity. Splits are the entities whose records would no longer be
 	// all in one. Both are ordered.
 	Merges, Splits []locality.ID
-}
-
-// outcomeWords are the outcomes of a put in the words of Prediction.
-var outcomeWords = map[resolve.Outcome]string{
-	resolve.Founded: "created", resolve.Joined: "matched", resolve.Updated: "updated", resolve.Unchanged: "unchanged", resolve.Stale: "stale",
 }
 
 // Match returns the entities near each of 1 to 1000 probes, and with MatchOptions.Put what a put of the probe would do.
@@ -218,15 +213,15 @@ func (f *Found) fill(m *resolve.Probed, ref entity.Ref) {
 		f.Reason = ReasonOnlyStopKeys
 	}
 	if m.Put != nil {
-		f.Put = &Prediction{Outcome: outcomeWords[m.Put.Outcome], Entity: m.Put.Entity, Merges: m.Put.Merges, Splits: m.Put.Splits}
+		f.Put = &Prediction{Outcome: string(m.Put.Outcome), Entity: m.Put.Entity, Merges: m.Put.Merges, Splits: m.Put.Splits}
 	}
 	f.Candidates = make([]Candidate, len(m.Near))
 	for i, n := range m.Near {
-		c := Candidate{Entity: n.Entity, Record: n.Record.Ref, MatchWeight: n.Score, Level: LevelDifferent}
+		c := Candidate{Entity: n.Entity, Record: n.Record.Ref, MatchWeight: n.Weight, Level: LevelDifferent}
 		switch {
 		case n.Outcome == match.Same:
 			c.Level = LevelSame
-		case n.Outcome == match.Unsure:
+		case n.Outcome == match.Possible:
 			c.Level = LevelPossible
 		case n.Outcome.Relation():
 			c.Relation = RelationOf(m.Matcher, n.Vector, ref, n.Record.Ref)

@@ -23,7 +23,7 @@ type Relation struct {
 	Entity   locality.ID   `json:"entity"` // the other entity
 	Name     string        `json:"name"`
 	Via      [2]entity.Ref `json:"via"` // the pair of records that shows it, this entity's first
-	Bits     match.Score   `json:"bits"`
+	Weight   match.Weight  `json:"match_weight"`
 }
 
 // maxRelations limits how many relations Relations returns.
@@ -55,7 +55,7 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 		return 1
 	}
 	slices.SortStableFunc(edges, func(x, y resolve.Edge) int {
-		return cmp.Or(apart(x)-apart(y), cmp.Compare(m.Score(y.Vector), m.Score(x.Vector)), cmp.Compare(x.B, y.B))
+		return cmp.Or(apart(x)-apart(y), cmp.Compare(m.Sum(y.Vector), m.Sum(x.Vector)), cmp.Compare(x.B, y.B))
 	})
 	others := make([]entity.PUID, len(edges))
 	for i, edge := range edges {
@@ -86,10 +86,10 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 		own := e.Members[slices.Index(puids, edge.A)].Ref
 		list = append(list, Relation{
 			Relation: RelationOf(m, edge.Vector, own, rec.Ref), Entity: other.ID, Name: h.nameOf(other.Entity),
-			Via: [2]entity.Ref{own, rec.Ref}, Bits: m.Score(edge.Vector),
+			Via: [2]entity.Ref{own, rec.Ref}, Weight: m.Sum(edge.Vector),
 		})
 	}
-	slices.SortStableFunc(list, func(x, y Relation) int { return cmp.Compare(y.Bits, x.Bits) })
+	slices.SortStableFunc(list, func(x, y Relation) int { return cmp.Compare(y.Weight, x.Weight) })
 	return list, nil
 }
 

@@ -48,7 +48,7 @@ func (e *Entity) PUIDs() []PUID {
 	return puids
 }
 
-// Stamp hashes the members, the rules (schema and pack) and the decisions that an entity was made from:
+// Stamp hashes the members, the rules (schema and term-frequency table) and the decisions that an entity was made from:
 // pins are its chosen anchor and values.
 func Stamp(members []Member, rules uint64, pins ...Decision) uint64 {
 	sorted := slices.Clone(members)

@@ -26,8 +26,8 @@ func (h *Handle) Edges(ctx context.Context, kind string, puids []entity.PUID) (e
 		return nil, fmt.Errorf("edges of %d records: %w", len(puids), err)
 	}
 	for i := range edges {
-		if edges[i].Score == match.Equal { // identical records are joined whatever they weigh
-			edges[i].Score = k.Matcher.Score(edges[i].Vector)
+		if edges[i].Weight == match.Equal { // identical records are joined whatever they weigh
+			edges[i].Weight = k.Matcher.Sum(edges[i].Vector)
 		}
 	}
 	return edges, nil

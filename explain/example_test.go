@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// The lines of an explanation add up to the score of the pair.
+// The lines of an explanation add up to the weight of the pair.
 func Example() {
 	dir, err := os.MkdirTemp("", "explain")
 	check(err)
@@ -32,11 +32,11 @@ func Example() {
 	why, err := db.Explain().Why(ctx, results[0].Entity)
 	check(err)
 	pair := why.Joins[0].Explanation
-	var sum match.Score
+	var sum match.Weight
 	for _, line := range pair.Lines {
-		sum += line.Bits
+		sum += line.Weight
 	}
-	fmt.Println(sum == pair.Score, pair.Score >= why.Threshold)
+	fmt.Println(sum == pair.Weight, pair.Weight >= why.Threshold)
 	// Output:
 	// true true
 }

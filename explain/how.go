@@ -21,12 +21,12 @@ import (
 type Lineage struct {
 	Entity    *entity.Entity `json:"entity"`
 	Requested locality.ID    `json:"requested"`
-	Threshold match.Score    `json:"threshold"`
-	// Component is how many records were clustered together with those of the entity. Cut is the minimum score of an
+	Threshold match.Weight   `json:"threshold"`
+	// Component is how many records were clustered together with those of the entity. Cut is the minimum weight of an
 	// edge to connect them: the threshold, unless the component was too large.
-	Component int         `json:"component"`
-	Cut       match.Score `json:"cut"`
-	Steps     []Step      `json:"steps"`
+	Component int          `json:"component"`
+	Cut       match.Weight `json:"cut"`
+	Steps     []Step       `json:"steps"`
 	// Events are the latest changes of the entity and its records that the logs still hold; see History.
 	Events []changes.Change `json:"events"`
 	Since  time.Time        `json:"since,omitzero"`
@@ -166,9 +166,9 @@ func against(c *resolve.Component, j match.Join) string {
 	}
 	worst := match.Line{}
 	for _, line := range pair.Explanation.Lines {
-		if line.Bits < worst.Bits {
+		if line.Weight < worst.Weight {
 			worst = line
 		}
 	}
-	return fmt.Sprintf("%v and %v cannot be one thing: %s %s, %v bits", pair.A, pair.B, worst.Attribute, worst.Level, worst.Bits)
+	return fmt.Sprintf("%v and %v cannot be one thing: %s %s, %v bits", pair.A, pair.B, worst.Attribute, worst.Level, worst.Weight)
 }

@@ -74,7 +74,7 @@ func (h *Handle) walk(ctx context.Context, ref entity.Ref) *cell.KeyRoute {
 	key := m.KeyOf(ref.Source, ref.Key)
 	for _, p := range route.Probes {
 		gen := int(p.Cell.Gen)
-		if h.engine.Cells.Lacks(p.Cell, key) {
+		if h.engine.Cells.DefinitelyAbsent(p.Cell, key) {
 			route.Saw(gen, cell.Sealed, cell.AnswerFilterNo)
 			continue
 		}

@@ -26,10 +26,10 @@ type Scenario struct {
 	Delete []string `json:"delete,omitempty"`
 	// Decide are decisions to add.
 	Decide []decisions.Input `json:"decide,omitempty"`
-	// Bits are match weights to change, by "field: level" as explanations name them.
-	Bits map[string]match.Score `json:"bits,omitempty"`
+	// Weights are match weights to change, by "field: level" as explanations name them.
+	Weights map[string]match.Weight `json:"weights,omitempty"`
 	// Threshold is the match threshold in bits; 0 keeps the current one.
-	Threshold match.Score `json:"threshold,omitempty"`
+	Threshold match.Weight `json:"threshold,omitempty"`
 }
 
 // ScenarioResult is what would change.
@@ -54,7 +54,7 @@ const (
 )
 
 // WhatIf returns the entities that a scenario would produce, computed from the stored data by the code that resolves.
-// Nothing is written. A feature carried by more than resolve.MaxCarriers records stays a stop key even if the scenario
+// Nothing is written. A blocking key carried by more than resolve.MaxBlockSize records stays a stop key even if the scenario
 // deletes some of them.
 func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error) {
 	begin := time.Now()
@@ -65,10 +65,10 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 	if err != nil {
 		return nil, problem.At("/of", err)
 	}
-	if _, err := h.engine.Kind(rec.Kind).Matcher.With(q.Bits, q.Threshold); err != nil {
-		return nil, problem.Invalid("/bits", "unknown_field", "%s", err.Error())
+	if _, err := h.engine.Kind(rec.Kind).Matcher.With(q.Weights, q.Threshold); err != nil {
+		return nil, problem.Invalid("/weights", "unknown_field", "%s", err.Error())
 	}
-	about := resolve.Supposition{Of: []entity.PUID{rec.PUID}, Bits: q.Bits, Threshold: q.Threshold}
+	about := resolve.Scenario{Of: []entity.PUID{rec.PUID}, Bits: q.Weights, Threshold: q.Threshold}
 	for i, address := range q.Delete {
 		gone, err := h.entities.Record(ctx, address)
 		if err != nil {
@@ -85,7 +85,7 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 	}
 	var before, after []*entity.Entity
 	err = h.engine.Retry(ctx, func() (err error) {
-		before, after, err = h.engine.Resolver.Suppose(ctx, h.engine.Kind(rec.Kind), about)
+		before, after, err = h.engine.Resolver.WhatIf(ctx, h.engine.Kind(rec.Kind), about)
 		return err
 	})
 	if errors.Is(err, resolve.ErrTooMany) {
@@ -94,24 +94,24 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 	if err != nil {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
-	return &ScenarioResult{Before: supposed(before), After: supposed(after), Took: time.Since(begin)}, nil
+	return &ScenarioResult{Before: scenario(before), After: scenario(after), Took: time.Since(begin)}, nil
 }
 
 // check rejects a scenario that changes nothing or exceeds the limits.
 func (q *Scenario) check() error {
 	var problems []problem.Problem
-	switch n := len(q.Delete) + len(q.Decide) + len(q.Bits); {
+	switch n := len(q.Delete) + len(q.Decide) + len(q.Weights); {
 	case n > MaxScenario:
-		problems = append(problems, problem.New("", "too_large", fmt.Sprintf("%d things are supposed, more than %d", n, MaxScenario)))
+		problems = append(problems, problem.New("", "too_large", fmt.Sprintf("the scenario has %d parts, more than %d", n, MaxScenario)))
 	case n == 0 && q.Threshold == 0:
-		problems = append(problems, problem.New("", "invalid", "nothing is supposed: say what is deleted, decided, or weighs otherwise"))
+		problems = append(problems, problem.New("", "invalid", "the scenario is empty: say what is deleted, decided, or weighs otherwise"))
 	}
 	if q.Threshold < 0 || q.Threshold > maxBits {
 		problems = append(problems, problem.New("/threshold", "invalid", "a threshold lies above 0 bits and is at most 100"))
 	}
-	for _, name := range slices.Sorted(maps.Keys(q.Bits)) {
-		if bits := q.Bits[name]; bits < -maxBits || bits > maxBits {
-			problems = append(problems, problem.New("/bits", "invalid", fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
+	for _, name := range slices.Sorted(maps.Keys(q.Weights)) {
+		if bits := q.Weights[name]; bits < -maxBits || bits > maxBits {
+			problems = append(problems, problem.New("/weights", "invalid", fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
 		}
 	}
 	if problems != nil {
@@ -120,7 +120,7 @@ func (q *Scenario) check() error {
 	return nil
 }
 
-func supposed(entities []*entity.Entity) []ScenarioEntity {
+func scenario(entities []*entity.Entity) []ScenarioEntity {
 	list := make([]ScenarioEntity, len(entities))
 	for i, e := range entities {
 		list[i] = ScenarioEntity{ID: e.ID, Kind: e.Kind, View: e.View}

@@ -34,7 +34,7 @@ func New(e *engine.Engine, r *records.Handle, en *entities.Handle, d *decisions.
 type Explanation struct {
 	Entity    *entity.Entity   `json:"entity"`
 	Requested locality.ID      `json:"requested"`
-	Threshold match.Score      `json:"threshold"`
+	Threshold match.Weight     `json:"threshold"`
 	Records   []*entity.Record `json:"records"` // the members' records, in the entity's order
 	// Joins are the comparisons that connect the records, the strongest first: a minimal set, each with the match
 	// weights it consists of.
@@ -74,7 +74,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	type pair struct {
 		a, b   int
 		vector match.Vector
-		score  match.Score
+		weight match.Weight
 	}
 	var pairs []pair
 	leads := match.Leaders(norms)
@@ -84,7 +84,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 				continue // an equivalent reason is already listed
 			}
 			v := m.Compare(norms[a], norms[b])
-			pairs = append(pairs, pair{a, b, v, m.Score(v)})
+			pairs = append(pairs, pair{a, b, v, m.Sum(v)})
 		}
 	}
 	made, err := h.engine.Decisions(ctx, e.Entity.PUIDs())
@@ -102,11 +102,11 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	if len(made) > 0 {
 		for i := range pairs {
 			if said(pairs[i]) != nil {
-				pairs[i].score = match.MustLink
+				pairs[i].weight = match.MustLink
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.score, x.score) })
+	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.weight, x.weight) })
 	part := make([]int, len(records))
 	for i := range part {
 		part[i] = i

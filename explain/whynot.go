@@ -29,15 +29,15 @@ type Comparison struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	// Reasons are all reasons, the strongest first: same_entity; decided (a human decided that they, or two records
-	// around them, are different things), relation, no_common_feature, only_generic_features, below_threshold,
+	// around them, are different things), relation, no_common_blocking_key, only_stop_keys, below_threshold,
 	// not_joined (they match, but other evidence around them outweighs it), cut (the component is too large),
 	// two_kinds.
 	Reasons []Reason `json:"reasons"`
 	// Decided is the decision about the two, if there is one.
 	Decided *entity.Decision `json:"decided,omitempty"`
-	// Shared are the features that both records carry, with the number of records that carry each.
+	// Shared are the blocking keys that both records carry, with the number of records that carry each.
 	Shared      []SharedFeature   `json:"shared"`
-	Threshold   match.Score       `json:"threshold"`
+	Threshold   match.Weight      `json:"threshold"`
 	Explanation match.Explanation `json:"explanation"`
 }
 
@@ -47,12 +47,12 @@ type Reason struct {
 	Message string `json:"message"`
 }
 
-// SharedFeature is a feature that two records have in common.
+// SharedKey is a blocking key that two records have in common.
 type SharedFeature struct {
-	Kind     string `json:"kind"`
-	Text     string `json:"text"`
-	Carriers int    `json:"carriers"` // counted up to resolve.MaxCarriers+1
-	Generic  bool   `json:"generic"`  // carried by too many records to make candidates
+	Kind         string `json:"kind"`
+	Text         string `json:"text"`
+	RecordsByKey int    `json:"block_size"` // counted up to resolve.MaxBlockSize+1
+	StopKey      bool   `json:"stop_key"`   // carried by too many records to make candidates
 }
 
 // WhyNot compares the records at two addresses; an entity id means the entity's anchor. The error is a
@@ -86,12 +86,12 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
 		Shared: []SharedFeature{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
 	}
-	for _, f := range w.Explanation.Features {
-		n, err := h.carriers(ctx, f.Hash)
+	for _, f := range w.Explanation.BlockingKeys {
+		n, err := h.blockSize(ctx, f.Hash)
 		if err != nil {
 			return nil, err
 		}
-		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > match.MostCarriers(f.Hash)})
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, RecordsByKey: n, StopKey: n > match.BlockLimit(f.Hash)})
 	}
 	var c *resolve.Component
 	if err := h.engine.Retry(ctx, func() (err error) {
@@ -110,7 +110,7 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 		w.Reasons = append(w.Reasons, around(c, recA, recB)...)
 	}
 	if w.EntityA != w.EntityB && len(w.Reasons) == 0 {
-		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, enough by itself: what follows from the last write is not done yet", w.Explanation.Score)}}
+		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, enough by itself: what follows from the last write is not done yet", w.Explanation.Weight)}}
 	}
 	w.Reason, w.Message = w.Reasons[0].Code, w.Reasons[0].Message
 	return w, nil
@@ -126,7 +126,7 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	return &Comparison{
 		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
 		Shared: []SharedFeature{}, Threshold: match.Threshold,
-		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, Features: []match.SharedFeature{}},
+		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, BlockingKeys: []match.SharedKey{}},
 	}, nil
 }
 
@@ -135,12 +135,12 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	add := func(code, format string, args ...any) {
 		list = append(list, Reason{code, fmt.Sprintf(format, args...)})
 	}
-	score := w.Explanation.Score
+	weight := w.Explanation.Weight
 	if w.EntityA == w.EntityB {
 		if w.Decided != nil && w.Decided.Verdict == entity.VerdictSame {
 			add("same_entity", "they are one entity, %v: %s that they are one thing%s", w.EntityA, said(w.Decided), because(w.Decided))
 		} else {
-			add("same_entity", "they are one entity, %v; the pair has %v bits", w.EntityA, score)
+			add("same_entity", "they are one entity, %v; the pair has %v bits", w.EntityA, weight)
 		}
 		return list
 	}
@@ -157,15 +157,15 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	case match.CoLocated:
 		add("relation", "they are two things at one spot: related, and never one")
 	}
-	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
+	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.StopKey })
 	switch {
 	case len(w.Shared) == 0:
-		add("no_common_feature", "they have no feature in common, so they were never compared")
+		add("no_common_blocking_key", "they have no blocking key in common, so they were never compared")
 	case !usable:
-		add("only_generic_features", "each feature that they have in common is carried by too many records to say anything, so they were never compared")
+		add("only_stop_keys", "each blocking key that they have in common is carried by too many records to say anything, so they were never compared")
 	}
-	if score < w.Threshold {
-		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", score, w.Threshold-score, w.Threshold)
+	if weight < w.Threshold {
+		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", weight, w.Threshold-weight, w.Threshold)
 	}
 	return list
 }
@@ -209,7 +209,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		if n == 0 {
 			word = ". Most against: "
 		}
-		text += fmt.Sprintf("%s%v and %v %v", word, c.Records[e.A].Ref, c.Records[e.B].Ref, e.Score)
+		text += fmt.Sprintf("%s%v and %v %v", word, c.Records[e.A].Ref, c.Records[e.B].Ref, e.Weight)
 	}
 	return []Reason{{"not_joined", text}}
 }
@@ -218,15 +218,15 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	for _, e := range c.Edges {
 		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) && slices.Contains(j.B, e.A)
-		if across && e.Score < 0 {
+		if across && e.Weight < 0 {
 			pairs = append(pairs, e)
 		}
 	}
 	for _, a := range j.A {
 		for _, b := range j.B {
 			if !slices.ContainsFunc(c.Edges, func(e match.Edge) bool { return e.A == min(a, b) && e.B == max(a, b) }) {
-				if score := c.Unmet(a, b, true); score < 0 {
-					pairs = append(pairs, match.Edge{A: a, B: b, Score: score})
+				if weight := c.Unmet(a, b, true); weight < 0 {
+					pairs = append(pairs, match.Edge{A: a, B: b, Weight: weight})
 				}
 			}
 			if len(pairs) > match.MaxComponent {
@@ -234,17 +234,17 @@ func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(x, y match.Edge) int { return cmp.Compare(x.Score, y.Score) })
+	slices.SortStableFunc(pairs, func(x, y match.Edge) int { return cmp.Compare(x.Weight, y.Weight) })
 	return pairs[:min(len(pairs), 3)]
 }
 
-// carriers returns how many records carry a feature, up to resolve.MaxCarriers+1.
-func (h *Handle) carriers(ctx context.Context, feature uint64) (int, error) {
+// records returns how many records carry a blocking key, up to resolve.MaxBlockSize+1.
+func (h *Handle) blockSize(ctx context.Context, key uint64) (int, error) {
 	m := h.engine.Map()
 	var all []entity.PUID
 	for gen := m.Current(); gen >= m.Floor(); gen-- {
-		err := h.engine.View(ctx, m.Key(gen, cell.Position(feature)), func(tx resolve.Tx) error {
-			found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
+		err := h.engine.View(ctx, m.Key(gen, cell.Position(key)), func(tx resolve.Tx) error {
+			found, err := tx.RecordsByKey(ctx, []uint64{key}, []int{resolve.MaxBlockSize + 1})
 			if err == nil {
 				all = append(all, found[0]...)
 			}
@@ -255,5 +255,5 @@ func (h *Handle) carriers(ctx context.Context, feature uint64) (int, error) {
 		}
 	}
 	slices.Sort(all)
-	return min(len(slices.Compact(all)), resolve.MaxCarriers+1), nil
+	return min(len(slices.Compact(all)), resolve.MaxBlockSize+1), nil
 }

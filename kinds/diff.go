@@ -19,8 +19,8 @@ import (
 // same. Otherwise it merges, splits, or both: its records come from several entities, or go to several.
 type Diff struct {
 	Kind    string `json:"kind"`
-	Version int    `json:"version"` // of the proposed schema
-	Pack    string `json:"pack"`    // hash of the proposed pack
+	Version int    `json:"version"`          // of the proposed schema
+	Terms   string `json:"term_frequencies"` // hash of the proposed pack
 	Records int    `json:"records"`
 	Before  int    `json:"before"`  // current entities
 	After   int    `json:"after"`   // proposed entities
@@ -59,13 +59,13 @@ const (
 // Compare returns what would change if a kind were resolved by other rules. It reads all live records of the kind into
 // memory and resolves them there; nothing is written. Records put during the comparison may or may not be included.
 func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress)) (*Diff, error) {
-	schema, pack, err := h.proposed(ctx, p)
+	schema, terms, err := h.proposed(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	m := match.New(schema, pack)
+	m := match.New(schema, terms)
 	d := &differ{engine: h.engine, matcher: m, of: map[entity.PUID]*entity.Record{}, decided: map[entity.PUID][]entity.Decision{}}
-	d.diff = &Diff{Kind: schema.Kind, Version: schema.Version, Pack: resolve.HashText(pack.Hash()), Merges: []Example{}, Splits: []Example{}}
+	d.diff = &Diff{Kind: schema.Kind, Version: schema.Version, Terms: resolve.HashText(terms.Hash()), Merges: []Example{}, Splits: []Example{}}
 	counting := h.progress(ctx, "reading", progress)
 	if err := h.eachRecord(ctx, schema.Kind, func(rec *entity.Record) error {
 		if counting.add(1); counting.Records > MaxDiff {

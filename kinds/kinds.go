@@ -25,9 +25,9 @@ func New(e *engine.Engine) *Handle { return &Handle{e} }
 var (
 	// ErrNoKind means that there is no kind of that name.
 	ErrNoKind = errors.New("locus: there is no such kind")
-	// ErrNoPack means that the installation stores no pack with that hash.
-	ErrNoPack = errors.New("locus: there is no such pack")
-	// ErrOtherKind means that a different kind of that name exists. Change it with Switch.
+	// ErrNoTerms means that the installation stores no term-frequency table with that hash.
+	ErrNoTerms = errors.New("locus: there is no such pack")
+	// ErrOtherKind means that a different kind of that name exists. Change it with Migrate.
 	ErrOtherKind = errors.New("locus: the kind is there already, and is another one")
 	// ErrTooMany means that the comparison would need too much memory.
 	ErrTooMany = errors.New("locus: too many records to compare in memory")
@@ -36,22 +36,22 @@ var (
 // Rules is how a kind is resolved.
 type Rules struct {
 	Schema *match.Schema
-	// Pack is the hash of the name statistics.
-	Pack string
+	// Term-frequency table is the hash of the name statistics.
+	Terms string
 	// Default reports whether this is the default kind, used by records that name none.
 	Default bool
-	// Change is the unfinished switch to these rules, nil if there is none.
-	Change *resolve.Change
+	// Change is the unfinished migration to these rules, nil if there is none.
+	Change *resolve.Migration
 }
 
 // Proposal is a set of rules for a kind.
 type Proposal struct {
 	// Kind is the name of the kind; that of Schema if Schema is set.
 	Kind string
-	// Schema is the proposed schema; nil means the current one. Pack is the hash of a stored pack; "" means the current
+	// Schema is the proposed schema; nil means the current one. Term-frequency table is the hash of a stored term-frequency table; "" means the current
 	// one.
 	Schema *match.Schema
-	Pack   string
+	Terms  string
 }
 
 // List returns the rules of all kinds, by name.
@@ -59,7 +59,7 @@ func (h *Handle) List() []Rules {
 	rules := h.engine.Resolver.Rules()
 	var kinds []Rules
 	for _, k := range rules.Kinds() {
-		r := Rules{Schema: k.Matcher.Schema(), Pack: resolve.HashText(k.Matcher.Pack().Hash()), Default: k == rules.Kind("")}
+		r := Rules{Schema: k.Matcher.Schema(), Terms: resolve.HashText(k.Matcher.TermFrequencies().Hash()), Default: k == rules.Kind("")}
 		if c := rules.Change(); c != nil && c.Kind == k.Name() {
 			r.Change = c
 		}
@@ -68,8 +68,8 @@ func (h *Handle) List() []Rules {
 	return kinds
 }
 
-// Packs returns the stored packs, the latest last.
-func (h *Handle) Packs() []resolve.Pack { return h.engine.Resolver.Rules().Packs }
+// Term-frequency tables returns the stored term-frequency tables, the latest last.
+func (h *Handle) Terms() []resolve.Terms { return h.engine.Resolver.Rules().Terms }
 
 // Create adds a kind during reads and writes, and reports whether it was added. Creating an identical kind again
 // changes nothing; a different kind of that name is ErrOtherKind.
@@ -84,25 +84,25 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 		if k.Matcher.Schema().Hash() == schema.Hash() {
 			return false, nil
 		}
-		return false, fmt.Errorf("%w: kind %s has version %d; locus kind switch changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
+		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
 	}
-	_, err := h.engine.Resolver.Switch(ctx, schema, nil)
+	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
 	return err == nil, wrapRules(err)
 }
 
-// BuildPack computes name statistics from the live records of a kind and stores them as a pack. The pack is not used
-// until the kind is switched to it.
-func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progress)) (resolve.Pack, error) {
+// CountTerms computes name statistics from the live records of a kind and stores them as a term-frequency table. The term-frequency table is not used
+// until the kind is migrated to it.
+func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progress)) (resolve.Terms, error) {
 	if err := h.engine.CheckWrites(); err != nil {
-		return resolve.Pack{}, err
+		return resolve.Terms{}, err
 	}
 	k := h.engine.Kind(kind)
 	if k == nil {
-		return resolve.Pack{}, fmt.Errorf("%w: %.64q", ErrNoKind, kind)
+		return resolve.Terms{}, fmt.Errorf("%w: %.64q", ErrNoKind, kind)
 	}
 	counting := h.progress(ctx, "reading", progress)
 	var failed error
-	pack := match.BuildPack(k.Matcher.Schema(), func(yield func(match.Attributes) bool) {
+	terms := match.CountTerms(k.Matcher.Schema(), func(yield func(match.Attributes) bool) {
 		failed = h.eachRecord(ctx, k.Name(), func(rec *entity.Record) error {
 			counting.add(1)
 			if !yield(match.Attributes(rec.Attributes)) {
@@ -112,21 +112,21 @@ func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progr
 		})
 	})
 	if failed == nil {
-		failed = h.engine.Resolver.Keep(ctx, k.Name(), pack)
+		failed = h.engine.Resolver.Keep(ctx, k.Name(), terms)
 	}
 	if failed != nil {
-		return resolve.Pack{}, wrapRules(failed)
+		return resolve.Terms{}, wrapRules(failed)
 	}
-	hash := resolve.HashText(pack.Hash())
-	for _, p := range h.Packs() {
+	hash := resolve.HashText(terms.Hash())
+	for _, p := range h.Terms() {
 		if p.Hash == hash {
 			return p, nil
 		}
 	}
-	return resolve.Pack{}, fmt.Errorf("%w: %s", ErrNoPack, hash)
+	return resolve.Terms{}, fmt.Errorf("%w: %s", ErrNoTerms, hash)
 }
 
-func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, pack *match.Pack, err error) {
+func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, terms *match.TermFrequencies, err error) {
 	if schema = p.Schema; schema == nil {
 		k := h.engine.Kind(p.Kind)
 		if k == nil {
@@ -136,19 +136,19 @@ func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema
 	} else if h.engine.Kind(schema.Kind) == nil {
 		return nil, nil, fmt.Errorf("%w: %.64q; locus kind create makes it", ErrNoKind, schema.Kind)
 	}
-	if p.Pack != "" {
-		if pack, err = h.engine.Resolver.Packed(ctx, p.Pack); err == nil && pack == nil {
-			err = fmt.Errorf("%w: %.32q", ErrNoPack, p.Pack)
+	if p.Terms != "" {
+		if terms, err = h.engine.Resolver.Packed(ctx, p.Terms); err == nil && terms == nil {
+			err = fmt.Errorf("%w: %.32q", ErrNoTerms, p.Terms)
 		}
 	} else {
-		pack = h.engine.Kind(schema.Kind).Matcher.Pack()
+		terms = h.engine.Kind(schema.Kind).Matcher.TermFrequencies()
 	}
-	return schema, pack, wrapRules(err)
+	return schema, terms, wrapRules(err)
 }
 
 // wrapRules maps errors of reading or changing rules to this package's errors.
 func wrapRules(err error) error {
-	for _, said := range []error{resolve.ErrRules, resolve.ErrSwitching, ErrNoKind, ErrNoPack, ErrTooMany} {
+	for _, said := range []error{resolve.ErrRules, resolve.ErrMigrating, ErrNoKind, ErrNoTerms, ErrTooMany} {
 		if errors.Is(err, said) {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 
 // Progress reports the progress of a rules change or of a scan over all records.
 type Progress struct {
-	Step string `json:"step"` // reading, resolving, comparing; switching
+	Step string `json:"step"` // reading, resolving, comparing; migrating
 	// Records is the number of records done, Of the approximate total.
 	Records int `json:"records"`
 	Of      int `json:"of,omitempty"`
-	// Cells is the number of cells done, during a switch.
+	// Cells is the number of cells done, during a migration.
 	Cells int `json:"cells,omitempty"`
 	// PerSecond is the mean rate since the step began.
 	PerSecond float64 `json:"per_second"`

@@ -77,13 +77,13 @@ func BenchmarkCompare(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			n := i * 2 % len(records)
-			m.Score(m.Compare(records[n], records[n+1]))
+			m.Sum(m.Compare(records[n], records[n+1]))
 		}
 	})
 	b.Run("random", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			m.Score(m.Compare(records[i%len(records)], records[(i*7919+13)%len(records)]))
+			m.Sum(m.Compare(records[i%len(records)], records[(i*7919+13)%len(records)]))
 		}
 	})
 }

@@ -10,34 +10,34 @@ import (
 
 // The limits of clustering, in the order in which they apply.
 const (
-	// GenericAbove is H: a feature carried by more records yields no candidates. Records with identical
+	// MaxBlockSize is H: a blocking key carried by more records yields no candidates. Records with identical
 	// content count once, here and below.
-	GenericAbove = 64
-	// GenericEverywhere is the limit for a house number with a street, and GenericWords for two words of a
+	MaxBlockSize = 64
+	// MaxBlockAnywhere is the limit for a house number with a street, and MaxBlockWords for two words of a
 	// name, because neither contains a location. Of pairs with nothing else in common, hardly one in a
 	// thousand matches.
-	GenericEverywhere = 16
-	GenericWords      = 8
-	// MaxComponent is C: a component of more records is cut at higher scores.
+	MaxBlockAnywhere = 16
+	MaxBlockWords    = 8
+	// MaxComponent is C: a component of more records is cut at higher weights.
 	MaxComponent = 100
-	// CutStep is how much the score of a cut rises per step.
-	CutStep Score = 250
-	// CutMax is the highest score of a cut: T + 15 bits.
+	// CutStep is how much the weight of a cut rises per step.
+	CutStep Weight = 250
+	// CutMax is the highest weight of a cut: T + 15 bits.
 	CutMax = Threshold + 1500
 	// MaxLinked bounds a component that no cut divides. The records of a larger one stay separate, except
 	// for must-links and identical records.
 	MaxLinked = 2000
-	// ScoreCap bounds the weight of one edge, so that one pair cannot outvote many.
-	ScoreCap Score = 2000
+	// MaxWeight bounds the weight of one edge, so that one pair cannot outvote many.
+	MaxWeight Weight = 2000
 	// AbsentPair is the weight of a pair that is not compared, and of a relation.
-	AbsentPair Score = -400
+	AbsentPair Weight = -400
 	// MostUnmet bounds the number of pairs without an edge that are fully compared for a join: the maximum
 	// within a component that is not cut. Above it, only cannot-links are looked for.
 	MostUnmet = MaxComponent * MaxComponent / 4
 )
 
-// MustLink is the score of a pair with the decision that it is the same thing: no cut removes it.
-const MustLink Score = 32000
+// MustLink is the weight of a pair with the decision that it is the same thing: no cut removes it.
+const MustLink Weight = 32000
 
 // NodeKey identifies a record by its source and the source's own key.
 type NodeKey struct {
@@ -51,12 +51,12 @@ func (k NodeKey) Compare(other NodeKey) int {
 }
 
 // Edge is a pair of nodes, by index, in either order. A pair has at most one edge, except that an edge of
-// score Equal may coexist with a decided one.
+// weight Equal may coexist with a decided one.
 type Edge struct {
-	A, B  int
-	Score Score
+	A, B   int
+	Weight Weight
 	// Decided is the time of the decision about the pair, in milliseconds since 1970, 0 if there is none.
-	// The score is then MustLink or CannotLink, whatever the comparison yields.
+	// The weight is then MustLink or CannotLink, whatever the comparison yields.
 	Decided int64
 }
 
@@ -77,14 +77,14 @@ type Join struct {
 
 // Cluster splits the records of one component into things.
 //
-// Decided pairs come first, newest first, ties by keys: a must-link joins its records whatever they score,
+// Decided pairs come first, newest first, ties by keys: a must-link joins its records whatever they weight,
 // and a cannot-link forbids joining them from then on. So the newest of contradicting decisions counts.
 //
-// Average link follows: edges that reach the threshold are tried from the highest score down, and the two
+// Average link follows: edges that reach the threshold are tried from the highest weight down, and the two
 // clusters of an edge are joined if the evidence across all of their pairs is not negative. Edges below the
 // threshold only contribute evidence, an edge counts at most ScoreCap, and a pair at CannotLink or below
 // forbids the join. A pair without an edge counts as unmet returns, or AbsentPair if unmet is nil or a
-// decision joined records of either cluster. Records connected by edges of score Equal are joined
+// decision joined records of either cluster. Records connected by edges of weight Equal are joined
 // beforehand and count once.
 //
 // The result is a function of the set: independent of the order of nodes and edges. Clusters hold indices
@@ -93,9 +93,9 @@ func Cluster(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 	return Trace(nodes, edges, unmet, nil)
 }
 
-// Unmet scores a pair of nodes without an edge. If dear is false, it only detects cannot-links and returns
+// Unmet weights a pair of nodes without an edge. If dear is false, it only detects cannot-links and returns
 // AbsentPair for all other pairs.
-type Unmet func(i, j int, dear bool) Score
+type Unmet func(i, j int, dear bool) Weight
 
 // Trace is Cluster with a callback for every step: joins made and refused. Edges within a group are not
 // steps.
@@ -103,7 +103,7 @@ func Trace(nodes []NodeKey, edges []Edge, unmet Unmet, step func(Join)) [][]int 
 	return trace(nodes, edges, Threshold, unmet, step)
 }
 
-func trace(nodes []NodeKey, edges []Edge, threshold Score, unmet Unmet, step func(Join)) [][]int {
+func trace(nodes []NodeKey, edges []Edge, threshold Weight, unmet Unmet, step func(Join)) [][]int {
 	byKey, rank := ranks(nodes)
 	c := newClusters(byKey, rank, edges)
 	c.unmet = unmet
@@ -129,14 +129,14 @@ func trace(nodes []NodeKey, edges []Edge, threshold Score, unmet Unmet, step fun
 		case e.Decided == 0:
 			c.order[undecided] = e
 			undecided++
-		case e.Score > 0:
+		case e.Weight > 0:
 			try(e)
 		default:
 			c.part(e)
 		}
 	}
 	for _, e := range c.order[:undecided] {
-		if e.Score < threshold {
+		if e.Weight < threshold {
 			break
 		}
 		try(e)
@@ -159,8 +159,8 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 }
 
 type link struct {
-	to    int
-	score Score
+	to     int
+	weight Weight
 	// decided marks a decision; such a link forbids a join only once it is in force.
 	decided bool
 	force   bool
@@ -173,11 +173,11 @@ type clusters struct {
 	of      []int    // group → its cluster
 	members [][]int  // cluster → groups
 	links   [][]link // group → its edges
-	order   []Edge   // decided edges first, newest first; then the others by score; ties by groups
+	order   []Edge   // decided edges first, newest first; then the others by weight; ties by groups
 	said    []bool   // cluster → a decision joined records of it, so unmet is not called
 	unmet   Unmet
-	weighed map[[2]int]Score // results of unmet
-	linked  []int            // group → the last group that looked at it, plus one
+	weighed map[[2]int]Weight // results of unmet
+	linked  []int             // group → the last group that looked at it, plus one
 }
 
 func newClusters(byKey, rank []int, edges []Edge) *clusters {
@@ -185,17 +185,17 @@ func newClusters(byKey, rank []int, edges []Edge) *clusters {
 	n := len(ranks)
 	c := &clusters{
 		byKey: byKey, ranks: ranks, of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: order,
-		weighed: map[[2]int]Score{}, linked: make([]int, n), said: make([]bool, n),
+		weighed: map[[2]int]Weight{}, linked: make([]int, n), said: make([]bool, n),
 	}
 	for i := range n {
 		c.of[i], c.members[i] = i, []int{i}
 	}
 	for _, e := range order {
-		c.links[e.A] = append(c.links[e.A], link{to: e.B, score: e.Score, decided: e.Decided != 0})
-		c.links[e.B] = append(c.links[e.B], link{to: e.A, score: e.Score, decided: e.Decided != 0})
+		c.links[e.A] = append(c.links[e.A], link{to: e.B, weight: e.Weight, decided: e.Decided != 0})
+		c.links[e.B] = append(c.links[e.B], link{to: e.A, weight: e.Weight, decided: e.Decided != 0})
 	}
 	slices.SortFunc(c.order, func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Score, x.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
 	return c
 }
@@ -229,13 +229,13 @@ func (c *clusters) weigh(e Edge) Join {
 			}
 			met++
 			// A decision that two records are the same overrides cannot-links of the comparison.
-			if l.force || l.score <= CannotLink && !l.decided && e.Decided == 0 {
+			if l.force || l.weight <= CannotLink && !l.decided && e.Decided == 0 {
 				if j.Against == nil {
-					j.Against = &Edge{A: min(r, l.to), B: max(r, l.to), Score: l.score}
+					j.Against = &Edge{A: min(r, l.to), B: max(r, l.to), Weight: l.weight}
 				}
 				continue
 			}
-			j.Sum += int(min(max(l.score, CannotLink), ScoreCap))
+			j.Sum += int(min(max(l.weight, CannotLink), MaxWeight))
 		}
 	}
 	if j.Absent = j.Pairs - met; c.unmet == nil || j.Against != nil || e.Decided != 0 || c.said[x] || c.said[y] {
@@ -259,17 +259,17 @@ func (c *clusters) weighUnmet(j *Join, from, to int) {
 				continue
 			}
 			pair := [2]int{min(r, s), max(r, s)}
-			score, known := c.weighed[pair]
+			weight, known := c.weighed[pair]
 			if !known {
-				score = c.unmet(c.byKey[c.ranks[pair[0]][0]], c.byKey[c.ranks[pair[1]][0]], dear)
+				weight = c.unmet(c.byKey[c.ranks[pair[0]][0]], c.byKey[c.ranks[pair[1]][0]], dear)
 				if dear {
-					c.weighed[pair] = score
+					c.weighed[pair] = weight
 				}
 			}
-			if score <= CannotLink && j.Against == nil {
-				j.Against = &Edge{A: pair[0], B: pair[1], Score: score}
+			if weight <= CannotLink && j.Against == nil {
+				j.Against = &Edge{A: pair[0], B: pair[1], Weight: weight}
 			}
-			j.Sum += int(min(max(score, CannotLink), ScoreCap))
+			j.Sum += int(min(max(weight, CannotLink), MaxWeight))
 		}
 	}
 }
@@ -317,7 +317,7 @@ func (c *clusters) equals(step func(Join)) {
 	for _, ranks := range c.ranks {
 		if len(ranks) > 1 {
 			first, second := c.byKey[ranks[0]], c.byKey[ranks[1]]
-			j := Join{Edge: Edge{A: first, B: second, Score: Equal}, A: []int{first}, Pairs: 1, Sum: int(ScoreCap), Joined: true}
+			j := Join{Edge: Edge{A: first, B: second, Weight: Equal}, A: []int{first}, Pairs: 1, Sum: int(MaxWeight), Joined: true}
 			for _, r := range ranks[1:] {
 				j.B = append(j.B, c.byKey[r])
 			}

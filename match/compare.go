@@ -6,7 +6,7 @@ import "strings"
 
 // Compare returns how well two records agree, field by field. The pair is ordered by content first, so
 // Compare(a, b) equals Compare(b, a), and identical records compare alike. It does not allocate. The
-// comparison of names, the most expensive field, is skipped if it could not raise the score to 0; the level
+// comparison of names, the most expensive field, is skipped if it could not raise the weight to 0; the level
 // records that.
 func (m *Matcher) Compare(a, b *Record) Vector {
 	if a.content > b.content || a.content == b.content && a.after(b) {
@@ -61,7 +61,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	v.set(fieldID, id)
 	compareFacts(&v, a, b)
-	if m.sum(v)+m.nameMost < 0 {
+	if m.total(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)
 		return v
 	}

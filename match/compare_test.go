@@ -72,27 +72,27 @@ func TestCompare_IsSymmetric(t *testing.T) {
 	})
 }
 
-func TestExplain_SumsToTheScore(t *testing.T) {
+func TestExplain_SumsToTheWeight(t *testing.T) {
 	t.Parallel()
 	m := matcher()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := record(t, m, "a"), record(t, m, "b")
 		v := m.Compare(a, b)
 		e := m.Explain(a, b, v)
-		var sum match.Score
+		var sum match.Weight
 		for _, l := range e.Lines {
-			sum += l.Bits
+			sum += l.Weight
 			if l.Level == "" || l.Attribute == "" {
 				t.Fatalf("a line without words: %+v", l)
 			}
 		}
-		if sum != m.Score(v) || e.Score != sum || e.Outcome != m.Decide(v) {
-			t.Fatalf("lines sum to %s, the score is %s, the explanation says %s, %s", sum, m.Score(v), e.Score, e.Outcome)
+		if sum != m.Sum(v) || e.Weight != sum || e.Outcome != m.Decide(v) {
+			t.Fatalf("lines sum to %s, the score is %s, the explanation says %s, %s", sum, m.Sum(v), e.Weight, e.Outcome)
 		}
-		for _, f := range e.Features {
+		for _, f := range e.BlockingKeys {
 			for _, r := range []*match.Record{a, b} {
-				if kind, text, ok := r.Feature(f.Hash); !ok || kind != f.Kind || text != f.Text {
-					t.Fatalf("feature %016x: %v %q %v, explained as %+v", f.Hash, kind, text, ok, f)
+				if kind, text, ok := r.BlockingKey(f.Hash); !ok || kind != f.Kind || text != f.Text {
+					t.Fatalf("blocking key %016x: %v %q %v, explained as %+v", f.Hash, kind, text, ok, f)
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func TestExplain_SumsToTheScore(t *testing.T) {
 }
 
 // TestCompare_EqualAttributeNeverCosts adds an equal value to two records that lack the attribute: that
-// must not lower the score.
+// must not lower the weight.
 func TestCompare_EqualAttributeNeverCosts(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
@@ -110,12 +110,12 @@ func TestCompare_EqualAttributeNeverCosts(t *testing.T) {
 		value := rapid.SampledFrom(values[name]).Draw(t, "value")
 		delete(a, name)
 		delete(b, name)
-		score := func() match.Score {
-			return m.Score(m.Compare(m.Normalise("s", "a", maps.Clone(a)), m.Normalise("s", "b", maps.Clone(b))))
+		weight := func() match.Weight {
+			return m.Sum(m.Compare(m.Normalise("s", "a", maps.Clone(a)), m.Normalise("s", "b", maps.Clone(b))))
 		}
-		before := score()
+		before := weight()
 		a[name], b[name] = []string{value}, []string{value}
-		if after := score(); after < before {
+		if after := weight(); after < before {
 			t.Fatalf("%s %q on both sides: %s before, %s after", name, value, before, after)
 		}
 	})
@@ -129,7 +129,7 @@ func TestCompare_DoesNotAllocate(t *testing.T) {
 		"websites": {"a.example", "b.example"}, "category": {"x > y"}, "latitude": {"1"}, "longitude": {"1"},
 	})
 	for _, pair := range [][2]*match.Record{{a, b}, {a, c}, {c, c}} {
-		if n := testing.AllocsPerRun(100, func() { m.Score(m.Compare(pair[0], pair[1])) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { m.Sum(m.Compare(pair[0], pair[1])) }); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
 	}
@@ -144,12 +144,12 @@ func TestCompare_SourceThatListsNothingTwice(t *testing.T) {
 		want    match.Outcome
 	}{{[2]string{"once", "once"}, match.Different}, {[2]string{"once", "a"}, match.Same}, {[2]string{"a", "a"}, match.Same}} {
 		v := m.Compare(m.Normalise(c.sources[0], "1", a), m.Normalise(c.sources[1], "2", a))
-		score := m.Score(v)
+		weight := m.Sum(v)
 		if got := m.Decide(v); got != c.want {
-			t.Errorf("%v: %s at %s, want %s", c.sources, got, score, c.want)
+			t.Errorf("%v: %s at %s, want %s", c.sources, got, weight, c.want)
 		}
-		if c.want == match.Different && score > match.CannotLink {
-			t.Errorf("%v: %s does not forbid the link", c.sources, score)
+		if c.want == match.Different && weight > match.CannotLink {
+			t.Errorf("%v: %s does not forbid the link", c.sources, weight)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestCompare_ChainNeedsTheSpot(t *testing.T) {
 	for _, city := range []string{"Oslo", "Bergen", "Paris", "Lyon", "Rome", "Turin", "Bonn", "Kiel", "York", "Bath"} {
 		shops = append(shops, match.Attributes{"name": {"Bolt Coffee"}, "city": {city}}, match.Attributes{"name": {"Only " + city}, "city": {city}})
 	}
-	m := match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(shops)))
+	m := match.New(match.Place(), match.CountTerms(match.Place(), slices.Values(shops)))
 	compare := func(a, b match.Attributes) match.Vector {
 		return m.Compare(m.Normalise("s", "1", a), m.Normalise("s", "2", b))
 	}
@@ -173,26 +173,26 @@ func TestCompare_ChainNeedsTheSpot(t *testing.T) {
 		want match.Outcome
 	}{
 		{"name and city alone", with("Bolt Coffee", "hours", "x"), with("Bolt Coffee", "hours", "x"), match.Different},
-		{"the same domain too", with("Bolt Coffee", "websites", "bolt.example/a"), with("Bolt Coffee", "websites", "bolt.example/b"), match.Unsure},
+		{"the same domain too", with("Bolt Coffee", "websites", "bolt.example/a"), with("Bolt Coffee", "websites", "bolt.example/b"), match.Possible},
 		{"the same house", with("Bolt Coffee", "address", "5 Elm St"), with("Bolt Coffee", "address", "5 Elm Street"), match.Same},
 		{"the same phone", with("Bolt Coffee", "phones", "415-555-2300"), with("Bolt Coffee", "phones", "4155552300"), match.Same},
 		{"no chain", with("Only Oslo", "hours", "x"), with("Only Oslo", "hours", "x"), match.Same},
 	} {
 		if v := compare(c.a, c.b); m.Decide(v) != c.want {
-			t.Errorf("%s: %s, want %s", c.name, m.Score(v), c.want)
+			t.Errorf("%s: %s, want %s", c.name, m.Sum(v), c.want)
 		}
 	}
 }
 
-func TestScore_JSON(t *testing.T) {
+func TestWeight_JSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := match.Score(rapid.Int16().Draw(t, "score"))
+		s := match.Weight(rapid.Int16().Draw(t, "score"))
 		text, err := s.MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back match.Score
+		var back match.Weight
 		if err := back.UnmarshalJSON(text); err != nil || back != s {
 			t.Fatalf("%d is written as %s and read as %d, %v", s, text, back, err)
 		}

@@ -49,7 +49,7 @@ func decidedComponent(t *rapid.T) ([]match.NodeKey, []match.Edge) {
 	keys, edges := component(t)
 	for i := range edges {
 		if at := rapid.Int64Range(-6, 6).Draw(t, "decided"); at > 0 {
-			edges[i].Decided, edges[i].Score = at, rapid.SampledFrom([]match.Score{must, never}).Draw(t, "verdict")
+			edges[i].Decided, edges[i].Weight = at, rapid.SampledFrom([]match.Weight{must, never}).Draw(t, "verdict")
 		}
 	}
 	return keys, edges
@@ -78,7 +78,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 		shuffled := make([]match.Edge, len(edges))
 		for i, to := range rapid.Permutation(indices(len(edges))).Draw(t, "order of edges") {
 			e := edges[i]
-			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Score: e.Score, Decided: e.Decided}
+			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Weight: e.Weight, Decided: e.Decided}
 		}
 		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, nil))); diff != "" {
 			t.Fatalf("another order, another answer: %s", diff)
@@ -96,8 +96,8 @@ func TestCluster_TheNewestDecisionCounts(t *testing.T) {
 		}
 		e := &edges[rapid.IntRange(0, len(edges)-1).Draw(t, "the newest")]
 		e.Decided = 7
-		for _, verdict := range []match.Score{must, never} {
-			e.Score = verdict
+		for _, verdict := range []match.Weight{must, never} {
+			e.Weight = verdict
 			together := slices.ContainsFunc(match.Cluster(keys, edges, nil), func(c []int) bool { return slices.Contains(c, e.A) && slices.Contains(c, e.B) })
 			if together != (verdict == must) {
 				t.Fatalf("%+v: together %v", *e, together)
@@ -137,7 +137,7 @@ func TestTrace_StepsMakeTheClusters(t *testing.T) {
 	})
 }
 
-// Trace reports decisions first, then joins from the highest score down, and the reason for each refusal.
+// Trace reports decisions first, then joins from the highest weight down, and the reason for each refusal.
 func TestTrace_Steps(t *testing.T) {
 	t.Parallel()
 	edges := []match.Edge{
@@ -145,9 +145,9 @@ func TestTrace_Steps(t *testing.T) {
 	}
 	var b strings.Builder
 	clusters := match.Trace(nodes(6), edges, nil, func(j match.Join) {
-		fmt.Fprintf(&b, "%v + %v by %d-%d %v decided %d: sum %d, absent %d, joined %v", j.A, j.B, j.Edge.A, j.Edge.B, j.Edge.Score, j.Edge.Decided, j.Sum, j.Absent, j.Joined)
+		fmt.Fprintf(&b, "%v + %v by %d-%d %v decided %d: sum %d, absent %d, joined %v", j.A, j.B, j.Edge.A, j.Edge.B, j.Edge.Weight, j.Edge.Decided, j.Sum, j.Absent, j.Joined)
 		if j.Against != nil {
-			fmt.Fprintf(&b, ", against %d-%d %v", j.Against.A, j.Against.B, j.Against.Score)
+			fmt.Fprintf(&b, ", against %d-%d %v", j.Against.A, j.Against.B, j.Against.Weight)
 		}
 		b.WriteString("\n")
 	})
@@ -173,14 +173,14 @@ func naiveDecided(n int, edges []match.Edge) [][]int {
 	}
 	ordered := slices.Clone(edges)
 	slices.SortFunc(ordered, func(x, y match.Edge) int {
-		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Score, x.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
 	for _, e := range ordered {
 		x, y := of[e.A], of[e.B]
 		switch {
-		case x == y || e.Decided == 0 && e.Score < match.Threshold:
+		case x == y || e.Decided == 0 && e.Weight < match.Threshold:
 			continue
-		case e.Decided != 0 && e.Score == never:
+		case e.Decided != 0 && e.Weight == never:
 			force[pair(e.A, e.B)] = true
 			continue
 		}
@@ -192,12 +192,12 @@ func naiveDecided(n int, edges []match.Edge) [][]int {
 				}
 				f, there := edge[pair(a, b)]
 				switch {
-				case force[pair(a, b)], there && f.Decided == 0 && f.Score <= never && e.Decided == 0:
+				case force[pair(a, b)], there && f.Decided == 0 && f.Weight <= never && e.Decided == 0:
 					forbidden = true
 				case !there:
 					sum += int(match.AbsentPair)
 				default:
-					sum += int(min(f.Score, match.ScoreCap))
+					sum += int(min(f.Weight, match.MaxWeight))
 				}
 			}
 		}
@@ -230,11 +230,11 @@ func TestClusterAll_TooLargeButForDecisions(t *testing.T) {
 	for i := range keys {
 		keys[i] = match.NodeKey{Source: "s", Key: fmt.Sprintf("%05d", i)}
 		if i > 0 {
-			edges = append(edges, match.Edge{A: i - 1, B: i, Score: 3000})
+			edges = append(edges, match.Edge{A: i - 1, B: i, Weight: 3000})
 		}
 	}
-	edges[7], edges[20] = match.Edge{A: 7, B: 8, Score: must, Decided: 1}, match.Edge{A: 20, B: 21, Score: never, Decided: 2}
-	edges = append(edges, match.Edge{A: 8, B: 1000, Score: must, Decided: 3})
+	edges[7], edges[20] = match.Edge{A: 7, B: 8, Weight: must, Decided: 1}, match.Edge{A: 20, B: 21, Weight: never, Decided: 2}
+	edges = append(edges, match.Edge{A: 8, B: 1000, Weight: must, Decided: 3})
 	clusters := match.ClusterAll(keys, edges, nil)
 	if len(clusters) != n-2 {
 		t.Errorf("%d clusters of %d records, want all but three apart", len(clusters), n)

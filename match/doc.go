@@ -9,7 +9,7 @@
 //	   ▼
 //	Normalise ──► Record                       joes · 1000 market st · +14155552300
 //	   │
-//	   ├─► Features   64-bit keys under which records meet:   phone 155552300
+//	   ├─► Blocking keys   records that share one are compared:   phone 155552300
 //	   │                                                      house number and street 1000 · market
 //	   ▼
 //	Compare(a, b) ──► Vector                   a level per field, four bits each
@@ -19,27 +19,27 @@
 //	   │    │ unused│ src │ id  │  ...  │ phone │ rest │ name │
 //	   │    └───────┴─────┴─────┴───────┴───────┴──────┴──────┘
 //	   ▼
-//	Score       sum of the levels' bits        +4.50 -0.30 +9.00 +6.50 = +19.70
+//	Sum         the sum of the weights       +4.50 -0.30 +9.00 +6.50 = +19.70
 //	   │
-//	   ├─► Decide     same (5 bits and more), unsure (0 to 5), different
+//	   ├─► Decide     same (5 bits and more), possible (0 to 5), different
 //	   ├─► Explain    the sum as a waterfall, with the raw values of both sides
 //	   ▼
 //	Cluster     one component's records → things, by average link
 //	ClusterAll  a whole set's, component by component
 //
-// A score is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier
+// A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier
 // the observed agreement is if both records describe the same thing. One fixed table holds the bits of
-// every level, for all data; nothing is trained. Scores are integers in hundredths of a bit, because float
+// every level, for all data; nothing is trained. Weights are integers in hundredths of a bit, because float
 // sums depend on their order. An edge stores only the vector, from which the explanation follows.
 //
-// The weight of a name depends on how rare its words are. Frequencies come from a [Pack], a table of term
-// frequencies: frozen counts of a data set, or [DefaultPack], whose tables list the common words of
+// The weight of a name depends on how rare its words are. Frequencies come from a [TermFrequencies], a table of term
+// frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of
 // business. Live counts would make decisions depend on history.
 //
-// Features are blocking keys. They are few, because each costs a resolver a read and a write at a random
-// location, and specific: few things should share one. A feature carried by more than [GenericAbove]
-// records is generic (a stop key) and yields no candidates; for features without a location the limit is
-// [GenericEverywhere] or [GenericWords]. Records with identical content ([Record.Equal]) count once. The
+// Blocking keys are blocking keys. They are few, because each costs a resolver a read and a write at a random
+// location, and specific: few things should share one. A blocking key carried by more than [MaxBlockSize]
+// records is a stop key and yields no candidates; for blocking keys without a location the limit is
+// [MaxBlockAnywhere] or [MaxBlockWords]. Records with identical content ([Record.Equal]) count once. The
 // hashes are stored on disk and never change.
 //
 // The design avoids these traps, each with a test: asymmetric comparison (the pair is ordered by content

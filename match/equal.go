@@ -11,23 +11,23 @@ import (
 )
 
 // Records with identical compared content act as one node wherever the number of things matters. The first
-// of them is the leader: it alone is posted under the shared features, compared with other records, and
-// counted when clusters are joined. The others have an edge of score Equal to it. So a feature shared by a
+// of them is the leader: it alone is posted under the shared blocking keys, compared with other records, and
+// counted when clusters are joined. The others have an edge of weight Equal to it. So a blocking key shared by a
 // thousand identical records has one carrier, and their number affects only the members of their entity.
 
-// Equal is the score of the edge between two identical records. No cut removes it, and no sum includes it.
-const Equal Score = 31000
+// Equal is the weight of the edge between two identical records. No cut removes it, and no sum includes it.
+const Equal Weight = 31000
 
-// Equal returns the feature shared by all records with the same compared content. It is 0 if identical
+// Equal returns the blocking key shared by all records with the same compared content. It is 0 if identical
 // records need not be the same thing: their content is too little evidence, or their source is
 // deduplicated.
 func (r *Record) Equal() uint64 { return r.equal }
 
-// IsEqual reports whether a feature is one that Record.Equal returns.
-func IsEqual(feature uint64) bool { return feature&bitsOfLimit == limitEqual }
+// IsEqual reports whether a blocking key is one that Record.Equal returns.
+func IsEqual(key uint64) bool { return key&bitsOfLimit == limitEqual }
 
-// Link compares two records and returns the vector and score of their edge, and whether there is one.
-func (m *Matcher) Link(a, b *Record) (v Vector, s Score, linked bool) {
+// Link compares two records and returns the vector and weight of their edge, and whether there is one.
+func (m *Matcher) Link(a, b *Record) (v Vector, s Weight, linked bool) {
 	v = m.Compare(a, b)
 	switch o := m.Decide(v); {
 	case o == Different:
@@ -35,7 +35,7 @@ func (m *Matcher) Link(a, b *Record) (v Vector, s Score, linked bool) {
 	case o == Same && a.equal != 0 && a.equal == b.equal:
 		return v, Equal, true
 	}
-	return v, m.Weight(v), true
+	return v, m.Evidence(v), true
 }
 
 // hash returns a hash of everything that a comparison uses.
@@ -93,24 +93,24 @@ func (r *Record) hash() uint64 {
 	return xxhash.Sum64(b)
 }
 
-// emitEqual emits the feature of the record's content, unless an identical record may be another thing.
-// Records without other features get none.
+// emitEqual emits the blocking key of the record's content, unless an identical record may be another thing.
+// Records without other blocking keys get none.
 func (r *Record) emitEqual(s *sink) {
-	if (s.explain || len(s.features) > 0) && !r.dedup && r.matcher.Decide(r.matcher.Compare(r, r)) == Same {
-		s.add(FeatureEqual, strconv.FormatUint(r.content, 16))
+	if (s.explain || len(s.keys) > 0) && !r.dedup && r.matcher.Decide(r.matcher.Compare(r, r)) == Same {
+		s.add(KeyEqual, strconv.FormatUint(r.content, 16))
 	}
 }
 
-// Unmet scores a pair without an edge when clusters are joined. A shared phone number weighs like one with
-// many names: it is generic, or the records were judged different in spite of it. If dear is false, Unmet
+// Unmet weights a pair without an edge when clusters are joined. A shared phone number weighs like one with
+// many names: it is a stop key, or the records were judged different in spite of it. If dear is false, Unmet
 // only detects cannot-links.
-func (m *Matcher) Unmet(a, b *Record, dear bool) Score {
+func (m *Matcher) Unmet(a, b *Record, dear bool) Weight {
 	if dear {
 		v := m.Compare(a, b)
 		if v.level(fieldPhone) >= phoneEqual {
 			v.put(fieldPhone, phoneMany)
 		}
-		return m.Weight(v)
+		return m.Evidence(v)
 	}
 	var v Vector
 	if a.source == b.source {
@@ -119,7 +119,7 @@ func (m *Matcher) Unmet(a, b *Record, dear bool) Score {
 			v.set(fieldSource, sourceDeduplicated)
 		}
 	}
-	if s := m.sum(v); s <= CannotLink {
+	if s := m.total(v); s <= CannotLink {
 		return s
 	}
 	return AbsentPair

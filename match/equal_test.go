@@ -24,11 +24,11 @@ func alike(m *match.Matcher, n int) (records []*match.Record) {
 	return records
 }
 
-// The 65th record of a thing does not dissolve it: identical records are one carrier of their features.
+// The 65th record of a thing does not dissolve it: identical records are one carrier of their blocking keys.
 func TestCandidates_RecordsThatSayTheSameCountOnce(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
-	const n = 3 * match.GenericAbove
+	const n = 3 * match.MaxBlockSize
 	records := alike(m, n)
 	others := func(k int) []*match.Record {
 		list := slices.Clone(records)
@@ -37,7 +37,7 @@ func TestCandidates_RecordsThatSayTheSameCountOnce(t *testing.T) {
 		}
 		return list
 	}
-	const h = match.GenericAbove
+	const h = match.MaxBlockSize
 	for k, want := range map[int]int{0: n - 1, 1: n - 1 + 1, h - 1: n - 1 + h*(h-1)/2, h: n - 1} {
 		if got := len(match.Candidates(others(k))); got != want {
 			t.Errorf("%d equal records and %d others with their phone: %d candidates, want %d", n, k, got, want)
@@ -76,7 +76,7 @@ func TestEqual_TakesEnough(t *testing.T) {
 // hang adds the edges of followers to their leader.
 func hang(edges []match.Edge, first int, others ...int) []match.Edge {
 	for _, i := range others {
-		edges = append(edges, match.Edge{A: i, B: first, Score: match.Equal})
+		edges = append(edges, match.Edge{A: i, B: first, Weight: match.Equal})
 	}
 	return edges
 }
@@ -92,18 +92,18 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 		"count once beside others": {
 			// A hundred identical records and one that matches weakly: one pair, instead of a hundred with 99
 			// absent.
-			101, append(hang(nil, 0, indices(100)[1:]...), match.Edge{A: 100, B: 0, Score: 500}), [][]int{indices(101)},
+			101, append(hang(nil, 0, indices(100)[1:]...), match.Edge{A: 100, B: 0, Weight: 500}), [][]int{indices(101)},
 		},
 		"are told apart by a person": {
-			4, append(hang(nil, 0, 1, 2, 3), match.Edge{A: 0, B: 1, Score: match.CannotLink, Decided: 5},
-				match.Edge{A: 0, B: 2, Score: match.CannotLink, Decided: 6}, match.Edge{A: 0, B: 3, Score: match.CannotLink, Decided: 7}),
+			4, append(hang(nil, 0, 1, 2, 3), match.Edge{A: 0, B: 1, Weight: match.CannotLink, Decided: 5},
+				match.Edge{A: 0, B: 2, Weight: match.CannotLink, Decided: 6}, match.Edge{A: 0, B: 3, Weight: match.CannotLink, Decided: 7}),
 			[][]int{{0}, {1, 2, 3}},
 		},
 		"those that were not told apart stay with one side": {
-			3, append(hang(nil, 0, 1, 2), match.Edge{A: 0, B: 1, Score: match.CannotLink, Decided: 5}), [][]int{{0, 2}, {1}},
+			3, append(hang(nil, 0, 1, 2), match.Edge{A: 0, B: 1, Weight: match.CannotLink, Decided: 5}), [][]int{{0, 2}, {1}},
 		},
 		"follow the one that a person joined with others": {
-			4, append(hang(nil, 0, 1, 2), match.Edge{A: 2, B: 3, Score: match.MustLink, Decided: 5}), [][]int{{0, 1, 2, 3}},
+			4, append(hang(nil, 0, 1, 2), match.Edge{A: 2, B: 3, Weight: match.MustLink, Decided: 5}), [][]int{{0, 1, 2, 3}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestClusterAll_ManyThatSayTheSame(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
 	edges := hang(nil, 0, indices(n)[1:]...)
-	edges = append(edges, match.Edge{A: n, B: 0, Score: 600})
+	edges = append(edges, match.Edge{A: n, B: 0, Weight: 600})
 	if got := match.ClusterAll(nodes(n+1), edges, nil); len(got) != 1 {
 		t.Errorf("%d clusters", len(got))
 	}
@@ -152,17 +152,17 @@ func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 		var one, two []match.Edge
 		for i, w := range says {
 			if i != first[w] {
-				one = append(one, match.Edge{A: first[w], B: i, Score: match.Equal})
+				one = append(one, match.Edge{A: first[w], B: i, Weight: match.Equal})
 			}
 			if i != other[w] {
-				two = append(two, match.Edge{A: i, B: other[w], Score: match.Equal})
+				two = append(two, match.Edge{A: i, B: other[w], Weight: match.Equal})
 			}
 		}
 		for a := range things {
 			for b := range a {
-				if s := rapid.SampledFrom([]match.Score{0, 1, 300, 500, 700, 900, match.CannotLink}).Draw(t, "score"); s != 1 {
-					one = append(one, match.Edge{A: first[a], B: first[b], Score: s})
-					two = append(two, match.Edge{A: other[a], B: other[b], Score: s})
+				if s := rapid.SampledFrom([]match.Weight{0, 1, 300, 500, 700, 900, match.CannotLink}).Draw(t, "score"); s != 1 {
+					one = append(one, match.Edge{A: first[a], B: first[b], Weight: s})
+					two = append(two, match.Edge{A: other[a], B: other[b], Weight: s})
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 				continue
 			}
 			pairs[[2]int{min(a, b), max(a, b)}] = true
-			e := match.Edge{A: a, B: b, Score: rapid.SampledFrom([]match.Score{match.MustLink, match.CannotLink}).Draw(t, "verdict"), Decided: int64(k + 1)}
+			e := match.Edge{A: a, B: b, Weight: rapid.SampledFrom([]match.Weight{match.MustLink, match.CannotLink}).Draw(t, "verdict"), Decided: int64(k + 1)}
 			one, two = append(one, e), append(two, e)
 		}
 		if diff := gocmp.Diff(match.Cluster(nodes(n), one, nil), match.Cluster(nodes(n), two, nil)); diff != "" {
@@ -182,20 +182,20 @@ func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 	})
 }
 
-// A pair without a common feature counts by its comparison, and a cannot-link keeps two groups separate,
+// A pair without a common blocking key counts by its comparison, and a cannot-link keeps two groups separate,
 // however many other pairs there are.
 func TestCluster_PairsThatNeverMet(t *testing.T) {
 	t.Parallel()
-	chain := []match.Edge{{A: 0, B: 1, Score: 900}, {A: 1, B: 2, Score: 900}}
+	chain := []match.Edge{{A: 0, B: 1, Weight: 900}, {A: 1, B: 2, Weight: 900}}
 	for name, c := range map[string]struct {
-		says match.Score
+		says match.Weight
 		want [][]int
 	}{
 		"little speaks against it": {-600, [][]int{{0, 1, 2}}},
 		"much does":                {-1000, [][]int{{0, 1}, {2}}},
 		"they are never one":       {-10000, [][]int{{0, 1}, {2}}},
 	} {
-		unmet := func(i, j int, _ bool) match.Score {
+		unmet := func(i, j int, _ bool) match.Weight {
 			if min(i, j) != 0 || max(i, j) != 2 {
 				t.Errorf("%s: %d and %d have an edge", name, i, j)
 			}
@@ -210,12 +210,12 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 	var edges []match.Edge
 	for i := range 2 * n {
 		for j := i - i%n; j < i; j++ {
-			edges = append(edges, match.Edge{A: j, B: i, Score: 2000})
+			edges = append(edges, match.Edge{A: j, B: i, Weight: 2000})
 		}
 	}
-	edges = append(edges, match.Edge{A: 0, B: n, Score: 900})
+	edges = append(edges, match.Edge{A: 0, B: n, Weight: 900})
 	asked := 0
-	unmet := func(i, j int, dear bool) match.Score {
+	unmet := func(i, j int, dear bool) match.Weight {
 		if dear {
 			asked++
 		}
@@ -235,8 +235,8 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 // Where a decision joined two groups, comparisons of the other pairs across them do not split them again.
 func TestCluster_PairsThatNeverMetBesideADecision(t *testing.T) {
 	t.Parallel()
-	edges := []match.Edge{{A: 0, B: 1, Score: 1500}, {A: 2, B: 3, Score: 1500}, {A: 1, B: 2, Score: match.MustLink, Decided: 1}}
-	unmet := func(_, _ int, _ bool) match.Score { return -2500 }
+	edges := []match.Edge{{A: 0, B: 1, Weight: 1500}, {A: 2, B: 3, Weight: 1500}, {A: 1, B: 2, Weight: match.MustLink, Decided: 1}}
+	unmet := func(_, _ int, _ bool) match.Weight { return -2500 }
 	if got := match.Cluster(nodes(4), edges, unmet); len(got) != 1 {
 		t.Errorf("%v", got)
 	}

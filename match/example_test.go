@@ -19,10 +19,10 @@ func Example() {
 
 	e := m.Explain(a, b, m.Compare(a, b))
 	for _, l := range e.Lines {
-		fmt.Printf("%6s  %s: %s\n", l.Bits, l.Attribute, l.Level)
+		fmt.Printf("%6s  %s: %s\n", l.Weight, l.Attribute, l.Level)
 	}
-	fmt.Printf("%6s  %s\n", e.Score, e.Outcome)
-	for _, f := range e.Features {
+	fmt.Printf("%6s  %s\n", e.Weight, e.Outcome)
+	for _, f := range e.BlockingKeys {
 		fmt.Printf("met by %s: %s\n", f.Kind, f.Text)
 	}
 	// Output:
@@ -38,7 +38,7 @@ func Example() {
 func ExampleCluster() {
 	nodes := []match.NodeKey{{Source: "a", Key: "1"}, {Source: "a", Key: "2"}, {Source: "b", Key: "1"}, {Source: "b", Key: "2"}}
 	// Two strong pairs, and one weak edge that would chain them together.
-	edges := []match.Edge{{A: 0, B: 2, Score: 1500}, {A: 1, B: 3, Score: 1500}, {A: 2, B: 3, Score: 600}}
+	edges := []match.Edge{{A: 0, B: 2, Weight: 1500}, {A: 1, B: 3, Weight: 1500}, {A: 2, B: 3, Weight: 600}}
 	for _, thing := range match.Cluster(nodes, edges, nil) {
 		for _, i := range thing {
 			fmt.Print("[", nodes[i].Source, nodes[i].Key, "]")
@@ -66,7 +66,7 @@ func ExampleClusterAll() {
 	for _, pair := range match.Candidates(records) {
 		v := m.Compare(records[pair[0]], records[pair[1]])
 		if m.Decide(v) != match.Different {
-			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Score: m.Weight(v)})
+			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Weight: m.Evidence(v)})
 		}
 	}
 	fmt.Println(match.ClusterAll(nodes, edges, nil))

@@ -4,31 +4,31 @@ package match
 
 import "strconv"
 
-// Explanation explains the result of a comparison. Its lines sum exactly to its score.
+// Explanation explains the result of a comparison. Its lines sum exactly to its weight.
 type Explanation struct {
-	A        NodeKey         `json:"a"`
-	B        NodeKey         `json:"b"`
-	Outcome  Outcome         `json:"outcome"`
-	Score    Score           `json:"bits"` // in bits
-	Lines    []Line          `json:"lines"`
-	Features []SharedFeature `json:"features"` // the features that both share
+	A            NodeKey     `json:"a"`
+	B            NodeKey     `json:"b"`
+	Outcome      Outcome     `json:"outcome"`
+	Weight       Weight      `json:"match_weight"` // in bits
+	Lines        []Line      `json:"lines"`
+	BlockingKeys []SharedKey `json:"blocking_keys"` // the blocking keys that both share
 }
 
 // Line is the contribution of one field.
 type Line struct {
-	Attribute string   `json:"attribute"`
-	Level     string   `json:"level"`
-	Bits      Score    `json:"bits"`
-	Default   *Score   `json:"default_bits,omitempty"` // of all kinds, if this kind overrides it
-	A         []string `json:"a,omitempty"`            // raw values of the first record
-	B         []string `json:"b,omitempty"`
+	Attribute     string   `json:"attribute"`
+	Level         string   `json:"level"`
+	Weight        Weight   `json:"match_weight"`
+	DefaultWeight *Weight  `json:"default_match_weight,omitempty"` // of all kinds, if this kind overrides it
+	A             []string `json:"a,omitempty"`                    // raw values of the first record
+	B             []string `json:"b,omitempty"`
 }
 
-// SharedFeature is a feature that both records have.
-type SharedFeature struct {
-	Hash uint64      `json:"hash,string"`
-	Kind FeatureKind `json:"kind"`
-	Text string      `json:"text"`
+// SharedKey is a blocking key that both records have.
+type SharedKey struct {
+	Hash uint64  `json:"hash,string"`
+	Kind KeyKind `json:"kind"`
+	Text string  `json:"text"`
 }
 
 // Explain describes the vector of two records, ordered by source and key.
@@ -37,24 +37,24 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 	if x.Compare(y) > 0 {
 		a, b, x, y = b, a, y, x
 	}
-	score := m.Score(v)
-	e := Explanation{A: x, B: y, Outcome: m.Decide(v), Score: score, Lines: []Line{}, Features: shared(a, b)}
+	weight := m.Sum(v)
+	e := Explanation{A: x, B: y, Outcome: m.Decide(v), Weight: weight, Lines: []Line{}, BlockingKeys: shared(a, b)}
 	for f := range fieldCount {
 		l := v.level(f)
 		if l == levelNone {
 			continue
 		}
-		line := Line{Attribute: m.style.fieldName(f), Level: m.style.grades(f)[l].word, Bits: m.bits[f][l], A: a.raw(f), B: b.raw(f)}
-		if bits := m.style.grades(f)[l].bits; bits != line.Bits {
-			line.Default = &bits
+		line := Line{Attribute: m.style.fieldName(f), Level: m.style.grades(f)[l].word, Weight: m.weights[f][l], A: a.raw(f), B: b.raw(f)}
+		if bits := m.style.grades(f)[l].bits; bits != line.Weight {
+			line.DefaultWeight = &bits
 		}
 		if f == fieldRelation {
 			line.Level = relationWord(a, b, l)
 		}
 		e.Lines = append(e.Lines, line)
 	}
-	if without := m.sum(v); without != score {
-		e.Lines = append(e.Lines, Line{Attribute: "naming", Level: "nothing that both have names the thing", Bits: score - without})
+	if without := m.total(v); without != weight {
+		e.Lines = append(e.Lines, Line{Attribute: "naming", Level: "nothing that both have names the thing", Weight: weight - without})
 	}
 	return e
 }
@@ -130,18 +130,18 @@ func fieldOf(a Attribute) field {
 	return fieldCount
 }
 
-// shared merges the ordered features of both.
-func shared(a, b *Record) []SharedFeature {
-	both := []SharedFeature{}
-	for i, j := 0, 0; i < len(a.features) && j < len(b.features); {
-		switch x, y := a.features[i].Hash, b.features[j].Hash; {
+// shared merges the ordered blocking keys of both.
+func shared(a, b *Record) []SharedKey {
+	both := []SharedKey{}
+	for i, j := 0, 0; i < len(a.keys) && j < len(b.keys); {
+		switch x, y := a.keys[i].Hash, b.keys[j].Hash; {
 		case x < y:
 			i++
 		case x > y:
 			j++
 		default:
-			kind, text, _ := a.Feature(x)
-			both = append(both, SharedFeature{Hash: x, Kind: kind, Text: text})
+			kind, text, _ := a.BlockingKey(x)
+			both = append(both, SharedKey{Hash: x, Kind: kind, Text: text})
 			i, j = i+1, j+1
 		}
 	}

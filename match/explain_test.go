@@ -30,12 +30,12 @@ func TestExplain_JSON(t *testing.T) {
   "key": "b"
  },
  "outcome": "same",
- "bits": 19.7,
+ "match_weight": 19.7,
  "lines": [
   {
    "attribute": "name",
    "level": "mostly alike",
-   "bits": 4.5,
+   "match_weight": 4.5,
    "a": [
     "Joes Pizza"
    ],
@@ -46,12 +46,12 @@ func TestExplain_JSON(t *testing.T) {
   {
    "attribute": "name residual",
    "level": "one keeps a word",
-   "bits": -0.3
+   "match_weight": -0.3
   },
   {
    "attribute": "phone",
    "level": "equal",
-   "bits": 9,
+   "match_weight": 9,
    "a": [
     "415-555-2300"
    ],
@@ -62,7 +62,7 @@ func TestExplain_JSON(t *testing.T) {
   {
    "attribute": "address",
    "level": "street and number equal",
-   "bits": 6.5,
+   "match_weight": 6.5,
    "a": [
     "1000 Market Street"
    ],
@@ -71,7 +71,7 @@ func TestExplain_JSON(t *testing.T) {
    ]
   }
  ],
- "features": [
+ "blocking_keys": [
   {
    "hash": "3186085007576474761",
    "kind": "house number and street",
@@ -94,7 +94,7 @@ func TestExplain_OfNothing(t *testing.T) {
 	m := match.New(match.Place(), nil)
 	a, b := m.Normalise("s", "1", nil), m.Normalise("s", "2", nil)
 	e := m.Explain(a, b, m.Compare(a, b))
-	if e.Score != 0 || e.Outcome != match.Unsure || e.Lines == nil || e.Features == nil || len(e.Lines)+len(e.Features) != 0 {
+	if e.Weight != 0 || e.Outcome != match.Possible || e.Lines == nil || e.BlockingKeys == nil || len(e.Lines)+len(e.BlockingKeys) != 0 {
 		t.Errorf("%+v", e)
 	}
 }

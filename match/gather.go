@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// gather groups identical records, which edges of score Equal connect, and returns the edges between
+// gather groups identical records, which edges of weight Equal connect, and returns the edges between
 // groups. Only decisions distinguish identical records: those with equal decisions form one group, however
-// many they are. Groups with the same content have edges of score Equal between each other, and each has
+// many they are. Groups with the same content have edges of weight Equal between each other, and each has
 // the edges of the records' leader.
 //
 // Groups are ordered by their lowest rank; members hold ranks.
@@ -23,9 +23,9 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		a, b := rank[e.A], rank[e.B]
 		switch {
 		case e.Decided != 0:
-			decided[a] = append(decided[a], Edge{a, b, e.Score, e.Decided})
-			decided[b] = append(decided[b], Edge{b, a, e.Score, e.Decided})
-		case e.Score >= Equal:
+			decided[a] = append(decided[a], Edge{a, b, e.Weight, e.Decided})
+			decided[b] = append(decided[b], Edge{b, a, e.Weight, e.Decided})
+		case e.Weight >= Equal:
 			equals = true
 			of.join(a, b)
 		}
@@ -37,7 +37,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 			members[i] = []int{i}
 		}
 		for _, e := range edges {
-			drawn = append(drawn, ordered(Edge{rank[e.A], rank[e.B], e.Score, e.Decided}))
+			drawn = append(drawn, ordered(Edge{rank[e.A], rank[e.B], e.Weight, e.Decided}))
 		}
 		return members, drawn
 	}
@@ -63,7 +63,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 	said := map[[2]int]Edge{} // the decided pairs of groups
 	for _, list := range decided {
 		for _, e := range list {
-			e = ordered(Edge{group[e.A], group[e.B], e.Score, e.Decided})
+			e = ordered(Edge{group[e.A], group[e.B], e.Weight, e.Decided})
 			if old, there := said[[2]int{e.A, e.B}]; !there || e.Decided > old.Decided {
 				said[[2]int{e.A, e.B}] = e
 			}
@@ -74,12 +74,12 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		drawn = append(drawn, e)
 	}
 	for _, e := range edges {
-		if e.Decided != 0 || e.Score >= Equal {
+		if e.Decided != 0 || e.Weight >= Equal {
 			continue
 		}
 		for _, g := range variants[of.root(rank[e.A])] {
 			for _, h := range variants[of.root(rank[e.B])] {
-				between := ordered(Edge{g, h, e.Score, 0})
+				between := ordered(Edge{g, h, e.Weight, 0})
 				if _, there := said[[2]int{between.A, between.B}]; !there {
 					drawn = append(drawn, between)
 				}
@@ -102,7 +102,7 @@ func signature(decided []Edge) string {
 	var b []byte
 	for _, e := range decided {
 		b = binary.BigEndian.AppendUint32(b, uint32(e.B))
-		b = binary.BigEndian.AppendUint16(b, uint16(e.Score))
+		b = binary.BigEndian.AppendUint16(b, uint16(e.Weight))
 	}
 	return string(b)
 }

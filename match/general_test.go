@@ -25,11 +25,11 @@ func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 		a, b string
 		want match.Outcome
 	}{
-		{"11th Street Coffee", "Rose Street Salon", match.Unsure},
+		{"11th Street Coffee", "Rose Street Salon", match.Possible},
 		{"Zanzibar Street Coffee", "Quill Street Coffee", match.Different}, // two rare words
-		{"Maple Avenue Dental", "Rose Avenue Dental", match.Unsure},
-		{"Maple Plaza Hair Salon", "Rose Plaza Nail Salon", match.Unsure},
-		{"St Mary School", "St John School", match.Unsure},
+		{"Maple Avenue Dental", "Rose Avenue Dental", match.Possible},
+		{"Maple Plaza Hair Salon", "Rose Plaza Nail Salon", match.Possible},
+		{"St Mary School", "St John School", match.Possible},
 		{"11th Street Coffee", "11th Street Coffee House", match.Same},
 		{"Rose Street Salon", "Rose Street Hair Salon", match.Same},
 		{"Rose Street Salon", "Rose Str Salon", match.Same},
@@ -42,7 +42,7 @@ func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 }
 
 // The weight of a phone falls with its number of names; a thing with several names counts once.
-func TestPack_PhoneOfManyNames(t *testing.T) {
+func TestTerms_PhoneOfManyNames(t *testing.T) {
 	t.Parallel()
 	words := []string{"Zanzibar", "Quill", "Heron", "Velvet", "Bramble", "Cobalt", "Dahlia", "Ember", "Falcon", "Gable", "Hazel", "Indigo", "Juniper", "Kestrel", "Lantern"}
 	named := func(n int, phone string) (list []match.Attributes) {
@@ -56,22 +56,22 @@ func TestPack_PhoneOfManyNames(t *testing.T) {
 	for i := range 2 * match.PhoneCrowd {
 		records = append(records, match.Attributes{"name": {"Osprey " + []string{"Dental", "Clinic", "Center", "Office", "Family Dental"}[i%5]}, "phones": {"212-555-0104"}, "address": {fmt.Sprint(i, " Oak Ave")}})
 	}
-	p := match.BuildPack(match.Place(), slices.Values(records))
+	p := match.CountTerms(match.Place(), slices.Values(records))
 	body, err := p.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read match.Pack
+	var read match.TermFrequencies
 	if err := read.UnmarshalBinary(body); err != nil {
 		t.Fatal(err)
 	}
 	m := match.New(match.Place(), &read)
-	for phone, want := range map[string]match.Score{"212-555-0101": 900, "212-555-0102": 600, "212-555-0103": 300, "212-555-0104": 900, "+1 212 555 0103": 300} {
-		var got match.Score
+	for phone, want := range map[string]match.Weight{"212-555-0101": 900, "212-555-0102": 600, "212-555-0103": 300, "212-555-0104": 900, "+1 212 555 0103": 300} {
+		var got match.Weight
 		a, b := m.Normalise("s", "1", match.Attributes{"phones": {phone}}), m.Normalise("s", "2", match.Attributes{"phones": {phone}})
 		for _, line := range m.Explain(a, b, m.Compare(a, b)).Lines {
 			if line.Attribute == "phone" {
-				got = line.Bits
+				got = line.Weight
 			}
 		}
 		if got != want {
@@ -80,13 +80,13 @@ func TestPack_PhoneOfManyNames(t *testing.T) {
 	}
 	// Of two shared numbers the one with fewer names decides.
 	a, b := m.Normalise("s", "1", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}}), m.Normalise("s", "2", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}})
-	if got := m.Score(m.Compare(a, b)); got != 900 {
+	if got := m.Sum(m.Compare(a, b)); got != 900 {
 		t.Errorf("two numbers in common have %v bits", got)
 	}
 }
 
-// Without statistics, too, a number is weighed by the names of its carriers. Records with the same name add
-// no names, nor do records without a name, nor the members of a family. The larger of the pack's and the
+// Without statistics, too, a number is weighed by the names of its records. Records with the same name add
+// no names, nor do records without a name, nor the members of a family. The larger of the term-frequency table's and the
 // live count applies.
 func TestNames_OfALiveNumber(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestNames_OfALiveNumber(t *testing.T) {
 		name    string
 		m       *match.Matcher
 		records []match.Attributes
-		want    match.Score
+		want    match.Weight
 	}{
 		{"a few names", place, named(match.PhoneNames), 900},
 		{"several", place, named(match.PhoneNames + 1), 600},
@@ -120,8 +120,8 @@ func TestNames_OfALiveNumber(t *testing.T) {
 		{"one name, many records", place, one, 900},
 		{"no name", place, none, 900},
 		{"generic", place, append(append(slices.Clone(one), none...), named(10)...), 300},
-		{"known to the pack", match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(named(14)))), named(3), 300},
-		{"more than the pack knows", match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(named(3)))), named(14), 300},
+		{"known to the pack", match.New(match.Place(), match.CountTerms(match.Place(), slices.Values(named(14)))), named(3), 300},
+		{"more than the term-frequency table knows", match.New(match.Place(), match.CountTerms(match.Place(), slices.Values(named(3)))), named(14), 300},
 		{"a family", person, family, 500},
 		{"strangers", person, strangers, 300},
 	} {
@@ -133,8 +133,8 @@ func TestNames_OfALiveNumber(t *testing.T) {
 			}
 			m := c.m.Among(match.CountNames(records))
 			for _, line := range m.Explain(records[0], records[1], m.Compare(records[0], records[1])).Lines {
-				if line.Attribute == "phone" && line.Bits != c.want {
-					t.Errorf("the number weighs %v bits, %q, want %v", line.Bits, line.Level, c.want)
+				if line.Attribute == "phone" && line.Weight != c.want {
+					t.Errorf("the number weighs %v bits, %q, want %v", line.Weight, line.Level, c.want)
 				}
 			}
 		})

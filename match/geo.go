@@ -11,7 +11,7 @@ import (
 	"github.com/golang/geo/s2"
 )
 
-// cellLevel is the level of the S2 cells of features: about 1.2 km across.
+// cellLevel is the level of the S2 cells of blocking keys: about 1.2 km across.
 const cellLevel = 13
 
 // earthRadius is the mean radius in metres.

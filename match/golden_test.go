@@ -82,14 +82,14 @@ func TestGolden_Normalise(t *testing.T) {
 type goldenPair struct {
 	A     map[string]string `json:"a"` // several values are separated by " | "
 	B     map[string]string `json:"b"`
-	Bits  match.Score       `json:"bits"`
+	Bits  match.Weight      `json:"match_weight"`
 	Lines []string          `json:"lines"`
 }
 
-func TestGolden_Score(t *testing.T) {
+func TestGolden_Weight(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
-	cases := golden(t, "score.golden", func(line string) (string, error) {
+	cases := golden(t, "weight.golden", func(line string) (string, error) {
 		var p goldenPair
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return "", err
@@ -97,9 +97,9 @@ func TestGolden_Score(t *testing.T) {
 		a, b := m.Normalise("s", "a", split(p.A)), m.Normalise("s", "b", split(p.B))
 		v := m.Compare(a, b)
 		e := m.Explain(a, b, v)
-		p.Bits, p.Lines = e.Score, []string{}
+		p.Bits, p.Lines = e.Weight, []string{}
 		for _, l := range e.Lines {
-			p.Lines = append(p.Lines, fmt.Sprintf("%s %s: %s", l.Bits, l.Attribute, l.Level))
+			p.Lines = append(p.Lines, fmt.Sprintf("%s %s: %s", l.Weight, l.Attribute, l.Level))
 		}
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
@@ -120,25 +120,25 @@ func split(side map[string]string) match.Attributes {
 	return a
 }
 
-// A line of features.golden is a record and the hashes of its features. The hashes are stored on disk, so
+// A line of keys.golden is a record and the hashes of its blocking keys. The hashes are stored on disk, so
 // this file only grows.
-func TestGolden_FeatureHashesAreFrozen(t *testing.T) {
+func TestGolden_KeyHashesAreFrozen(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
-	golden(t, "features.golden", func(line string) (string, error) {
+	golden(t, "keys.golden", func(line string) (string, error) {
 		var p struct {
 			Record   map[string]string `json:"record"`
-			Features []string          `json:"features"`
+			Features []string          `json:"blocking_keys"`
 		}
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return "", err
 		}
 		r := m.Normalise("s", "k", split(p.Record))
 		p.Features = []string{}
-		for _, f := range r.Features() {
-			kind, text, ok := r.Feature(f.Hash)
+		for _, f := range r.BlockingKeys() {
+			kind, text, ok := r.BlockingKey(f.Hash)
 			if !ok || kind != f.Kind {
-				return "", fmt.Errorf("feature %016x is not explained", f.Hash)
+				return "", fmt.Errorf("blocking key %016x is not explained", f.Hash)
 			}
 			p.Features = append(p.Features, fmt.Sprintf("%016x %s: %s", f.Hash, kind, text))
 		}

@@ -35,7 +35,7 @@ func TestGolden_Kinds(t *testing.T) {
 				A       map[string]string `json:"a"`
 				B       map[string]string `json:"b"`
 				Outcome match.Outcome     `json:"outcome"`
-				Bits    match.Score       `json:"bits"`
+				Bits    match.Weight      `json:"match_weight"`
 				Lines   []string          `json:"lines"`
 			}
 			var in struct{ A, B map[string]string }
@@ -45,9 +45,9 @@ func TestGolden_Kinds(t *testing.T) {
 			p.A, p.B = in.A, in.B
 			a, b := m.Normalise("s", "a", split(p.A)), m.Normalise("s", "b", split(p.B))
 			e := m.Explain(a, b, m.Compare(a, b))
-			p.Outcome, p.Bits, p.Lines = e.Outcome, e.Score, []string{}
+			p.Outcome, p.Bits, p.Lines = e.Outcome, e.Weight, []string{}
 			for _, l := range e.Lines {
-				p.Lines = append(p.Lines, fmt.Sprintf("%s %s: %s", l.Bits, l.Attribute, l.Level))
+				p.Lines = append(p.Lines, fmt.Sprintf("%s %s: %s", l.Weight, l.Attribute, l.Level))
 			}
 			var out bytes.Buffer
 			enc := json.NewEncoder(&out)
@@ -58,23 +58,23 @@ func TestGolden_Kinds(t *testing.T) {
 	}
 }
 
-func TestGolden_FeatureHashesOfKindsAreFrozen(t *testing.T) {
+func TestGolden_KeyHashesOfKindsAreFrozen(t *testing.T) {
 	t.Parallel()
-	golden(t, "features_kinds.golden", func(line string) (string, error) {
+	golden(t, "keys_kinds.golden", func(line string) (string, error) {
 		var p struct {
 			Kind     string            `json:"kind"`
 			Record   map[string]string `json:"record"`
-			Features []string          `json:"features"`
+			Features []string          `json:"blocking_keys"`
 		}
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return "", err
 		}
 		r := match.New(schemaOf(t, p.Kind), nil).Normalise("s", "k", split(p.Record))
 		p.Features = []string{}
-		for _, f := range r.Features() {
-			kind, text, ok := r.Feature(f.Hash)
+		for _, f := range r.BlockingKeys() {
+			kind, text, ok := r.BlockingKey(f.Hash)
 			if !ok || kind != f.Kind {
-				return "", fmt.Errorf("feature %016x is not explained", f.Hash)
+				return "", fmt.Errorf("blocking key %016x is not explained", f.Hash)
 			}
 			p.Features = append(p.Features, fmt.Sprintf("%016x %s: %s", f.Hash, kind, text))
 		}
@@ -135,11 +135,11 @@ func TestNormaliseValue_DatesAndNumbers(t *testing.T) {
 	}
 }
 
-// An override changes the score, and the explanation shows it with the default.
+// An override changes the weight, and the explanation shows it with the default.
 func TestBits_OfAKindAreExplained(t *testing.T) {
 	t.Parallel()
 	s := match.Place()
-	s.Bits = map[string]map[string]match.Score{"phone": {"equal": 700}}
+	s.Weights = map[string]map[string]match.Weight{"phone": {"equal": 700}}
 	pair := func(m *match.Matcher) (*match.Record, *match.Record) {
 		return m.Normalise("s", "a", match.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}),
 			m.Normalise("s", "b", match.Attributes{"name": {"Joes Pizza"}, "phones": {"4155552300"}})
@@ -147,38 +147,38 @@ func TestBits_OfAKindAreExplained(t *testing.T) {
 	plain, own := match.New(match.Place(), nil), match.New(s, nil)
 	a, b := pair(plain)
 	x, y := pair(own)
-	if before, after := plain.Score(plain.Compare(a, b)), own.Score(own.Compare(x, y)); before-after != 200 {
+	if before, after := plain.Sum(plain.Compare(a, b)), own.Sum(own.Compare(x, y)); before-after != 200 {
 		t.Errorf("%v became %v", before, after)
 	}
 	e := own.Explain(x, y, own.Compare(x, y))
 	i := slices.IndexFunc(e.Lines, func(l match.Line) bool { return l.Attribute == "phone" })
-	if l := e.Lines[i]; l.Bits != 700 || l.Default == nil || *l.Default != 900 {
+	if l := e.Lines[i]; l.Weight != 700 || l.DefaultWeight == nil || *l.DefaultWeight != 900 {
 		t.Errorf("%+v", l)
 	}
 	for j, l := range e.Lines {
-		if j != i && l.Default != nil {
-			t.Errorf("%s has a default: %v", l.Attribute, *l.Default)
+		if j != i && l.DefaultWeight != nil {
+			t.Errorf("%s has a default: %v", l.Attribute, *l.DefaultWeight)
 		}
 	}
 }
 
-// Two kinds share no features, even for equal words.
-func TestFeatures_OfKindsDoNotMeet(t *testing.T) {
+// Two kinds share no blocking keys, even for equal words.
+func TestKeys_OfKindsDoNotMeet(t *testing.T) {
 	t.Parallel()
 	a := match.Attributes{"name": {"John Smith"}, "phones": {"415-555-2300"}, "emails": {"x@example.org"}, "vendor_id": {"7"}}
-	place := match.New(match.Place(), nil).Normalise("s", "k", a).Features()
-	person := match.New(match.Person(), nil).Normalise("s", "k", a).Features()
+	place := match.New(match.Place(), nil).Normalise("s", "k", a).BlockingKeys()
+	person := match.New(match.Person(), nil).Normalise("s", "k", a).BlockingKeys()
 	if len(place) == 0 || len(person) == 0 {
-		t.Fatal("no features")
+		t.Fatal("no blocking keys")
 	}
 	for _, f := range person {
-		if slices.ContainsFunc(place, func(g match.Feature) bool { return g.Hash == f.Hash }) {
-			t.Errorf("%s is a feature of both", f.Kind)
+		if slices.ContainsFunc(place, func(g match.BlockingKey) bool { return g.Hash == f.Hash }) {
+			t.Errorf("%s is a blocking key of both", f.Kind)
 		}
 	}
 }
 
-// All kinds obey the laws of a comparison: it is canonical, and its explanation sums to its score.
+// All kinds obey the laws of a comparison: it is canonical, and its explanation sums to its weight.
 func TestCompare_LawsOfKinds(t *testing.T) {
 	t.Parallel()
 	values := []string{"John", "Jon Smith", "Smith, Mary", "Sony DSC-W55", "500 GB drive", "1969-07-20", "20.7.1969", "12", "$12.50", "x@example.org", "", "n/a", "Ünï", "日本"}
@@ -199,13 +199,13 @@ func TestCompare_LawsOfKinds(t *testing.T) {
 			if w := m.Compare(b, a); v != w {
 				t.Fatalf("%x one way, %x the other", v, w)
 			}
-			var sum match.Score
+			var sum match.Weight
 			e := m.Explain(a, b, v)
 			for _, l := range e.Lines {
-				sum += l.Bits
+				sum += l.Weight
 			}
-			if sum != e.Score && e.Score > -20000 {
-				t.Fatalf("lines sum to %v, the score is %v", sum, e.Score)
+			if sum != e.Weight && e.Weight > -20000 {
+				t.Fatalf("lines sum to %v, the score is %v", sum, e.Weight)
 			}
 		})
 	}

@@ -144,7 +144,7 @@ const (
 	quantityEqual
 )
 
-// Relations between two different things. These levels have no bits: they decide regardless of the score.
+// Relations between two different things. These levels have no bits: they decide regardless of the weight.
 const (
 	relationFirstPart level = 1 + iota
 	relationSecondPart
@@ -154,7 +154,7 @@ const (
 // grade is the text and the bits of a level.
 type grade struct {
 	word string
-	bits Score
+	bits Weight
 }
 
 // table is the fixed scoring table for all data; nothing is trained. The first grade of a field is level 0.

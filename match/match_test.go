@@ -17,10 +17,10 @@ func pizza(m *match.Matcher) (a, b *match.Record) {
 
 func TestCompare_PizzaPairIsOnePlace(t *testing.T) {
 	t.Parallel()
-	m := match.New(match.Place(), match.DefaultPack())
+	m := match.New(match.Place(), match.DefaultTermFrequencies())
 	a, b := pizza(m)
 	v := m.Compare(a, b)
-	if got := m.Score(v); got != 1970 {
+	if got := m.Sum(v); got != 1970 {
 		t.Errorf("score %s, want +19.70: %+v", got, m.Explain(a, b, v))
 	}
 	if got := m.Decide(v); got != match.Same {
@@ -31,14 +31,14 @@ func TestCompare_PizzaPairIsOnePlace(t *testing.T) {
 	}
 }
 
-func TestNormalise_NothingIsNoFeatureAndNoEvidence(t *testing.T) {
+func TestNormalise_NothingIsNoKeyAndNoEvidence(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
 	bare := m.Normalise("s", "0", match.Attributes{"name": {"Zanzibar"}})
 	for _, code := range []string{"00000", "null", "NA", "N/A", "", "  ", "0", "none", "99999", "00000-0000", "unknown", "TBD"} {
 		r := m.Normalise("s", "1", match.Attributes{"name": {"Zanzibar"}, "postcode": {code}, "city": {"N/A"}, "phones": {"000-000-0000"}})
-		if len(r.Features()) != len(bare.Features()) {
-			t.Errorf("postcode %q makes a feature", code)
+		if len(r.BlockingKeys()) != len(bare.BlockingKeys()) {
+			t.Errorf("postcode %q makes a blocking key", code)
 		}
 		if v := m.Compare(bare, r); v != m.Compare(bare, bare) {
 			t.Errorf("postcode %q is evidence", code)

@@ -4,30 +4,30 @@ package match
 
 import "slices"
 
-// Matcher compares the records of one kind with the term frequencies of a pack. It is immutable and safe
+// Matcher compares the records of one kind with the term frequencies. It is immutable and safe
 // for concurrent use.
 type Matcher struct {
-	schema *Schema
-	pack   *Pack
-	style  Style
-	salt   string       // of features
-	read   []*Attribute // the compared attributes
-	bits   [fieldCount][16]Score
-	// threshold is the score of a match: Threshold, unless With changed it.
-	threshold Score
+	schema  *Schema
+	terms   *TermFrequencies
+	style   Style
+	salt    string       // of blocking keys
+	read    []*Attribute // the compared attributes
+	weights [fieldCount][16]Weight
+	// threshold is the weight of a match: Threshold, unless With changed it.
+	threshold Weight
 	// names reports whether the kind has a field that identifies a thing.
 	names bool
 	among Names // see Among
 	// nameMost is the highest possible sum of name and residual.
-	nameMost Score
+	nameMost Weight
 }
 
-// New returns a matcher. A nil pack means DefaultPack.
-func New(s *Schema, p *Pack) *Matcher {
+// New returns a matcher. A nil term-frequency table means DefaultTermFrequencies.
+func New(s *Schema, p *TermFrequencies) *Matcher {
 	if p == nil {
-		p = DefaultPack()
+		p = DefaultTermFrequencies()
 	}
-	m := &Matcher{schema: s, pack: p, style: s.Style(), threshold: Threshold}
+	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold}
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}
@@ -44,28 +44,28 @@ func New(s *Schema, p *Pack) *Matcher {
 // weigh sets the bits of every level: those of the kind, or else of its style, or else of the table.
 func (m *Matcher) weigh() {
 	for f := range fieldCount {
-		own := m.schema.Bits[m.style.fieldName(f)]
+		own := m.schema.Weights[m.style.fieldName(f)]
 		for l, g := range m.style.grades(f) {
 			bits, ok := own[g.word]
 			if !ok || l == 0 {
 				bits = g.bits
 			}
 			if f == fieldPhone && l > int(phoneEqual) && !ok {
-				bits = min(bits, m.bits[f][phoneEqual]) // a kind may lower the weight even of an unshared number
+				bits = min(bits, m.weights[f][phoneEqual]) // a kind may lower the weight even of an unshared number
 			}
-			m.bits[f][l] = bits
+			m.weights[f][l] = bits
 		}
 	}
-	name, rest := m.bits[fieldName][:nameSkipped], m.bits[fieldResidual][:]
+	name, rest := m.weights[fieldName][:nameSkipped], m.weights[fieldResidual][:]
 	m.nameMost = slices.Max(name) + slices.Max(rest)
-	m.bits[fieldName][nameSkipped] = slices.Min(name) + slices.Min(rest)
+	m.weights[fieldName][nameSkipped] = slices.Min(name) + slices.Min(rest)
 }
 
 // Schema returns the kind that the matcher compares.
 func (m *Matcher) Schema() *Schema { return m.schema }
 
-// Pack returns the term frequencies of the matcher.
-func (m *Matcher) Pack() *Pack { return m.pack }
+// Term-frequency table returns the term frequencies of the matcher.
+func (m *Matcher) TermFrequencies() *TermFrequencies { return m.terms }
 
 // NormaliseValue returns the normal form of a raw value of an attribute, "" if it is a null value or the
 // attribute is not declared.

@@ -17,7 +17,7 @@ type token struct {
 	hash    uint64
 	letters uint32 // set of its letters
 	weight  weight
-	rare    bool  // rare enough to be a feature on its own
+	rare    bool  // rare enough to be a blocking key on its own
 	stop    bool  // the, inc, gmbh: a stop word
 	title   bool  // dr, md: part of a person's name
 	plain   bool  // describes what the thing is, like many names
@@ -39,7 +39,7 @@ type name struct {
 	parts   parts // of all tokens
 }
 
-func parseName(p *Pack, folded string) name {
+func parseName(p *TermFrequencies, folded string) name {
 	if isNothing(folded) {
 		return name{}
 	}
@@ -78,7 +78,7 @@ func (n *name) add(t token) {
 	n.parts |= t.parts
 }
 
-func newToken(p *Pack, text string) token {
+func newToken(p *TermFrequencies, text string) token {
 	role := nameWords[text]
 	t := token{
 		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, title: role&nameTitle != 0,

@@ -9,18 +9,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Names maps the feature of an identifier, such as a phone number, to the number of different names among
+// Names maps the blocking key of an identifier, such as a phone number, to the number of different names among
 // the live records that carry it. The higher the number, the lower the weight of a shared identifier.
-// Features with at most PhoneNames may be absent; generic ones have Crowd.
+// Blocking keys with at most PhoneNames may be absent; stop keys have Crowd.
 type Names map[uint64]int
 
-// Crowd is the entry of a generic identifier, whose names are not counted.
+// Crowd is the entry of an identifier that is a stop key, whose names are not counted.
 const Crowd = math.MaxInt32
 
 // Among returns a matcher that weighs a shared identifier by its number of names among all live records.
-// The pack has such counts, too, of the data set it was built from; the larger count applies. Equal numbers
-// that are not a common feature, such as one without its area code or the fifth of a record, are weighed by
-// the pack alone.
+// The term-frequency table has such counts, too, of the data set it was built from; the larger count applies. Equal numbers
+// that are not a common blocking key, such as one without its area code or the fifth of a record, are weighed by
+// the term-frequency table alone.
 func (m *Matcher) Among(n Names) *Matcher {
 	if len(n) == 0 && len(m.among) == 0 {
 		return m
@@ -30,15 +30,15 @@ func (m *Matcher) Among(n Names) *Matcher {
 	return &among
 }
 
-// Identifies reports whether a feature is an identifier whose weight depends on its number of names.
-func (f Feature) Identifies() bool { return f.Kind == FeaturePhone }
+// Identifies reports whether a blocking key is an identifier whose weight depends on its number of names.
+func (f BlockingKey) Identifies() bool { return f.Kind == KeyPhone }
 
 // CountNames counts the names for all identifiers of a set of records.
 func CountNames(records []*Record) Names {
 	leads := Leaders(records)
 	carriers := map[uint64][]*Record{}
 	for i, r := range records {
-		for _, f := range r.features {
+		for _, f := range r.keys {
 			if leads[i] == i && f.Identifies() {
 				carriers[f.Hash] = append(carriers[f.Hash], r)
 			}
@@ -46,7 +46,7 @@ func CountNames(records []*Record) Names {
 	}
 	names := Names{}
 	for f, list := range carriers {
-		if len(list) > MostCarriers(f) {
+		if len(list) > BlockLimit(f) {
 			names[f] = Crowd
 		} else {
 			names[f] = DifferentNames(list)
@@ -61,7 +61,7 @@ func CountNames(records []*Record) Names {
 func DifferentNames(records []*Record) int {
 	names := make(map[uint64]struct{}, len(records))
 	for _, r := range records {
-		if name := cmp.Or(r.family(), r.matcher.pack.rarest(r.name.tokens)); name != 0 {
+		if name := cmp.Or(r.family(), r.matcher.terms.rarest(r.name.tokens)); name != 0 {
 			names[name] = struct{}{}
 		}
 	}

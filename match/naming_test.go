@@ -59,14 +59,14 @@ func TestDecide_AnAddressNamesNothing(t *testing.T) {
 			v := m.Compare(a, b)
 			why := m.Explain(a, b, v)
 			if got := why.Outcome == match.Same; got != c.same {
-				t.Errorf("%v with %v bits, want the same thing: %t\n%+v", why.Outcome, why.Score, c.same, why.Lines)
+				t.Errorf("%v with %v bits, want the same thing: %t\n%+v", why.Outcome, why.Weight, c.same, why.Lines)
 			}
-			var sum match.Score
+			var sum match.Weight
 			for _, line := range why.Lines {
-				sum += line.Bits
+				sum += line.Weight
 			}
-			if sum != why.Score {
-				t.Errorf("the lines add up to %v, the score is %v", sum, why.Score)
+			if sum != why.Weight {
+				t.Errorf("the lines add up to %v, the score is %v", sum, why.Weight)
 			}
 		})
 	}

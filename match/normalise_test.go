@@ -15,36 +15,36 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-func TestNormalise_FeaturesAreDistinctOrderedAndRepeatable(t *testing.T) {
+func TestNormalise_KeysAreDistinctOrderedAndRepeatable(t *testing.T) {
 	t.Parallel()
 	m := matcher()
 	rapid.Check(t, func(t *rapid.T) {
 		a := attributes(t, "a")
 		r := m.Normalise("s", "k", a)
-		features := r.Features()
-		for i := 1; i < len(features); i++ {
-			if features[i-1].Hash >= features[i].Hash {
-				t.Fatalf("features %d and %d are not in order: %+v", i-1, i, features)
+		keys := r.BlockingKeys()
+		for i := 1; i < len(keys); i++ {
+			if keys[i-1].Hash >= keys[i].Hash {
+				t.Fatalf("blocking keys %d and %d are not in order: %+v", i-1, i, keys)
 			}
 		}
-		for _, f := range features {
-			kind, text, ok := r.Feature(f.Hash)
+		for _, f := range keys {
+			kind, text, ok := r.BlockingKey(f.Hash)
 			if !ok || kind != f.Kind || text == "" {
-				t.Fatalf("feature %016x of kind %s is explained as %s %q, %v", f.Hash, f.Kind, kind, text, ok)
+				t.Fatalf("blocking key %016x of kind %s is explained as %s %q, %v", f.Hash, f.Kind, kind, text, ok)
 			}
 		}
-		if diff := gocmp.Diff(features, m.Normalise("other", "k2", a).Features()); diff != "" && len(a["vendor_id"]) == 0 {
-			t.Fatalf("source and key are features: %s", diff)
+		if diff := gocmp.Diff(keys, m.Normalise("other", "k2", a).BlockingKeys()); diff != "" && len(a["vendor_id"]) == 0 {
+			t.Fatalf("source and key are blocking keys: %s", diff)
 		}
 	})
 }
 
-func TestNormalise_OnlyWhatTheMatcherReadsIsAFeature(t *testing.T) {
+func TestNormalise_OnlyWhatTheMatcherReadsIsAKey(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
 	a := match.Attributes{"name": {"Zanzibar"}}
-	meets := func() []match.Feature {
-		return slices.DeleteFunc(slices.Clone(m.Normalise("s", "k", a).Features()), func(f match.Feature) bool { return f.Kind == match.FeatureEqual })
+	meets := func() []match.BlockingKey {
+		return slices.DeleteFunc(slices.Clone(m.Normalise("s", "k", a).BlockingKeys()), func(f match.BlockingKey) bool { return f.Kind == match.KeyEqual })
 	}
 	want := meets()
 	a["hours"], a["description"], a["country"], a["region"], a["class"] = []string{"24/7"}, []string{"rare words here"}, []string{"US"}, []string{"CA"}, []string{"7"}
@@ -53,7 +53,7 @@ func TestNormalise_OnlyWhatTheMatcherReadsIsAFeature(t *testing.T) {
 	}
 }
 
-func TestFeatures_FewEvenForARecordThatListsMany(t *testing.T) {
+func TestKeys_FewEvenForARecordThatListsMany(t *testing.T) {
 	t.Parallel()
 	many := func(format string) (list []string) {
 		for c := 'a'; c < 'a'+32; c++ {
@@ -68,8 +68,8 @@ func TestFeatures_FewEvenForARecordThatListsMany(t *testing.T) {
 	for i := range 32 {
 		a["phones"] = append(a["phones"], "415-555-23"+string(rune('0'+i/10))+string(rune('0'+i%10)))
 	}
-	if n := len(match.New(match.Place(), nil).Normalise("s", "k", a).Features()); n > 20 {
-		t.Errorf("%d features, at most 20 are wanted", n)
+	if n := len(match.New(match.Place(), nil).Normalise("s", "k", a).BlockingKeys()); n > 20 {
+		t.Errorf("%d blocking keys, at most 20 are wanted", n)
 	}
 }
 
@@ -78,8 +78,8 @@ func TestNormalise_NearPointsShareAnArea(t *testing.T) {
 	m := match.New(match.Place(), nil)
 	areas := func(lat, lng float64) (list []uint64) {
 		r := m.Normalise("s", "k", match.Attributes{"name": {"Zanzibar"}, "latitude": {decimal(lat)}, "longitude": {decimal(lng)}})
-		for _, f := range r.Features() {
-			if f.Kind == match.FeatureTokenCell {
+		for _, f := range r.BlockingKeys() {
+			if f.Kind == match.KeyTokenCell {
 				list = append(list, f.Hash)
 			}
 		}
@@ -168,19 +168,19 @@ func FuzzNormalise(f *testing.F) {
 			"emails": {site}, "category": {category, name}, "latitude": {latitude}, "longitude": {longitude}, "vendor_id": {name},
 		}
 		r := m.Normalise("s", "k", a)
-		for _, f := range r.Features() {
-			if _, _, ok := r.Feature(f.Hash); !ok {
-				t.Fatalf("feature %016x is not explained", f.Hash)
+		for _, f := range r.BlockingKeys() {
+			if _, _, ok := r.BlockingKey(f.Hash); !ok {
+				t.Fatalf("blocking key %016x is not explained", f.Hash)
 			}
 		}
 		v := m.Compare(r, other)
 		if v != m.Compare(other, r) {
 			t.Fatal("the comparison depends on the order of the pair")
 		}
-		if e := m.Explain(r, other, v); e.Score != m.Score(v) {
+		if e := m.Explain(r, other, v); e.Weight != m.Sum(v) {
 			t.Fatal("the explanation has another score")
 		}
-		if s := m.Score(m.Compare(r, m.Normalise("s", "k2", a))); s < 0 {
+		if s := m.Sum(m.Compare(r, m.Normalise("s", "k2", a))); s < 0 {
 			t.Fatalf("a record speaks against itself: %s", s)
 		}
 		match.Place().Check(a)

@@ -29,15 +29,15 @@ func (p *part) said() bool { return len(p.words) > 0 }
 // rarePart is the weight from which a part of a name is rare: about one person in 400 has it.
 const rarePart weight = 600
 
-func newPart(pack *Pack, words []string) part {
+func newPart(terms *TermFrequencies, words []string) part {
 	words = words[:min(len(words), maxNameTokens)]
 	if len(words) == 0 {
 		return part{}
 	}
 	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
 	p.key = soundKey(p.sound)
-	if pack.records > 0 {
-		w, _ := pack.weigh(words[0], xxhash.Sum64String(words[0]), 0)
+	if terms.records > 0 {
+		w, _ := terms.weigh(words[0], xxhash.Sum64String(words[0]), 0)
 		p.rare = w >= rarePart
 	}
 	return p
@@ -45,7 +45,7 @@ func newPart(pack *Pack, words []string) part {
 
 // parsePerson parses the parts of a name if they are given, and fills gaps from the whole name: "Smith,
 // John" begins with the family name, "John Smith" ends with it.
-func parsePerson(pack *Pack, given, family, whole string) person {
+func parsePerson(terms *TermFrequencies, given, family, whole string) person {
 	var p person
 	words := func(text string) []string { return p.words(text) }
 	g, f := words(given), words(family)
@@ -59,7 +59,7 @@ func parsePerson(pack *Pack, given, family, whole string) person {
 			f = wholeFamily
 		}
 	}
-	p.given, p.family = newPart(pack, g), newPart(pack, f)
+	p.given, p.family = newPart(terms, g), newPart(terms, f)
 	return p
 }
 

@@ -13,8 +13,8 @@ type phone struct {
 	text string // normal form: digits, with "+" and country code if that is certain
 	bcd  uint64 // last 10 digits, four bits each
 	n    int    // digits of the normal form
-	// feature is the feature of the number, 0 beyond the first featurePhones numbers of a record.
-	feature uint64
+	// blocking key is the blocking key of the number, 0 beyond the first featurePhones numbers of a record.
+	key uint64
 }
 
 const (
@@ -98,7 +98,7 @@ func (p *phone) number() uint64 {
 	return p.bcd & sevenDigits
 }
 
-// digits returns the digits used in the feature: the last nine, or all if fewer.
+// digits returns the digits used in the blocking key: the last nine, or all if fewer.
 func (p *phone) digits() string {
 	d := strings.TrimPrefix(p.text, "+")
 	return d[max(0, len(d)-9):]
@@ -113,11 +113,11 @@ func (m *Matcher) comparePhones(a, b *Record) level {
 			x, y := &a.phones[i], &b.phones[j]
 			l := comparePhone(x, y)
 			if l == phoneEqual {
-				n := max(m.pack.names(x.number()), m.pack.names(y.number()))
+				n := max(m.terms.names(x.number()), m.terms.names(y.number()))
 				// Identical records share the name, too, and are the same thing whatever the weight of the
 				// number.
-				if x.feature == y.feature && (a.equal == 0 || a.equal != b.equal) {
-					n = max(n, m.among[x.feature])
+				if x.key == y.key && (a.equal == 0 || a.equal != b.equal) {
+					n = max(n, m.among[x.key])
 				}
 				names = min(names, n)
 			}

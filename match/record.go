@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Record is a normalised record: the attributes as received, and everything that features and comparisons
+// Record is a normalised record: the attributes as received, and everything that blocking keys and comparisons
 // need, computed once. It is immutable and safe for concurrent use.
 type Record struct {
 	source, key string
@@ -33,7 +33,7 @@ type Record struct {
 	title      title  // of style title
 	brand      string // of style title: the first category
 	dedup      bool   // the source is deduplicated
-	features   []Feature
+	keys       []BlockingKey
 	content    uint64 // see hash
 	equal      uint64 // see Equal
 }
@@ -67,7 +67,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeName:
 			switch {
 			case m.style == StyleBusiness:
-				r.name = parseName(m.pack, first(values))
+				r.name = parseName(m.terms, first(values))
 			case attribute.Role == RoleGiven:
 				given = firstSaid(values)
 			case attribute.Role == RoleFamily:
@@ -123,9 +123,9 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		r.readName(given, family, whole)
 	}
 	r.content = r.hash()
-	r.features = r.collect()
-	for _, f := range r.features {
-		if f.Kind == FeatureEqual {
+	r.keys = r.collect()
+	for _, f := range r.keys {
+		if f.Kind == KeyEqual {
 			r.equal = f.Hash
 		}
 	}
@@ -174,8 +174,8 @@ func (r *Record) addPhones(values []string) {
 		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
 			continue
 		}
-		if len(r.phones) < featurePhones {
-			p.feature = hashFeature(r.matcher.salt, FeaturePhone, p.digits())
+		if len(r.phones) < keyPhones {
+			p.key = hashKey(r.matcher.salt, KeyPhone, p.digits())
 		}
 		r.phones = append(r.phones, p)
 	}

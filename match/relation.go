@@ -45,7 +45,7 @@ func (m *Matcher) setRelation(v *Vector, likely level) {
 		return
 	}
 	if rare || likely == relationCoLocated {
-		if s := m.Score(*v); s < 0 || rare && s >= Threshold {
+		if s := m.Sum(*v); s < 0 || rare && s >= Threshold {
 			return
 		}
 		likely = relationCoLocated

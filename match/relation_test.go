@@ -31,7 +31,7 @@ func TestCompare_Relations(t *testing.T) {
 		{"two that are one kind of thing", at("Joes Pizza", "church", here, phone), at("Joe's", "church", here, phone), match.Same},
 		{"an ATM too", at("Bitcoin Depot ATM", "atms", here, phone), at("Bitcoin Depot", "atms", here, phone), match.Same},
 		{"elsewhere", at("Valley Bank ATM", "atms", "99 Oak St", ""), at("Valley Bank", "banks", here, ""), match.Different},
-		{"one phone of two branches", at("Valley Bank ATM", "atms", "99 Oak St", phone), at("Valley Bank", "banks", here, phone), match.Unsure},
+		{"one phone of two branches", at("Valley Bank ATM", "atms", "99 Oak St", phone), at("Valley Bank", "banks", here, phone), match.Possible},
 		{"no word in common", at("Zara Pharmacy", "", here, ""), at("Hotel", "", here, ""), match.Different},
 		{"two parts", at("Petco Grooming", "", here, phone), at("Petco Parking", "", here, phone), match.CoLocated},
 		{"two doctors of one house", at("Clinic - Robert Pesek, MD", "", here, phone), at("Clinic - Akilah Jefferson, MD", "", here, phone), match.CoLocated},
@@ -42,11 +42,11 @@ func TestCompare_Relations(t *testing.T) {
 			a, b := m.Normalise("s", keys[0], c.part), m.Normalise("s", keys[1], c.whole)
 			v := m.Compare(a, b)
 			if got := m.Decide(v); got != c.want {
-				t.Errorf("%s: %s at %s, want %s", c.name, got, m.Score(v), c.want)
+				t.Errorf("%s: %s at %s, want %s", c.name, got, m.Sum(v), c.want)
 				continue
 			}
-			if c.want.Relation() && m.Weight(v) != match.AbsentPair {
-				t.Errorf("%s: weighs %s", c.name, m.Weight(v))
+			if c.want.Relation() && m.Evidence(v) != match.AbsentPair {
+				t.Errorf("%s: weighs %s", c.name, m.Evidence(v))
 			}
 			if c.want != match.PartOf {
 				continue
@@ -56,8 +56,8 @@ func TestCompare_Relations(t *testing.T) {
 			}
 			lines := m.Explain(a, b, v).Lines
 			last := lines[len(lines)-1]
-			if want := `"` + c.part["name"][0] + `" is a part of "` + c.whole["name"][0] + `"`; last.Level != want || last.Bits != 0 {
-				t.Errorf("%s: explained as %s %q, want %q", c.name, last.Bits, last.Level, want)
+			if want := `"` + c.part["name"][0] + `" is a part of "` + c.whole["name"][0] + `"`; last.Level != want || last.Weight != 0 {
+				t.Errorf("%s: explained as %s %q, want %q", c.name, last.Weight, last.Level, want)
 			}
 		}
 	}

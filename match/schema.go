@@ -8,8 +8,8 @@ import "slices"
 // is a list of one; a number is decimal text. This package never changes them.
 type Attributes map[string][]string
 
-// Type is the meaning of an attribute to the matcher. It determines the normaliser, the features, and the
-// comparison levels with their bits.
+// Type is the meaning of an attribute to the matcher. It determines the normaliser, the blocking keys, and the
+// comparison levels with their match weights.
 type Type string
 
 // The types of attributes.
@@ -101,9 +101,9 @@ type Schema struct {
 	Version    int // part of the state: another version gives other results
 	Attributes []Attribute
 	Sources    map[string]Source
-	// Bits override the bits of levels: the name of a line of an explanation, the text of the level, and the
-	// bits.
-	Bits map[string]map[string]Score
+	// Weights override the match weights of levels, in hundredths of a bit, by the name of a line of an explanation
+	// and the text of the level.
+	Weights map[string]map[string]Weight
 }
 
 // NameOf returns the first name among attributes, "" if there is none.

@@ -20,7 +20,7 @@ const (
 	maxSources    = 4096
 	maxSourceName = 255   // bytes
 	maxHalfLife   = 36500 // days: a century
-	maxBits       = 20    // of a level, in either direction
+	maxWeight     = 20    // of a level, in either direction
 	maxAliases    = 200   // of an attribute
 )
 
@@ -95,11 +95,11 @@ func (s *Schema) problems() []SchemaProblem {
 	}
 	c.together()
 	c.sources()
-	c.bits()
+	c.weights()
 	return c.problems
 }
 
-// meetsBy reports whether a type has features.
+// meetsBy reports whether a type has blocking keys.
 func meetsBy(t Type) bool {
 	switch t {
 	case TypeName, TypePhone, TypeAddress, TypeURL, TypeEmail, TypeID:
@@ -243,11 +243,11 @@ func (c *schemaCheck) trust(field string, trust float64) {
 	}
 }
 
-// bits checks that the overridden lines and levels exist.
-func (c *schemaCheck) bits() {
+// weights checks that the overridden lines and levels exist.
+func (c *schemaCheck) weights() {
 	style := c.schema.Style()
-	for _, line := range slices.Sorted(maps.Keys(c.schema.Bits)) {
-		at := "bits." + line
+	for _, line := range slices.Sorted(maps.Keys(c.schema.Weights)) {
+		at := "weights." + line
 		f := style.fieldNamed(line)
 		if f == fieldCount || f == fieldSource || f == fieldRelation {
 			lines := style.fieldNames()
@@ -255,12 +255,12 @@ func (c *schemaCheck) bits() {
 			continue
 		}
 		words := style.levelWords(f)
-		for _, level := range slices.Sorted(maps.Keys(c.schema.Bits[line])) {
+		for _, level := range slices.Sorted(maps.Keys(c.schema.Weights[line])) {
 			if !slices.Contains(words, level) {
 				c.fail(at+"."+level, "no such level: there are %s%s", quoteAll(words), definition.Meant(level, words))
 			}
-			if bits := c.schema.Bits[line][level]; bits < -100*maxBits || bits > 100*maxBits {
-				c.fail(at+"."+level, "want bits from %d to %d", -maxBits, maxBits)
+			if w := c.schema.Weights[line][level]; w < -100*maxWeight || w > 100*maxWeight {
+				c.fail(at+"."+level, "want bits from %d to %d", -maxWeight, maxWeight)
 			}
 		}
 	}

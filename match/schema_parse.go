@@ -33,7 +33,7 @@ func ParseSchema(text []byte) (*Schema, error) {
 
 func parseSchema(all definition.Value) *Schema {
 	s := &Schema{Sources: map[string]Source{}}
-	all.Fields("kind, version, attributes, sources and bits", func(name string, v definition.Value) bool {
+	all.Fields("kind, version, attributes, sources and weights", func(name string, v definition.Value) bool {
 		switch name {
 		case "kind":
 			s.Kind = v.Text()
@@ -49,8 +49,8 @@ func parseSchema(all definition.Value) *Schema {
 				s.Sources[name] = parseSource(v)
 				return true
 			})
-		case "bits":
-			s.Bits = parseBits(v)
+		case "weights":
+			s.Weights = parseWeights(v)
 		default:
 			return false
 		}
@@ -127,17 +127,17 @@ func parseTrust(v definition.Value) float64 {
 	return trust
 }
 
-func parseBits(v definition.Value) map[string]map[string]Score {
-	all := map[string]map[string]Score{}
+func parseWeights(v definition.Value) map[string]map[string]Weight {
+	all := map[string]map[string]Weight{}
 	v.Fields("", func(line string, v definition.Value) bool {
-		levels := map[string]Score{}
+		levels := map[string]Weight{}
 		v.Fields("", func(level string, v definition.Value) bool {
-			bits := v.Number()
-			if bits < -maxBits || bits > maxBits {
-				v.Fail("want bits from %d to %d", -maxBits, maxBits)
+			weight := v.Number()
+			if weight < -maxWeight || weight > maxWeight {
+				v.Fail("want bits from %d to %d", -maxWeight, maxWeight)
 				return true
 			}
-			levels[level] = Score(math.Round(100 * bits))
+			levels[level] = Weight(math.Round(100 * weight))
 			return true
 		})
 		all[line] = levels

@@ -46,10 +46,10 @@ func TestSchema_YAMLIsReadBack(t *testing.T) {
 	s.Attributes[1].Region, s.Attributes[1].HalfLife = "country", 365
 	s.Sources["Chamber of Commerce: Bonn"] = match.Source{Trust: 0.9, Deduplicated: true, Attributes: map[string]float64{"phones": 1}}
 	s.Sources["unsaid"] = match.Source{Trust: match.DefaultTrust}
-	s.Bits = map[string]map[string]match.Score{"address": {"same street, other number": -125}, "phone": {"equal": 700}}
+	s.Weights = map[string]map[string]match.Weight{"address": {"same street, other number": -125}, "phone": {"equal": 700}}
 	want := []string{
 		"  phones: { type: phone, region: country, half_life: 365, many: true, aliases: [phone, telephone, ",
-		"sources:\n  \"Chamber of Commerce: Bonn\": { trust: 0.9, attributes: { phones: 1 }, deduplicated: true }\nbits:\n",
+		"sources:\n  \"Chamber of Commerce: Bonn\": { trust: 0.9, attributes: { phones: 1 }, deduplicated: true }\nweights:\n",
 		"  address: { \"same street, other number\": -1.25 }\n  phone: { equal: 7 }\n",
 	}
 	for _, part := range want {
@@ -92,7 +92,7 @@ func TestSchema_HashNamesTheKind(t *testing.T) {
 		strings.Replace(text, "version: 1", "version: 2", 1),
 		strings.Replace(text, "trust: 0.7", "trust: 0.71", 1),
 		strings.Replace(text, "{ type: name }", "{ type: name, required: true }", 1),
-		text + "bits: { number: { equal: 3 } }\n",
+		text + "weights: { number: { equal: 3 } }\n",
 	} {
 		if parse(other) == one {
 			t.Errorf("the same hash:\n%s", other)
@@ -116,7 +116,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			[]string{
 				`line 1, kind: want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not "Boat"`,
 				`line 2, version: want a whole number, not "x"`,
-				`line 3, hull: no such word: there are kind, version, attributes, sources and bits`,
+				`line 3, hull: no such word: there are kind, version, attributes, sources and weights`,
 				`line 5, attributes.name.type: no such type "nmae": there are name, phone, address, geo, url, email, category, text, number, date, id; did you mean "name"?`,
 				`line 6, attributes.Länge: want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not "Länge"`,
 				`line 7, attributes.phone.region: there is no attribute "contry": name the one that holds the country; did you mean "country"?`,
@@ -154,12 +154,12 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			},
 		},
 		{
-			"bits", "kind: boat\nversion: 1\n" + attributes + "bits:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differents: 1 }\n",
+			"weights", "kind: boat\nversion: 1\n" + attributes + "weights:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differents: 1 }\n",
 			[]string{
-				"line 6, bits.phone.equal: want bits from -20 to 20",
-				`line 7, bits.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number; did you mean "phone"?`,
-				`line 8, bits.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number`,
-				`line 9, bits.email.differents: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
+				"line 6, weights.phone.equal: want bits from -20 to 20",
+				`line 7, weights.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number; did you mean "phone"?`,
+				`line 8, weights.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number`,
+				`line 9, weights.email.differents: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
 			},
 		},
 		{
@@ -195,7 +195,7 @@ func FuzzParseSchema(f *testing.F) {
 	for _, s := range match.Kinds() {
 		f.Add(s.YAML())
 	}
-	f.Add([]byte("kind: a\nversion: 1\nattributes: {a: {type: id, scope: world}}\nsources: {\"x\\ny\": {trust: 1e-9}}\nbits: {id: {other: -1.005}}"))
+	f.Add([]byte("kind: a\nversion: 1\nattributes: {a: {type: id, scope: world}}\nsources: {\"x\\ny\": {trust: 1e-9}}\nweights: {id: {other: -1.005}}"))
 	f.Add([]byte("a: &a [*a]\n? {}\n: <<\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := match.ParseSchema(text)

@@ -14,7 +14,7 @@ import (
 )
 
 // YAML returns the kind as text for ParseSchema. Equal kinds give equal text: defaults are omitted, sources
-// and bits are ordered by name, attributes in their own order, which is that of a merged view.
+// and weights are ordered by name, attributes in their own order, which is that of a merged view.
 func (s *Schema) YAML() []byte {
 	var w strings.Builder
 	w.WriteString("kind: " + yamlText(s.Kind) + "\nversion: " + strconv.Itoa(s.Version) + "\nattributes:\n")
@@ -35,8 +35,8 @@ func (s *Schema) YAML() []byte {
 		}
 	}
 	section("sources", slices.Sorted(maps.Keys(s.Sources)), func(name string) string { return s.Sources[name].yaml() })
-	section("bits", slices.Sorted(maps.Keys(s.Bits)), func(name string) string {
-		levels := s.Bits[name]
+	section("weights", slices.Sorted(maps.Keys(s.Weights)), func(name string) string {
+		levels := s.Weights[name]
 		var f flow
 		for _, level := range slices.Sorted(maps.Keys(levels)) {
 			f.add(yamlText(level), yamlNumber(float64(levels[level])/100))

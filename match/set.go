@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Candidates returns the pairs of records worth comparing, by index: those that share a feature that is not
-// generic (MostCarriers). Of identical records only the first counts as a carrier and is paired with
+// Candidates returns the pairs of records worth comparing, by index: those that share a blocking key that is not
+// a stop key (BlockLimit). Of identical records only the first counts as a carrier and is paired with
 // others; the rest are paired with it. Each pair occurs once, lower index first, and the pairs are ordered.
 func Candidates(records []*Record) [][2]int {
 	leads := Leaders(records)
@@ -17,7 +17,7 @@ func Candidates(records []*Record) [][2]int {
 		if leads[i] != i {
 			continue
 		}
-		for _, f := range r.Features() {
+		for _, f := range r.BlockingKeys() {
 			carriers[f.Hash] = append(carriers[f.Hash], i)
 		}
 	}
@@ -28,9 +28,9 @@ func Candidates(records []*Record) [][2]int {
 			pairs = append(pairs, [2]int{leads[i], i})
 			continue
 		}
-		for _, f := range r.Features() {
+		for _, f := range r.BlockingKeys() {
 			list := carriers[f.Hash]
-			if len(list) > MostCarriers(f.Hash) {
+			if len(list) > BlockLimit(f.Hash) {
 				continue
 			}
 			for _, j := range list {
@@ -64,7 +64,7 @@ func Leaders(records []*Record) []int {
 }
 
 // ClusterAll splits all records of a set into things: its components over edges that reach the threshold,
-// each clustered as Cluster does. A component of more than MaxComponent records is cut at scores that rise
+// each clustered as Cluster does. A component of more than MaxComponent records is cut at weights that rise
 // by CutStep up to CutMax. What is still too large is clustered as a whole up to MaxLinked records; beyond
 // that its records stay separate, except for must-links and identical records.
 //
@@ -74,13 +74,13 @@ func ClusterAll(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 }
 
 // ClusterAt is ClusterAll with another threshold, from which the cuts rise.
-func ClusterAt(nodes []NodeKey, edges []Edge, unmet Unmet, threshold Score) [][]int {
+func ClusterAt(nodes []NodeKey, edges []Edge, unmet Unmet, threshold Weight) [][]int {
 	// After the cuts no edge connects two components, so none are joined.
 	return trace(nodes, cut(len(nodes), edges, threshold), threshold, unmet, nil)
 }
 
 // cut returns the edges inside of components that are not too large.
-func cut(n int, edges []Edge, threshold Score) []Edge {
+func cut(n int, edges []Edge, threshold Weight) []Edge {
 	var kept []Edge
 	most := threshold + CutMax - Threshold
 	for least := threshold; len(edges) > 0; least += CutStep {
@@ -130,13 +130,13 @@ func (f forest) root(i int) int {
 // join merges the trees of two nodes.
 func (f forest) join(a, b int) { f[f.root(a)] = f.root(b) }
 
-// components returns the component of every node over edges of at least the given score, and the number of
+// components returns the component of every node over edges of at least the given weight, and the number of
 // nodes in each, where identical records count once.
-func components(n int, edges []Edge, least Score) (of, size []int) {
+func components(n int, edges []Edge, least Weight) (of, size []int) {
 	trees := newForest(n)
 	size = make([]int, n)
 	for _, e := range edges {
-		if e.Score >= least {
+		if e.Weight >= least {
 			trees.join(e.A, e.B)
 		}
 	}
@@ -146,7 +146,7 @@ func components(n int, edges []Edge, least Score) (of, size []int) {
 		size[of[i]]++
 	}
 	for _, e := range edges {
-		if e.Score >= Equal && e.Decided == 0 {
+		if e.Weight >= Equal && e.Decided == 0 {
 			size[of[e.A]]--
 		}
 	}

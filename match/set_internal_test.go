@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chain returns n records, each linked to the next by edges with the scores in turn.
-func chain(n int, scores ...Score) []Edge {
+// chain returns n records, each linked to the next by edges with the weights in turn.
+func chain(n int, weights ...Weight) []Edge {
 	var edges []Edge
 	for i := range n - 1 {
-		edges = append(edges, Edge{A: i, B: i + 1, Score: scores[(i+1)%len(scores)]})
+		edges = append(edges, Edge{A: i, B: i + 1, Weight: weights[(i+1)%len(weights)]})
 	}
 	return edges
 }

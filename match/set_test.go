@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-func TestCandidates_GenericFeaturesYieldNone(t *testing.T) {
+func TestCandidates_StopKeysYieldNone(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
 	records := func(n int) (list []*match.Record) {
@@ -24,7 +24,7 @@ func TestCandidates_GenericFeaturesYieldNone(t *testing.T) {
 		}
 		return list
 	}
-	const h = match.GenericAbove
+	const h = match.MaxBlockSize
 	if got := len(match.Candidates(records(h))); got != h*(h-1)/2 {
 		t.Errorf("%d records with one phone: %d candidates", h, got)
 	}
@@ -63,26 +63,26 @@ func TestClusterAll_Oracle(t *testing.T) {
 		for i, to := range random.Perm(n) {
 			keys[i] = match.NodeKey{Source: "s", Key: fmt.Sprintf("%03d", to)}
 		}
-		score := map[[2]int]match.Score{}
+		weight := map[[2]int]match.Weight{}
 		var edges []match.Edge
 		for range rapid.IntRange(n, 3*n).Draw(t, "edges") {
 			a := random.IntN(n - 1)
 			b := min(n-1, a+1+random.IntN(20))
-			if _, twice := score[[2]int{a, b}]; !twice {
-				s := match.Threshold + match.CutStep*match.Score(random.IntN(11)-2)
-				score[[2]int{a, b}] = s
-				edges = append(edges, match.Edge{A: a, B: b, Score: s})
+			if _, twice := weight[[2]int{a, b}]; !twice {
+				s := match.Threshold + match.CutStep*match.Weight(random.IntN(11)-2)
+				weight[[2]int{a, b}] = s
+				edges = append(edges, match.Edge{A: a, B: b, Weight: s})
 			}
 		}
 		var want []string
-		for _, part := range naiveCut(indices(n), score, match.Threshold) {
+		for _, part := range naiveCut(indices(n), weight, match.Threshold) {
 			inside := make([]match.NodeKey, len(part))
 			var linked []match.Edge
 			for i, a := range part {
 				inside[i] = keys[a]
 				for j, b := range part {
-					if s, ok := score[[2]int{a, b}]; ok {
-						linked = append(linked, match.Edge{A: i, B: j, Score: s})
+					if s, ok := weight[[2]int{a, b}]; ok {
+						linked = append(linked, match.Edge{A: i, B: j, Weight: s})
 					}
 				}
 			}
@@ -95,8 +95,8 @@ func TestClusterAll_Oracle(t *testing.T) {
 	})
 }
 
-// naiveCut divides records into components, and those that are too large at higher scores.
-func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) [][]int {
+// naiveCut divides records into components, and those that are too large at higher weights.
+func naiveCut(records []int, weight map[[2]int]match.Weight, least match.Weight) [][]int {
 	var parts [][]int
 	left := slices.Clone(records)
 	for len(left) > 0 {
@@ -104,7 +104,7 @@ func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) []
 		left = left[1:]
 		for i := 0; i < len(part); i++ {
 			left = slices.DeleteFunc(left, func(b int) bool {
-				s, ok := score[[2]int{min(part[i], b), max(part[i], b)}]
+				s, ok := weight[[2]int{min(part[i], b), max(part[i], b)}]
 				if !ok || s < least {
 					return false
 				}
@@ -117,19 +117,19 @@ func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) []
 		case len(part) <= match.MaxComponent, least == match.CutMax && len(part) <= match.MaxLinked:
 			parts = append(parts, part)
 		default:
-			parts = append(parts, naiveCut(part, score, least+match.CutStep)...)
+			parts = append(parts, naiveCut(part, weight, least+match.CutStep)...)
 		}
 	}
 	return parts
 }
 
-// Features without a location have a lower limit: records that share two words and have no place.
+// Blocking keys without a location have a lower limit: records that share two words and have no place.
 func TestCandidates_WithoutAPlace(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
 	for n, want := range map[int]int{
-		match.GenericWords:     match.GenericWords * (match.GenericWords - 1) / 2,
-		match.GenericWords + 1: 0,
+		match.MaxBlockWords:     match.MaxBlockWords * (match.MaxBlockWords - 1) / 2,
+		match.MaxBlockWords + 1: 0,
 	} {
 		var records []*match.Record
 		for i := range n {

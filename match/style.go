@@ -137,13 +137,13 @@ func (s Style) levelWords(f field) []string {
 }
 
 func (r *Record) readName(given, family, whole string) {
-	pack := r.matcher.pack
+	terms := r.matcher.terms
 	switch r.matcher.style {
 	case StylePerson:
-		r.person = parsePerson(pack, given, family, whole)
-		r.name = parseName(pack, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
+		r.person = parsePerson(terms, given, family, whole)
+		r.name = parseName(terms, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
 	case StyleTitle:
-		r.title = parseTitle(pack, whole)
+		r.title = parseTitle(terms, whole)
 		r.name = r.title.name
 	}
 }

@@ -26,7 +26,7 @@ const minModel = 4
 
 // parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
 // it form one word.
-func parseTitle(pack *Pack, raw string) title {
+func parseTitle(terms *TermFrequencies, raw string) title {
 	var t title
 	if isNothing(fold(raw)) {
 		return t
@@ -58,7 +58,7 @@ func parseTitle(pack *Pack, raw string) title {
 			t.models = append(t.models, w)
 		}
 	}
-	t.name = parseName(pack, strings.Join(words, " "))
+	t.name = parseName(terms, strings.Join(words, " "))
 	return t
 }
 

@@ -20,15 +20,15 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 }
 
 // UnmarshalText parses the text of String.
-func (k *FeatureKind) UnmarshalText(text []byte) error {
-	if i := slices.Index(featureKinds[:], string(text)); i > 0 {
-		*k = FeatureKind(i)
+func (k *KeyKind) UnmarshalText(text []byte) error {
+	if i := slices.Index(keyKinds[:], string(text)); i > 0 {
+		*k = KeyKind(i)
 		return nil
 	}
-	n, err := strconv.ParseUint(strings.TrimPrefix(string(text), "feature "), 10, 8)
+	n, err := strconv.ParseUint(strings.TrimPrefix(string(text), "blocking key "), 10, 8)
 	if err != nil {
-		return fmt.Errorf("match: %.40q is no kind of features", text)
+		return fmt.Errorf("match: %.40q is no kind of blocking keys", text)
 	}
-	*k = FeatureKind(n)
+	*k = KeyKind(n)
 	return nil
 }

@@ -16,13 +16,13 @@ func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
 			t.Errorf("%v is read as %v, %v", o, read, err)
 		}
 	}
-	for k := match.FeatureKind(1); k < 40; k++ {
-		var read match.FeatureKind
+	for k := match.KeyKind(1); k < 40; k++ {
+		var read match.KeyKind
 		if err := read.UnmarshalText([]byte(k.String())); err != nil || read != k {
 			t.Errorf("%v is read as %v, %v", k, read, err)
 		}
 	}
-	if new(match.Outcome).UnmarshalText([]byte("perhaps")) == nil || new(match.FeatureKind).UnmarshalText([]byte("feature 256")) == nil || new(match.FeatureKind).UnmarshalText(nil) == nil {
+	if new(match.Outcome).UnmarshalText([]byte("perhaps")) == nil || new(match.KeyKind).UnmarshalText([]byte("blocking key 256")) == nil || new(match.KeyKind).UnmarshalText(nil) == nil {
 		t.Error("a word that nobody writes is read")
 	}
 }

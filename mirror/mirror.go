@@ -67,7 +67,7 @@ func (o *Options) withDefaults() Options {
 	}
 	if d.Again == nil {
 		d.Again = func(err error) bool {
-			return errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome)
+			return errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown)
 		}
 	}
 	if d.Refill == nil {

@@ -39,7 +39,7 @@ func (h *Held) holds(s *State) bool { return h.Version > 0 && h.Kind == s.Kind &
 
 // Target is the store of a mirror. Each document is written atomically; nothing spans two. Reads return, and
 // writes are acknowledged for, only data that survives the failure of a server. An error that wraps
-// cell.ErrUnavailable or cell.ErrUnknownOutcome may be retried.
+// cell.ErrUnavailable or cell.ErrCommitUnknown may be retried.
 type Target interface {
 	// Held returns the document of each ID without its content, in the order of ids.
 	Held(ctx context.Context, ids []locality.ID) ([]Held, error)

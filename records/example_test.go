@@ -39,7 +39,7 @@ func Example() {
 	_, err = db.Records().Get(ctx, ref)
 	fmt.Println(errors.Is(err, locus.ErrErased))
 	// Output:
-	// founded version 1
+	// created version 1
 	// updated version 2
 	// Joe's Pizza
 	// true

@@ -14,11 +14,11 @@ import (
 )
 
 // Batch resolves a set of records from scratch, in memory: entities = f(live records, decisions, schema,
-// pack). The newest decision on a topic counts. Batch is the oracle of the tests: whatever the history of
+// term-frequency table). The newest decision on a topic counts. Batch is the oracle of the tests: whatever the history of
 // puts, deletes, decisions and crashes, the Resolver must arrive at what Batch makes of the remaining
 // records. It is therefore independent of the Resolver and as simple as possible; it uses package match
 // only, without postings or a graph of edges. It returns the members of every entity, the anchor first,
-// ordered by the anchors' birth ids. It compares every pair that shares a feature, so the set must fit into
+// ordered by the anchors' birth ids. It compares every pair that shares a blocking key, so the set must fit into
 // memory.
 func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decision) [][]*entity.Record {
 	norms, nodes := make([]*match.Record, len(records)), make([]match.NodeKey, len(records))
@@ -31,15 +31,15 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 	var linked []match.Edge
 	for pair, d := range decided {
 		e, at := decidedEdge(d)
-		linked = append(linked, match.Edge{A: pair[0], B: pair[1], Score: e.Score, Decided: at})
+		linked = append(linked, match.Edge{A: pair[0], B: pair[1], Weight: e.Weight, Decided: at})
 	}
 	for _, p := range match.Candidates(norms) {
 		_, said := decided[p]
-		if _, score, is := m.Link(norms[p[0]], norms[p[1]]); is && (!said || score == match.Equal) {
-			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: score})
+		if _, weight, is := m.Link(norms[p[0]], norms[p[1]]); is && (!said || weight == match.Equal) {
+			linked = append(linked, match.Edge{A: p[0], B: p[1], Weight: weight})
 		}
 	}
-	unmet := func(i, j int, dear bool) match.Score { return m.Unmet(norms[i], norms[j], dear) }
+	unmet := func(i, j int, dear bool) match.Weight { return m.Unmet(norms[i], norms[j], dear) }
 	var entities [][]*entity.Record
 	for _, group := range match.ClusterAll(nodes, linked, unmet) {
 		members := make([]*entity.Record, len(group))

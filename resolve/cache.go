@@ -19,22 +19,22 @@ type node struct {
 	said atomic.Pointer[saying] // the record's contribution to its entity, computed on first use
 }
 
-// carries reports whether the record has the feature. A posting may name a record that has lost it.
-func (n *node) carries(feature uint64) bool {
+// carries reports whether the record has the blocking key. A posting may name a record that has lost it.
+func (n *node) carries(key uint64) bool {
 	if n == nil || n.norm == nil {
 		return false
 	}
-	features := n.norm.Features()
-	lo, hi := 0, len(features)
+	keys := n.norm.BlockingKeys()
+	lo, hi := 0, len(keys)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if features[mid].Hash < feature {
+		if keys[mid].Hash < key {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo < len(features) && features[lo].Hash == feature
+	return lo < len(keys) && keys[lo].Hash == key
 }
 
 func (r *Resolver) node(rec *entity.Record) *node {
@@ -86,7 +86,7 @@ func (c *cache) put(n *node) {
 // entry. The cache is used only under the lease: without it another process may have resolved the records.
 func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
 	var missing []entity.PUID
-	held := r.held()
+	held := r.holdsLease()
 	for _, p := range puids {
 		if nodes[p] != nil {
 			continue

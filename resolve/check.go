@@ -89,15 +89,15 @@ type checks struct {
 // suspect is a difference found by one look. A concurrent write may be the reason.
 type suspect struct {
 	Difference
-	row   []any         // key of the row on the page
-	about []entity.PUID // records that the row is derived from
-	redo  []entity.PUID // records to resolve again
-	lost  []uint64      // features whose postings of redo[0] are removed
-	mend  []mend        // writes before that
+	row     []any         // key of the row on the page
+	about   []entity.PUID // records that the row is derived from
+	redo    []entity.PUID // records to resolve again
+	lost    []uint64      // blocking keys whose postings of redo[0] are removed
+	repairs []repairWrite // writes before that
 }
 
-// mend is a repairing write in one cell.
-type mend struct {
+// repairWrite is a repairing write in one cell.
+type repairWrite struct {
 	cell  cell.ID
 	write func(ctx context.Context, tx Tx) error
 }
@@ -146,10 +146,10 @@ func (r *Resolver) Check(ctx context.Context, opts Checking) error {
 	}
 }
 
-// switching returns an error while the rules are changing.
+// migrating returns an error while the rules are changing.
 func (r *Resolver) switching() error {
 	if c := r.Rules().Change(); c != nil {
-		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrSwitching, c.Kind, c.Since)
+		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrMigrating, c.Kind, c.Since)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (c *checker) mended(ctx context.Context, id cell.ID, s step, found []suspec
 	if err := c.quiet(ctx); err != nil {
 		return nil, err
 	}
-	defer c.give(ctx) // other processes wait for their requests
+	defer c.release(ctx) // other processes wait for their requests
 	if found, err = c.again(ctx, id, s, found, c.read); err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -96,12 +96,12 @@ func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect
 
 // quiet takes the lease, works off unfinished work and drops caches. The caller holds the lock.
 func (c *checker) quiet(ctx context.Context) error {
-	if err := c.hold(ctx, 2*leasePatience); err != nil {
+	if err := c.acquireLease(ctx, 2*leasePatience); err != nil {
 		return err
 	}
-	c.doubt()
+	c.invalidateCaches()
 	if err := c.work(ctx, nil, "", forever); err != nil {
-		return errors.Join(err, c.mend(ctx, err))
+		return errors.Join(err, c.recover(ctx, err))
 	}
 	return c.clear(ctx)
 }

@@ -32,7 +32,7 @@ const (
 	besideMost = 20_000
 )
 
-// waiting are the entries of all redo sets, without lost features.
+// waiting are the entries of all redo sets, without lost blocking keys.
 type waiting map[entity.PUID]entry
 
 type entry struct {

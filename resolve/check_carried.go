@@ -4,7 +4,7 @@ package resolve
 
 import "github.com/locus-db/locus/entity"
 
-// carried caches the features that records are posted under, because a posting names only one of them. It
+// carried caches the blocking keys that records are posted under, because a posting names only one of them. It
 // has two halves, like cache.
 type carried struct{ young, old map[entity.PUID][]uint64 }
 
@@ -29,13 +29,13 @@ func (c *carried) get(p entity.PUID) []uint64 {
 	return c.old[p]
 }
 
-// put stores the sorted features of a record and returns them.
-func (c *carried) put(p entity.PUID, features []uint64) []uint64 {
+// put stores the sorted blocking keys of a record and returns them.
+func (c *carried) put(p entity.PUID, keys []uint64) []uint64 {
 	if c != nil {
 		if len(c.young) >= mostCarried {
 			c.young, c.old = map[entity.PUID][]uint64{}, c.young
 		}
-		c.young[p] = features
+		c.young[p] = keys
 	}
-	return features
+	return keys
 }

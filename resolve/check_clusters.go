@@ -63,7 +63,7 @@ type expected struct {
 
 // compareAll compares records with all their candidates and returns the expected edges.
 func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]edges, error) {
-	m := newMeetings()
+	m := newCandidateSet()
 	var err error
 	if m.leaders, err = v.leadersOf(ctx, live); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	for _, n := range live {
 		v.writes[n.PUID] = &write{puid: n.PUID, new: n, posted: posted(n, leads(n, m.leaders))}
 	}
-	err = v.readCarriers(ctx, v.ask, m)
+	err = v.readBlocks(ctx, v.ask, m)
 	clear(v.writes)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func edgeText(e *Edge) string {
 	if e == nil {
 		return "no row"
 	}
-	return fmt.Sprintf("score %v, levels %x", e.Score, uint64(e.Vector))
+	return fmt.Sprintf("score %v, levels %x", e.Weight, uint64(e.Vector))
 }
 
 func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
@@ -134,7 +134,7 @@ func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	s := v.suspect(rowOf(n), "member", n.PUID.String(), "in the entity of "+n.Anchor.String(), "in that of "+anchor.String(), members...)
 	s.redo = []entity.PUID{n.PUID, anchor}
 	if _, err := v.home(n.Anchor); err != nil {
-		s.mend = []mend{{v.id, func(ctx context.Context, tx Tx) error {
+		s.repairs = []repairWrite{{v.id, func(ctx context.Context, tx Tx) error {
 			return tx.Assign(ctx, []entity.Assignment{{PUID: n.PUID, Anchor: n.PUID}})
 		}}}
 	}
@@ -174,7 +174,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 			return nil
 		}
 		s := v.note("entity", should[0], err.Error())
-		s.mend, s.redo = []mend{v.remove(should[0].PUID)}, anchors
+		s.repairs, s.redo = []repairWrite{v.remove(should[0].PUID)}, anchors
 		return nil
 	}
 	for i, e := range should {
@@ -188,7 +188,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 				s.about = append(s.about, m.PUID)
 			}
 		case !found[i]:
-			v.note("search", e, "not found by its words").mend = []mend{{v.id, func(ctx context.Context, tx Tx) error {
+			v.note("search", e, "not found by its words").repairs = []repairWrite{{v.id, func(ctx context.Context, tx Tx) error {
 				if err := tx.DeleteEntities(ctx, []entity.PUID{e.PUID}); err != nil {
 					return err
 				}

@@ -251,7 +251,7 @@ func (c *checker) stays(ctx context.Context, id cell.ID) error {
 	if err := c.quiet(ctx); err != nil {
 		return err
 	}
-	defer c.give(ctx)
+	defer c.release(ctx)
 	after, err := c.entries(ctx, id)
 	if err != nil {
 		return err

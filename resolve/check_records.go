@@ -102,7 +102,7 @@ func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity
 			return nil
 		}
 	}
-	s.mend = []mend{{v.opts.Cells.Map().Home(k.Position()), func(ctx context.Context, tx Tx) error {
+	s.repairs = []repairWrite{{v.opts.Cells.Map().Home(k.Position()), func(ctx context.Context, tx Tx) error {
 		return tx.WriteRows(ctx, "locus_key", [][]any{{k.Ring, k.Digest[:], int64(n.PUID)}})
 	}}}
 	return nil
@@ -133,7 +133,7 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 		if birth != nil {
 			stored = "of record " + birth.PUID.String()
 		}
-		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of record "+n.PUID.String(), n.PUID).mend = []mend{{
+		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of record "+n.PUID.String(), n.PUID).repairs = []repairWrite{{
 			v.id, func(ctx context.Context, tx Tx) error {
 				return tx.PutBirths(ctx, []entity.Birth{{ID: n.Birth, PUID: n.PUID}})
 			},
@@ -158,7 +158,7 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 	for i, n := range live {
 		should[i] = posted(n, leads(n, leaders))
 		for _, f := range should[i] {
-			for _, id := range v.featureCells(f) {
+			for _, id := range v.keyCells(f) {
 				at[id] = append(at[id], posting{n, f})
 			}
 		}
@@ -181,8 +181,8 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 	for i, n := range live {
 		for _, f := range should[i] {
 			if !there[posting{n, f}] {
-				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f, n.PUID), "no row", "a row: "+n.Ref.String()+" carries the feature", n.PUID)
-				s.Cell, s.redo = v.featureCell(f), []entity.PUID{n.PUID}
+				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f, n.PUID), "no row", "a row: "+n.Ref.String()+" carries the blocking key", n.PUID)
+				s.Cell, s.redo = v.keyCell(f), []entity.PUID{n.PUID}
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		if c.follows(f) {
 			continue
 		}
-		for _, m := range f.mend {
+		for _, m := range f.repairs {
 			if err := c.write(ctx, m.cell, func(tx Tx) error { return m.write(ctx, tx) }); err != nil {
 				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
 			}
@@ -49,7 +49,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 				e.Version = rec.Version
 			}
 			if n == 0 {
-				e.Lost = f.lost
+				e.LostKeys = f.lost
 			}
 			if f.What == "decision" {
 				e.Decided = 1
@@ -74,7 +74,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	all = slices.CompactFunc(all, func(a, b Redo) bool { return a.PUID == b.PUID })
 	c.cache.clear()
 	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
-		return errors.Join(err, c.Resolver.mend(ctx, err))
+		return errors.Join(err, c.Resolver.recover(ctx, err))
 	}
 	for i := range found {
 		f := &found[i]
@@ -111,7 +111,7 @@ func compareEntries(a, b Redo) int {
 	case a.PUID > b.PUID:
 		return 1
 	}
-	return len(b.Lost) - len(a.Lost) // the entry with the most lost features first
+	return len(b.LostKeys) - len(a.LostKeys) // the entry with the most lost blocking keys first
 }
 
 // gone returns the node of a missing record: what is left of it is removed as if it had been deleted.

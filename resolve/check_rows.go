@@ -32,7 +32,7 @@ func (v *checks) suspect(row []any, what, id, stored, want string, about ...enti
 
 // drop deletes a row as part of the repair.
 func (s *suspect) drop(id cell.ID, table string, key []any) {
-	s.mend = append(s.mend, mend{id, func(ctx context.Context, tx Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
+	s.repairs = append(s.repairs, repairWrite{id, func(ctx context.Context, tx Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
 }
 
 // lives reports whether a record exists and is not deleted. An unreadable one may.
@@ -195,23 +195,23 @@ func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 		f, p := uint64(row[0].(int64)), entity.PUID(row[1].(int64))
 		id := fmt.Sprintf("%016x/%v", f, p)
 		_, err := v.home(p)
-		if err != nil || int(v.id.Gen) >= v.opts.Cells.Map().Floor() && !slices.Contains(v.featureCells(f), v.id) {
-			s := v.suspect(row, "posting", id, "in this cell", "no row: the feature or the record lives in another cell", p)
+		if err != nil || int(v.id.Gen) >= v.opts.Cells.Map().Floor() && !slices.Contains(v.keyCells(f), v.id) {
+			s := v.suspect(row, "posting", id, "in this cell", "no row: the blocking key or the record lives in another cell", p)
 			s.drop(v.id, "posting", row)
 			if err == nil {
 				s.redo = []entity.PUID{p}
 			}
 			continue
 		}
-		features := v.carried.get(p)
-		if n := v.nodes[p]; features == nil && n != nil && n.norm != nil {
-			features = v.carried.put(p, posted(n, leads(n, leaders)))
+		keys := v.carried.get(p)
+		if n := v.nodes[p]; keys == nil && n != nil && n.norm != nil {
+			keys = v.carried.put(p, posted(n, leads(n, leaders)))
 		}
 		if v.unread[p] != nil {
 			continue
 		}
-		if _, carries := slices.BinarySearch(features, f); !carries {
-			s := v.suspect(row, "posting", id, "in the store", "no row: record "+p.String()+" "+v.state(p)+" and is not posted under the feature", p)
+		if _, carries := slices.BinarySearch(keys, f); !carries {
+			s := v.suspect(row, "posting", id, "in the store", "no row: record "+p.String()+" "+v.state(p)+" and is not posted under the blocking key", p)
 			s.redo, s.lost = []entity.PUID{p}, []uint64{f}
 		}
 	}
@@ -261,7 +261,7 @@ func (v *checks) lookEntities(ctx context.Context, rows [][]any) error {
 		n := v.nodes[p]
 		switch {
 		case err != nil || home != v.id:
-			v.suspect(rows[i], "entity", p.String(), "in this cell", "no row: its anchor lives in another cell, or in none", p).mend = []mend{v.remove(p)}
+			v.suspect(rows[i], "entity", p.String(), "in this cell", "no row: its anchor lives in another cell, or in none", p).repairs = []repairWrite{v.remove(p)}
 		case !v.lives(p):
 			v.orphan(ctx, rows[i], p, "no row: record "+p.String()+" "+v.state(p))
 		case n != nil && n.Anchor != p:
@@ -278,7 +278,7 @@ func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want stri
 	e, err := v.entity(ctx, p)
 	switch {
 	case err != nil && !errors.Is(err, ErrUnavailable):
-		s.mend = []mend{v.remove(p)}
+		s.repairs = []repairWrite{v.remove(p)}
 	case e != nil:
 		for _, m := range e.Members {
 			if _, err := v.home(m.PUID); err == nil {
@@ -300,8 +300,8 @@ func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Enti
 }
 
 // remove deletes an entity that is unreadable or in the wrong cell.
-func (v *checks) remove(anchor entity.PUID) mend {
-	return mend{v.id, func(ctx context.Context, tx Tx) error {
+func (v *checks) remove(anchor entity.PUID) repairWrite {
+	return repairWrite{v.id, func(ctx context.Context, tx Tx) error {
 		if err := tx.DeleteEntities(ctx, []entity.PUID{anchor}); err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func liveRow(row []any) bool { return row[7] != nil }
 var damages = []damage{
 	{"a posting is gone", "posting", false, change("posting", 2, nil, nil)},
 	{"a posting names another record", "posting", false, change("posting", 2, nil, func(row []any) { row[1] = row[1].(int64) + 1<<40 })},
-	{"a posting is of another feature", "posting", false, change("posting", 2, nil, func(row []any) { row[0] = row[0].(int64) ^ 1 })},
+	{"a posting is of another blocking key", "posting", false, change("posting", 2, nil, func(row []any) { row[0] = row[0].(int64) ^ 1 })},
 	{"an edge is gone", "edge", false, change("edge", 2, nil, nil)},
 	{"an edge has another score", "edge", false, change("edge", 2, nil, func(row []any) { row[3] = row[3].(int64) ^ 64 })},
 	{"an edge leads to no record", "edge", false, change("edge", 2, nil, func(row []any) { row[1] = row[1].(int64) + 1<<30 })},

@@ -20,7 +20,7 @@ const (
 	postingsPage = 2000
 )
 
-// Compact makes generation to the oldest one that is read for keys and features: it copies the postings of
+// Compact makes generation to the oldest one that is read for keys and blocking keys: it copies the postings of
 // older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
 // entities stay where they are. Compact can be interrupted and repeated at any point.
 func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, progress func(cell.Progress)) error {
@@ -76,10 +76,10 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	r.mu.Lock()
 	defer r.unlock()
-	if err := r.hold(ctx, leasePatience); err != nil {
+	if err := r.acquireLease(ctx, leasePatience); err != nil {
 		return 0, err
 	}
-	defer r.yield(ctx, 0)
+	defer r.releaseIfContended(ctx, 0)
 	var rows [][]any
 	if err := r.read(ctx, id, func(tx Tx) (err error) {
 		rows, err = tx.ReadRows(ctx, tablePosting, nil, postingsPage)
@@ -90,10 +90,10 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	all := make([]Posting, len(rows))
 	groups := map[cell.ID][]Posting{}
 	for i, row := range rows {
-		feature, _ := row[0].(int64)
+		key, _ := row[0].(int64)
 		puid, _ := row[1].(int64)
-		all[i] = Posting{Feature: uint64(feature), PUID: entity.PUID(puid)}
-		home := r.featureCell(all[i].Feature)
+		all[i] = Posting{Key: uint64(key), PUID: entity.PUID(puid)}
+		home := r.keyCell(all[i].Key)
 		groups[home] = append(groups[home], all[i])
 	}
 	if err := eachCell(groups, func(home cell.ID, add []Posting) error {

@@ -16,10 +16,10 @@ import (
 // edges are the edges of one record, ordered by the other side.
 type edges []Edge
 
-// compare returns the current edges of every written record. A pair is compared if it shares a feature that
-// is not generic. Edges below the threshold are kept as possible matches unless the comparison finds the
+// compare returns the current edges of every written record. A pair is compared if it shares a blocking key that
+// is no stop key. Edges below the threshold are kept as possible matches unless the comparison finds the
 // records different: they do not join records, but count when clusters are joined.
-func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges, error) {
+func (b *batch) compare(ctx context.Context, m *candidateSet) (map[entity.PUID]edges, error) {
 	writes := make([]*write, 0, len(b.writes))
 	candidates := make([][]entity.PUID, 0, len(b.writes))
 	var all []entity.PUID
@@ -70,33 +70,33 @@ func (b *batch) symmetric(now map[entity.PUID]edges) {
 	}
 }
 
-func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
+func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *candidateSet) edges {
 	var found edges
 	matcher := m.matcher(n.kind)
 	for _, p := range candidates {
 		c := b.nodes[p]
-		if !b.meet(n, c, m) {
+		if !b.findCandidates(n, c, m) {
 			continue
 		}
-		if v, score, linked := matcher.Link(n.norm, c.norm); linked {
-			found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: score})
+		if v, weight, linked := matcher.Link(n.norm, c.norm); linked {
+			found = append(found, Edge{A: n.PUID, B: p, Vector: v, Weight: weight})
 		}
 	}
 	return found
 }
 
-// meet reports whether two records share a feature that is not generic or, if their content is identical,
+// findCandidates reports whether two records share a blocking key that is no stop key or, if their content is identical,
 // whether one of them is the leader of that content. The records decide and not the postings, because a
 // posting may be outdated. Records of different kinds never match.
-func (b *batch) meet(n, c *node, m *meetings) bool {
+func (b *batch) findCandidates(n, c *node, m *candidateSet) bool {
 	if c == nil || c.norm == nil || c.kind != n.kind {
 		return false
 	}
 	if e := n.equal(); e != 0 && e == c.equal() {
 		return m.leaders[e] == n.PUID || m.leaders[e] == c.PUID
 	}
-	for _, f := range n.norm.Features() {
-		if c.carries(f.Hash) && !m.generic(f.Hash) {
+	for _, f := range n.norm.BlockingKeys() {
+		if c.carries(f.Hash) && !m.stopKey(f.Hash) {
 			return true
 		}
 	}

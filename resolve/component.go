@@ -24,9 +24,9 @@ type Component struct {
 	Edges []match.Edge
 	// Decisions about the records that are not withdrawn.
 	Decisions []entity.Decision
-	// Least is the minimum score of the connecting edges: the threshold, or more if the component was cut
+	// Least is the minimum weight of the connecting edges: the threshold, or more if the component was cut
 	// because of its size.
-	Least match.Score
+	Least match.Weight
 }
 
 // reading is a batch that writes nothing. It reads concurrently with the resolver, unless ask is set to
@@ -97,7 +97,7 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 		c.Decisions = append(c.Decisions, v.decided[rec.PUID]...)
 		g.edgesAt(rec.PUID, true, func(e Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
-				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
+				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
 			}
 		})
 	}
@@ -123,8 +123,8 @@ func (c *Component) Trace(step func(match.Join)) [][]int {
 	return match.Trace(c.keys(), c.Edges, c.Unmet, step)
 }
 
-// Unmet scores two records without an edge, by their indices; see match.Unmet.
-func (c *Component) Unmet(i, j int, dear bool) match.Score {
+// Unmet weights two records without an edge, by their indices; see match.Unmet.
+func (c *Component) Unmet(i, j int, dear bool) match.Weight {
 	return c.Kind.Matcher.Unmet(c.Norms[i], c.Norms[j], dear)
 }
 

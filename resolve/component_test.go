@@ -40,7 +40,7 @@ func wantLittle(t *testing.T, a, b resolve.Op) {
 	norm := func(op resolve.Op) *match.Record {
 		return matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
 	}
-	little := matcher.Score(matcher.Compare(norm(a), norm(b)))
+	little := matcher.Sum(matcher.Compare(norm(a), norm(b)))
 	if little < match.Threshold || little >= match.Threshold+match.CutStep {
 		t.Fatalf("%s and %s have %v bits: an edge that the first cut removes was meant", a.Ref, b.Ref, little)
 	}

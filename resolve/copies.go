@@ -19,23 +19,23 @@ import (
 // accepts records under, so that a process can start while the authority is down. Copies are never used to
 // resolve: that needs the lease, which is in the authority, and the lease holder reads the rules there.
 
-// copyTo writes the copy into a cell, together with the packs that the rules name.
+// copyTo writes the copy into a cell, together with the term-frequency tables that the rules name.
 func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
 	kinds := r.Kinds()
 	if r.former != nil {
 		kinds = append(kinds, r.former)
 	}
 	for _, k := range kinds {
-		p := k.Matcher.Pack()
+		p := k.Matcher.TermFrequencies()
 		body, err := p.MarshalBinary()
 		if err == nil {
-			err = tx.PutDefinition(ctx, packPrefix+HashText(p.Hash()), body)
+			err = tx.PutDefinition(ctx, termsPrefix+HashText(p.Hash()), body)
 		}
 		if err != nil {
-			return fmt.Errorf("copy pack %s: %w", HashText(p.Hash()), err)
+			return fmt.Errorf("copy term-frequency table %s: %w", HashText(p.Hash()), err)
 		}
 	}
-	text, err := json.Marshal(r.book)
+	text, err := json.Marshal(r.storedRules)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *Rules) has(ctx context.Context, tx Tx, head cell.Head, authority bool) 
 	if head.Rules < r.Version {
 		return false, nil
 	}
-	b, err := readBookNamed(ctx, tx, copyName)
+	b, err := readRulesNamed(ctx, tx, copyName)
 	if errors.Is(err, ErrFormat) {
 		return false, nil // the copy is damaged
 	}
@@ -68,25 +68,25 @@ func (r *Resolver) borrow(ctx context.Context) *Rules {
 		}
 	}
 	var mu sync.Mutex
-	books := map[cell.ID]*book{}
+	stored := map[cell.ID]*storedRules{}
 	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // a cell that does not answer is skipped
 		return r.view(ctx, id, func(tx Tx) error {
-			b, err := readBookNamed(ctx, tx, copyName)
+			b, err := readRulesNamed(ctx, tx, copyName)
 			if err == nil && b != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				books[id] = b
+				stored[id] = b
 			}
 			return err
 		})
 	})
 	newest := func(a, b cell.ID) int {
-		return cmp.Or(cmp.Compare(books[b].Version, books[a].Version), a.Compare(b))
+		return cmp.Or(cmp.Compare(stored[b].Version, stored[a].Version), a.Compare(b))
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(books), newest) {
+	for _, id := range slices.SortedFunc(maps.Keys(stored), newest) {
 		var rules *Rules
 		if err := r.view(ctx, id, func(tx Tx) (err error) {
-			rules, err = books[id].rules(ctx, tx, r.packs)
+			rules, err = stored[id].rules(ctx, tx, r.terms)
 			return err
 		}); err == nil {
 			return rules

@@ -45,8 +45,8 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	ops := world(9, 40)
 	first := start("first")
 	first.apply(t, ops[:20])
-	deaf.Store(true) // the switch does not reach this cell, whose copy stays old
-	if _, err := first.Switch(t.Context(), noPhones().Schema(), noPhones().Pack()); err != nil {
+	deaf.Store(true) // the migration does not reach this cell, whose copy stays old
+	if _, err := first.Migrate(t.Context(), noPhones().Schema(), noPhones().TermFrequencies()); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.Resume(t.Context(), nil) // it waits for the cell

@@ -122,7 +122,7 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	t.Parallel()
 	var settled, batch []resolve.Op
-	for i := range resolve.MaxCarriers {
+	for i := range resolve.MaxBlockSize {
 		settled = append(settled, sharing(i, "415-555-9000"))
 	}
 	for i := range 1200 {

@@ -172,7 +172,7 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 	if got.err != nil || len(got.results) != 3 {
 		t.Fatalf("%v, %v, want three results", got.results, got.err)
 	}
-	if r := got.results[0]; !errors.Is(r.Err, cell.ErrUnknownOutcome) {
+	if r := got.results[0]; !errors.Is(r.Err, cell.ErrCommitUnknown) {
 		t.Errorf("the record of the cell that is held: %+v, want an unknown outcome", r)
 	}
 	for _, r := range got.results[1:] {
@@ -219,7 +219,7 @@ func TestP12_DeadlineOfADecision(t *testing.T) {
 	}()
 	soon(t, waiting)
 	cancel()
-	if d := soon(t, decided)[0]; !errors.Is(d.Err, cell.ErrUnknownOutcome) {
+	if d := soon(t, decided)[0]; !errors.Is(d.Err, cell.ErrCommitUnknown) {
 		t.Errorf("a decision that is being made: %v, want an unknown outcome", d.Err)
 	}
 	letGo()

@@ -39,7 +39,7 @@ type Decided struct {
 // it to the other.
 //
 // If the context ends first, Decide returns shortly after. Decisions that have not begun are not made; one
-// whose outcome is not known has an Err that wraps ErrUnknownOutcome.
+// whose outcome is not known has an Err that wraps ErrCommitUnknown.
 func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
 	failed := func(err error) []Decided {
 		answers := make([]Decided, len(decisions))
@@ -67,7 +67,7 @@ func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []De
 	case answers := <-done: // decisions that had not begun carry the error of the context
 		return answers
 	case <-grace.C:
-		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrUnknownOutcome, context.Cause(ctx).Error()))
+		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrCommitUnknown, context.Cause(ctx).Error()))
 	}
 }
 
@@ -95,7 +95,7 @@ func (r *Resolver) decide(ctx context.Context, decisions []entity.Decision) []De
 	for i := range answers {
 		answers[i].Marks = marks
 	}
-	r.yield(ctx, leaseTurn)
+	r.releaseIfContended(ctx, leaseTurn)
 	r.idle = r.opts.Now()
 	return answers
 }
@@ -161,14 +161,14 @@ func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []D
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if errors.Is(err, ErrUnknownOutcome) {
+		if errors.Is(err, ErrCommitUnknown) {
 			b.dirty = true
 		}
 		if err == nil {
 			entries = append(entries, entered...)
 		}
 		for _, i := range group {
-			b.doubtDecisions(answers[i].A, answers[i].B)
+			b.invalidateDecisions(answers[i].A, answers[i].B)
 			answers[i].Err = err
 		}
 		return nil
@@ -270,7 +270,7 @@ func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (
 	}
 	if err == nil {
 		if err = b.work(ctx, entries, changelog.CauseDecision, leasePatience); err != nil {
-			_ = b.mend(ctx, err)
+			_ = b.recover(ctx, err)
 		}
 	}
 	if errors.Is(err, lease.ErrLost) && b.lease != nil {
@@ -305,7 +305,7 @@ func (b *batch) mirror(ctx context.Context, entries []Redo) error {
 	if err != nil {
 		return fmt.Errorf("read decisions: %w", err)
 	}
-	b.doubtDecisions(append(puids, others...)...)
+	b.invalidateDecisions(append(puids, others...)...)
 	if err := eachCell(groups, func(id cell.ID, decisions []entity.Decision) error {
 		return b.write(ctx, id, func(tx Tx) error { return tx.PutDecisions(ctx, decisions) })
 	}); err != nil {

@@ -111,7 +111,7 @@ func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([
 		return nil, err
 	}
 	r.asks.Lock()
-	none := r.undecided[id]
+	none := r.possible[id]
 	r.asks.Unlock()
 	if none {
 		return nil, nil
@@ -124,18 +124,18 @@ func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([
 	if err == nil && len(some) == 0 {
 		r.asks.Lock()
 		defer r.asks.Unlock()
-		r.undecided[id] = true
+		r.possible[id] = true
 	}
 	return nil, err
 }
 
-// doubtDecisions drops the cached fact that the home cells of these records have no decisions.
-func (r *Resolver) doubtDecisions(puids ...entity.PUID) {
+// invalidateDecisions drops the cached fact that the home cells of these records have no decisions.
+func (r *Resolver) invalidateDecisions(puids ...entity.PUID) {
 	r.asks.Lock()
 	defer r.asks.Unlock()
 	for _, p := range puids {
 		if id, err := r.home(p); err == nil {
-			delete(r.undecided, id)
+			delete(r.possible, id)
 		}
 	}
 }
@@ -143,9 +143,9 @@ func (r *Resolver) doubtDecisions(puids ...entity.PUID) {
 // decidedEdge returns the edge that a decision makes of its pair, and the time of the decision in
 // milliseconds.
 func decidedEdge(d entity.Decision) (Edge, int64) {
-	e := Edge{A: d.A, B: d.B, Score: match.CannotLink}
+	e := Edge{A: d.A, B: d.B, Weight: match.CannotLink}
 	if d.Verdict == entity.VerdictSame {
-		e.Score = match.MustLink
+		e.Weight = match.MustLink
 	}
 	return e, max(d.At.UnixMilli(), 1)
 }
@@ -190,7 +190,7 @@ func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64))
 		}
 	}
 	g.each(p, now, func(e Edge) {
-		if !pairs[e.B] || e.Score == match.Equal {
+		if !pairs[e.B] || e.Weight == match.Equal {
 			fn(e, 0)
 		}
 	})

@@ -2,20 +2,20 @@
 
 // Package resolve keeps entities equal to their definition while records are added, changed and deleted:
 //
-//	entities = f(live records, decisions of people, schema, pack)
+//	entities = f(live records, decisions of people, schema, term-frequency table)
 //
 // Batch computes f directly and is the oracle of the tests. Resolver computes it incrementally over many
 // cells, in three rounds of transactions per batch of writes:
 //
 //	          put                          post                      resolve
-//	home cell of each key        cell of each feature       cells of records and entities
+//	home cell of each key        cell of each blocking key       cells of records and entities
 //	┌─────────────────────┐     ┌──────────────────┐     ┌────────────────────────────────┐
-//	│ key → puid          │     │ feature → record │     │ read carriers, compare, walk,  │
+//	│ key → puid          │     │ blocking key → record │     │ read records, compare, walk,  │
 //	│ record, birth id    │ ──► │ (added, removed) │ ──► │ cluster, merge; then write     │
 //	│ change, redo        │     └──────────────────┘     │ edges, anchors, entities,      │
 //	└─────────────────────┘      read after commit:      │ changes                        │
 //	 durable from here           of two that share a     └────────────────────────────────┘
-//	                             feature, one sees         redo entries go with the next put
+//	                             blocking key, one sees         redo entries go with the next put
 //	                             the other
 //
 // Each round is one transaction per cell, and cells work in parallel. The first round makes the records
@@ -43,7 +43,7 @@
 // # Unavailable cells
 //
 // A cell that does not answer fails only the records whose home it is, with ErrUnavailable. Other records
-// are put. If a cell of their features or neighbours does not answer, the redo entry stays, the Result is
+// are put. If a cell of their blocking keys or neighbours does not answer, the redo entry stays, the Result is
 // Pending, and the resolver retries about every second. Until then batches do not trust stored data around
 // their records but read all of it, as a repair does. A record is also Pending if the lease could not be
 // acquired in time.
@@ -51,25 +51,25 @@
 // # Generations of cells
 //
 // Cells are added while records arrive. A record stays in the cell that its puid names. Its postings go to
-// the cell that the features' hashes select in the current generation, and are read there and in older
+// the cell that the blocking keys' hashes select in the current generation, and are read there and in older
 // generations. Older cells are sealed before a posting is written, so that of two records that share a
-// feature one sees the other, whatever cell map each process has. A write refused by a sealed or moved cell
+// blocking key one sees the other, whatever cell map each process has. A write refused by a sealed or moved cell
 // makes the batch refresh the cell map and continue. Compact copies postings of old generations into the
 // current one; Move takes a whole cell to another database.
 //
 // # What a batch can change
 //
-// Records are compared if they share a feature, which is a blocking key (package match). Among records with
+// Records are compared if they share a blocking key, which is a blocking key (package match). Among records with
 // identical content the one with the lowest puid is the leader and is compared on behalf of all; the others
-// have a single edge, to the leader. A feature carried by too many records (match.MostCarriers) is generic,
+// have a single edge, to the leader. A blocking key carried by too many records (match.BlockLimit) is a stop key,
 // a stop key, and yields no candidates. That depends on the current set of records and is not a stored
-// flag: a write that crosses the limit in either direction draws all carriers into the batch. So does a
+// flag: a write that crosses the limit in either direction draws all records into the batch. So does a
 // write that changes the weight of an identifier, which depends on the number of different names among its
-// carriers (match.Names). A repair, which does not know what was posted before a crash, counts the carriers
+// records (match.Names). A repair, which does not know what was posted before a crash, counts the records
 // that are in no redo set.
 //
 // Compared pairs become edges. Records connected by edges of at least match.Threshold form a component; one
-// of more than match.MaxComponent records is cut at higher scores until its parts are small enough. Each
+// of more than match.MaxComponent records is cut at higher weights until its parts are small enough. Each
 // component is clustered on its own (match.Cluster). So a batch can change only entities of the components,
 // before and after, of records whose edges changed. The walk reads only these and stops at the limits,
 // which bounds the work of a write.
@@ -83,10 +83,10 @@
 //
 // # Rules
 //
-// Kinds and packs are data of the installation (Rules), stored in the authority of the cell map. Every
+// Kinds and term-frequency tables are data of the installation (Rules), stored in the authority of the cell map. Every
 // cell's head has their version: the first round refuses to write under any other version, and a new lease
-// holder reads the rules again, because they are changed under the lease. Switch changes a kind; Resume
-// then adds its records to the redo set, cell by cell, with the features that they no longer carry, and
+// holder reads the rules again, because they are changed under the lease. Migrate changes a kind; Resume
+// then adds its records to the redo set, cell by cell, with the blocking keys that they no longer carry, and
 // works them off.
 //
 // # IDs

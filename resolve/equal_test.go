@@ -42,11 +42,11 @@ func (in *installation) largest(t *testing.T) (n int) {
 	return n
 }
 
-// More identical records than may carry a feature are one entity, in any order and batches, also while the
+// More identical records than may carry a blocking key are one entity, in any order and batches, also while the
 // first of them is deleted, changes and returns, and while a decision takes one out.
 func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 	t.Parallel()
-	const n = 2*resolve.MaxCarriers + 7
+	const n = 2*resolve.MaxBlockSize + 7
 	for seed := range seeds(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +143,7 @@ func TestP09_ASourceThatListsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := match.Place()
 	s.Sources = map[string]match.Source{"clean": {Deduplicated: true}}
-	m := match.New(s, match.DefaultPack())
+	m := match.New(s, match.DefaultTermFrequencies())
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 66))
 		in := open(t, t.TempDir(), nil)

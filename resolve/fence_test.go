@@ -24,7 +24,7 @@ func TestP09_AFenceIsNotSetInACellThatMoves(t *testing.T) {
 	elsewhere := slices.DeleteFunc(slices.Clone(ops), func(op resolve.Op) bool {
 		return m.Home(m.KeyOf(op.Source, op.Key).Position()) == moving
 	})
-	setHome := func(home cell.Residence) (head cell.Head) {
+	setHome := func(home cell.Placement) (head cell.Head) {
 		t.Helper()
 		c, err := cells.Cell(moving)
 		if err == nil {

@@ -71,7 +71,7 @@ func (b *batch) findAgain(ctx context.Context, ops []int, targets map[int]target
 	for _, i := range ops {
 		b.dir.Forget(targets[i].key)
 	}
-	b.doubt()
+	b.invalidateCaches()
 	found, err := b.find(ctx, ops)
 	if err != nil {
 		b.refuse(ops, err)

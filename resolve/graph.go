@@ -36,13 +36,13 @@ type graph struct {
 type walk struct {
 	now        bool
 	components map[entity.PUID][]entity.PUID // by every member
-	least      map[entity.PUID]match.Score   // score below which the record's component is too large
+	least      map[entity.PUID]match.Weight  // weight below which the record's component is too large
 	short      map[entity.PUID]struct{}      // records in a component with missing edges
 	repaired   map[entity.PUID]struct{}      // records already visited by the unlimited walk of a repair
 }
 
 func newWalk(now bool) walk {
-	return walk{now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Score{}, map[entity.PUID]struct{}{}, map[entity.PUID]struct{}{}}
+	return walk{now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Weight{}, map[entity.PUID]struct{}{}, map[entity.PUID]struct{}{}}
 }
 
 func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {
@@ -99,17 +99,17 @@ func (g *graph) exists(p entity.PUID, now bool) bool {
 	}
 }
 
-// reach walks from a record over edges of at least the given score and stops once it has found more than
+// reach walks from a record over edges of at least the given weight and stops once it has found more than
 // limit records. Identical records count once: followers of a leader are not counted.
-func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) (found []entity.PUID, more bool) {
+func (g *graph) reach(from entity.PUID, now bool, least match.Weight, limit int) (found []entity.PUID, more bool) {
 	seen := map[entity.PUID]struct{}{from: {}}
 	found = []entity.PUID{from}
 	leaders := 0
 	for i := 0; i < len(found) && leaders <= limit; i++ {
 		before, follows := g.misses, false
 		g.edgesAt(found[i], now, func(e Edge, decided int64) {
-			follows = follows || e.Score == match.Equal && decided == 0 && e.B < e.A
-			if _, ok := seen[e.B]; !ok && e.Score >= least {
+			follows = follows || e.Weight == match.Equal && decided == 0 && e.B < e.A
+			if _, ok := seen[e.B]; !ok && e.Weight >= least {
 				seen[e.B] = struct{}{}
 				found = append(found, e.B)
 			}
@@ -122,7 +122,7 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) 
 }
 
 // component returns the records that are clustered together with p: those connected by edges of at least
-// the threshold. If there are more than match.MaxComponent, the score is raised step by step, and in the
+// the threshold. If there are more than match.MaxComponent, the weight is raised step by step, and in the
 // end only edges between identical records and must-links remain. It returns nil if edges are missing. The
 // result is cached for all members.
 func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {

@@ -82,7 +82,7 @@ func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
 	again := process(t, first.cells, "", nil)
 	for pass := range 2 {
 		for i, r := range again.Apply(t.Context(), history) {
-			if home, err := again.cells.Map().Puid(int64(r.PUID)); r.Err != nil || err != nil || home.Gen != 0 || r.Outcome == resolve.Founded {
+			if home, err := again.cells.Map().Puid(int64(r.PUID)); r.Err != nil || err != nil || home.Gen != 0 || r.Outcome == resolve.Created {
 				t.Errorf("pass %d: %v is %s, puid %v in cell %v, %v, %v", pass, history[i].Ref, r.Outcome, r.PUID, home, r.Err, err)
 			}
 		}

@@ -47,7 +47,7 @@ func (h hung) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 }
 
 // New cells do not have the rules yet. The first batch is durable in its own cells before any other cell is
-// contacted: a hung cell makes only its own writes unconfirmed.
+// contacted: a hung cell makes only its own writes commit_unknown.
 func TestP12_TheFirstBatchWaitsForItsOwnCells(t *testing.T) {
 	t.Parallel()
 	g := &gate{}

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Records with identical compared content share one feature (match.Record.Equal). The one with the lowest
-// puid is their leader. Only the leader is posted under the other features and compared with other records;
-// its followers have one edge, to the leader. So a feature has as many carriers as there are distinct
+// Records with identical compared content share one blocking key (match.Record.Equal). The one with the lowest
+// puid is their leader. Only the leader is posted under the other blocking keys and compared with other records;
+// its followers have one edge, to the leader. So a blocking key has as many records as there are distinct
 // contents, whatever the number of records, and a record that repeats known content costs one look-up of
 // its leader.
 
@@ -25,7 +25,7 @@ type leadership struct {
 	before, after map[uint64]entity.PUID // no entry if no record has the content
 }
 
-// posted returns the features that a record is posted under: all of a leader, only the shared one of a
+// posted returns the blocking keys that a record is posted under: all of a leader, only the shared one of a
 // follower.
 func posted(n *node, leads bool) []uint64 {
 	if n == nil || n.norm == nil {
@@ -34,11 +34,11 @@ func posted(n *node, leads bool) []uint64 {
 	if equal := n.norm.Equal(); equal != 0 && !leads {
 		return []uint64{equal}
 	}
-	features := make([]uint64, 0, len(n.norm.Features()))
-	for _, f := range n.norm.Features() {
-		features = append(features, f.Hash)
+	keys := make([]uint64, 0, len(n.norm.BlockingKeys()))
+	for _, f := range n.norm.BlockingKeys() {
+		keys = append(keys, f.Hash)
 	}
-	return features
+	return keys
 }
 
 func (n *node) equal() uint64 {
@@ -71,7 +71,7 @@ func (b *batch) lead(ctx context.Context) error {
 	b.leaders = leadership{before: map[uint64]entity.PUID{}, after: map[uint64]entity.PUID{}}
 	var drawn []entity.PUID
 	for len(limits) > 0 {
-		stored, err := b.carriersOf(ctx, b.read, limits)
+		stored, err := b.blockOf(ctx, b.read, limits)
 		if err != nil {
 			return err
 		}
@@ -132,44 +132,44 @@ func (b *batch) draw(ctx context.Context, puids []entity.PUID) error {
 	return nil
 }
 
-// leads reports whether a record leads the records with its content. A record without such a feature always
+// leads reports whether a record leads the records with its content. A record without such a blocking key always
 // does.
 func leads(n *node, leaders map[uint64]entity.PUID) bool {
 	e := n.equal()
 	return e == 0 || leaders[e] == n.PUID
 }
 
-// carriersOf reads the carriers of features from all cells that may hold their postings, up to the limit of
+// blockOf reads the records of blocking keys from all cells that may hold their postings, up to the limit of
 // each.
-func (b *batch) carriersOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+func (b *batch) blockOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
 	if b.peek != nil {
-		return b.peek.carriersOf(ctx, limits)
+		return b.peek.blockOf(ctx, limits)
 	}
 	groups := map[cell.ID][]uint64{}
 	carriers := make(map[uint64][]entity.PUID, len(limits))
 	for f := range limits {
 		carriers[f] = nil
-		for _, id := range b.featureCells(f) {
+		for _, id := range b.keyCells(f) {
 			groups[id] = append(groups[id], f)
 		}
 	}
 	var mu sync.Mutex
-	err := eachCell(groups, func(id cell.ID, features []uint64) error {
-		slices.Sort(features)
-		most := make([]int, len(features))
-		for i, f := range features {
+	err := eachCell(groups, func(id cell.ID, keys []uint64) error {
+		slices.Sort(keys)
+		most := make([]int, len(keys))
+		for i, f := range keys {
 			most[i] = limits[f]
 		}
 		var found [][]entity.PUID
 		if err := ask(ctx, id, func(tx Tx) (err error) {
-			found, err = tx.Carriers(ctx, features, most)
+			found, err = tx.RecordsByKey(ctx, keys, most)
 			return err
 		}); err != nil {
-			return fmt.Errorf("read carriers: %w", err)
+			return fmt.Errorf("read records: %w", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for i, f := range features {
+		for i, f := range keys {
 			carriers[f] = union(carriers[f], found[i])
 		}
 		return nil
@@ -190,7 +190,7 @@ func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entit
 		}
 	}
 	for len(limits) > 0 {
-		found, err := v.carriersOf(ctx, v.ask, limits)
+		found, err := v.blockOf(ctx, v.ask, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -217,5 +217,5 @@ func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entit
 	return leaders, nil
 }
 
-// unlimited is the limit for carriers of a feature of identical records.
+// unlimited is the limit for records of a blocking key of identical records.
 const unlimited = math.MaxInt32

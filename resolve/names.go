@@ -11,52 +11,52 @@ import (
 )
 
 // The weight of an identifier falls with the number of different names among the live records that carry it
-// (match.Names). Like genericity, that is a property of the current set of records; its carriers are read
-// anyway, and are few unless it is generic. A write that changes the weight draws in all carriers, because
+// (match.Names). As with stop keys, that is a property of the current set of records; its records are read
+// anyway, and are few unless it is a stop key. A write that changes the weight draws in all records, because
 // their edges change.
 
 // matcher returns the matcher of a kind with the counted names.
-func (m *meetings) matcher(k *Kind) *match.Matcher { return k.Matcher.Among(m.names) }
+func (m *candidateSet) matcher(k *Kind) *match.Matcher { return k.Matcher.Among(m.names) }
 
 // count counts the names for the identifiers of a record, once its candidates are loaded.
-func (m *meetings) count(n *node, nodes map[entity.PUID]*node) {
-	for _, f := range n.norm.Features() {
+func (m *candidateSet) count(n *node, nodes map[entity.PUID]*node) {
+	for _, f := range n.norm.BlockingKeys() {
 		if carriers, read := m.carriers[f.Hash]; read && f.Identifies() {
 			m.countNames(f.Hash, carriers, nodes)
 		}
 	}
 }
 
-func (m *meetings) countNames(feature uint64, carriers []entity.PUID, nodes map[entity.PUID]*node) {
-	_, counted := m.names[feature]
+func (m *candidateSet) countNames(key uint64, carriers []entity.PUID, nodes map[entity.PUID]*node) {
+	_, counted := m.names[key]
 	switch {
 	case counted || len(carriers) <= match.PhoneNames:
-	case m.generic(feature):
-		m.names[feature] = match.Crowd
+	case m.stopKey(key):
+		m.names[key] = match.Crowd
 	default:
-		m.names[feature] = match.DifferentNames(carrying(feature, carriers, nodes))
+		m.names[key] = match.DifferentNames(carrying(key, carriers, nodes))
 	}
 }
 
-// carrying returns those posted records that still carry the feature.
-func carrying(feature uint64, posted []entity.PUID, nodes map[entity.PUID]*node) []*match.Record {
+// carrying returns those posted records that still carry the blocking key.
+func carrying(key uint64, posted []entity.PUID, nodes map[entity.PUID]*node) []*match.Record {
 	records := make([]*match.Record, 0, len(posted))
 	for _, p := range posted {
-		if n := nodes[p]; n.carries(feature) {
+		if n := nodes[p]; n.carries(key) {
 			records = append(records, n.norm)
 		}
 	}
 	return records
 }
 
-// renamed returns the carriers of identifiers whose weight the batch changes.
-func (b *batch) renamed(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
+// renamed returns the records of identifiers whose weight the batch changes.
+func (b *batch) renamed(ctx context.Context, m *candidateSet) (drawn []entity.PUID, err error) {
 	former := map[uint64][]*match.Record{} // records of the batch that carried it before
 	note := func(n *node, carried ...*match.Record) {
 		if n == nil || n.norm == nil {
 			return
 		}
-		for _, f := range n.norm.Features() {
+		for _, f := range n.norm.BlockingKeys() {
 			if f.Identifies() && b.mayWeighOtherwise(f.Hash, m) {
 				former[f.Hash] = append(former[f.Hash], carried...)
 			}
@@ -96,16 +96,16 @@ func (b *batch) renamed(ctx context.Context, m *meetings) (drawn []entity.PUID, 
 	return drawn, nil
 }
 
-// mayWeighOtherwise reports whether an identifier has or had enough carriers for their names to be counted,
-// and its carriers are not drawn in already because it is or was generic. If a carrier cannot be read, it
+// mayWeighOtherwise reports whether an identifier has or had enough records for their names to be counted,
+// and its records are not drawn in already because it is or was a stop key. If a carrier cannot be read, it
 // is left for later.
-func (b *batch) mayWeighOtherwise(feature uint64, m *meetings) bool {
-	carriers, read := m.carriers[feature]
+func (b *batch) mayWeighOtherwise(key uint64, m *candidateSet) bool {
+	carriers, read := m.carriers[key]
 	before := len(carriers)
 	if !b.repair {
-		before += m.lost[feature] - m.gained[feature]
+		before += m.lost[key] - m.gained[key]
 	}
-	return read && !m.generic(feature) && max(before, len(carriers)) > match.PhoneNames && before <= match.MostCarriers(feature) &&
+	return read && !m.stopKey(key) && max(before, len(carriers)) > match.PhoneNames && before <= match.BlockLimit(key) &&
 		!(b.repair && b.anyAway(carriers))
 }
 
@@ -116,22 +116,22 @@ func (r *Resolver) Names(ctx context.Context, records []*match.Record) (match.Na
 }
 
 func (v reading) namesOf(ctx context.Context, records []*match.Record) (match.Names, error) {
-	m := newMeetings()
+	m := newCandidateSet()
 	carry, limits := map[uint64]int{}, map[uint64]int{}
 	for _, n := range records {
-		for _, f := range n.Features() {
+		for _, f := range n.BlockingKeys() {
 			if carry[f.Hash]++; f.Identifies() && carry[f.Hash] == 2 {
 				limits[f.Hash] = m.limit(f.Hash)
 			}
 		}
 	}
 	var err error
-	if m.carriers, err = v.carriersOf(ctx, v.ask, limits); err != nil {
+	if m.carriers, err = v.blockOf(ctx, v.ask, limits); err != nil {
 		return nil, err
 	}
 	var all []entity.PUID
 	for f, carriers := range m.carriers {
-		if len(carriers) > match.PhoneNames && !m.generic(f) {
+		if len(carriers) > match.PhoneNames && !m.stopKey(f) {
 			all = append(all, carriers...)
 		}
 	}

@@ -7,8 +7,8 @@ type Outcome string
 
 // The outcomes of a put.
 const (
-	Founded   Outcome = "founded"   // new, and the first record of its entity
-	Joined    Outcome = "joined"    // new, and joined existing records
+	Created   Outcome = "created"   // new, and the first record of its entity
+	Matched   Outcome = "matched"   // new, and joined existing records
 	Updated   Outcome = "updated"   // a new version of an existing record
 	Unchanged Outcome = "unchanged" // the same content is already stored
 	Stale     Outcome = "stale"     // not written: a newer or preferred observation is stored

@@ -161,19 +161,19 @@ func TestP09_ABridgeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A phone number carried by more than H records joins none of them. Decisions about its carriers still
-// count, and when some carriers are deleted it joins the others as before.
+// A phone number carried by more than H records joins none of them. Decisions about its records still
+// count, and when some records are deleted it joins the others as before.
 func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 25))
 	var ops []resolve.Op
-	for i := range resolve.MaxCarriers + 6 {
+	for i := range resolve.MaxBlockSize + 6 {
 		ops = append(ops, resolve.Op{
 			Ref: entity.Ref{Source: "hot", Key: fmt.Sprint(i)}, Observed: time.UnixMilli(1700000000000),
 			Attributes: entity.Attributes{"name": {pick(r, firsts) + " " + pick(r, seconds)}, "phones": {"415-555-9000"}},
 		})
 	}
-	few := ops[:resolve.MaxCarriers-10]
+	few := ops[:resolve.MaxBlockSize-10]
 	in := open(t, t.TempDir(), nil)
 	in.apply(t, few)
 	in.decide(t, rulings(r, few, 12)...)

@@ -30,10 +30,10 @@ type peek struct {
 	round   chan struct{} // closed once the next round has been read
 }
 
-// wanted names the carriers of a feature, up to a limit.
+// wanted names the records of a blocking key, up to a limit.
 type wanted struct {
-	feature uint64
-	limit   int
+	key   uint64
+	limit int
 }
 
 func (r *Resolver) newPeek(batches int) *peek {
@@ -49,20 +49,20 @@ func (r *Resolver) newPeek(batches int) *peek {
 	p.entities = newTable(home, func(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 		return r.entitiesOf(ctx, r.view, anchors)
 	})
-	p.carriers = newTable(func(w wanted) cell.ID { return r.featureCell(w.feature) }, p.readCarriers)
+	p.carriers = newTable(func(w wanted) cell.ID { return r.keyCell(w.key) }, p.readBlocks)
 	return p
 }
 
-func (p *peek) readCarriers(ctx context.Context, asked []wanted) (map[wanted][]entity.PUID, error) {
+func (p *peek) readBlocks(ctx context.Context, asked []wanted) (map[wanted][]entity.PUID, error) {
 	limits := make(map[uint64]int, len(asked))
 	for _, w := range asked {
-		limits[w.feature] = max(limits[w.feature], w.limit)
+		limits[w.key] = max(limits[w.key], w.limit)
 	}
 	b := &batch{Resolver: p.Resolver}
-	found, err := b.carriersOf(ctx, p.view, limits)
+	found, err := b.blockOf(ctx, p.view, limits)
 	carriers := make(map[wanted][]entity.PUID, len(asked))
 	for _, w := range asked {
-		list := found[w.feature]
+		list := found[w.key]
 		carriers[w] = list[:min(len(list), w.limit)]
 	}
 	return carriers, err
@@ -94,14 +94,14 @@ func (p *peek) lookAround(ctx context.Context, puids []entity.PUID) (map[entity.
 	return found, p.around.get(ctx, p, puids, func(q entity.PUID, a around) { found[q] = a })
 }
 
-// carriersOf is batch.carriersOf for a hypothetical batch.
-func (p *peek) carriersOf(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+// blockOf is batch.carriersOf for a hypothetical batch.
+func (p *peek) blockOf(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
 	asked := make([]wanted, 0, len(limits))
 	for f, limit := range limits {
 		asked = append(asked, wanted{f, limit})
 	}
 	found := make(map[uint64][]entity.PUID, len(limits))
-	return found, p.carriers.get(ctx, p, asked, func(w wanted, list []entity.PUID) { found[w.feature] = list })
+	return found, p.carriers.get(ctx, p, asked, func(w wanted, list []entity.PUID) { found[w.key] = list })
 }
 
 // wait returns after the next round of reads. The caller holds p.mu, also when wait returns.

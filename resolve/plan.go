@@ -99,11 +99,11 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 			keys[i] = match.NodeKey(n.Ref)
 			g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
 				if j, ok := index[e.B]; ok && i < j {
-					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
+					linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
 				}
 			})
 		}
-		groups = match.Cluster(keys, linked, func(i, j int, dear bool) match.Score {
+		groups = match.Cluster(keys, linked, func(i, j int, dear bool) match.Weight {
 			return nodes[i].kind.Matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
 		})
 	}

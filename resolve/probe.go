@@ -3,11 +3,8 @@
 package resolve
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/locus-db/locus/cell"
@@ -18,9 +15,9 @@ import (
 
 // Matching are the options of Match.
 type Matching struct {
-	// Top is the maximum number of entities per probe, Least the minimum score of their pairs.
+	// Top is the maximum number of entities per probe, Least the minimum weight of their pairs.
 	Top   int
-	Least match.Score
+	Least match.Weight
 	// Explain adds the match weights to each pair.
 	Explain bool
 }
@@ -39,7 +36,7 @@ type Near struct {
 	// Record is the record of the entity that the probe resembles most.
 	Record  *entity.Record
 	Outcome match.Outcome
-	Score   match.Score
+	Weight  match.Weight
 	Vector  match.Vector
 	// Explanation is set with Matching.Explain; its first side is the probe.
 	Explanation match.Explanation
@@ -61,12 +58,12 @@ type Probed struct {
 	// Matcher is that of the probe's kind, with the name counts of this comparison.
 	Matcher *match.Matcher
 	// Near are the entities that share a blocking key with the probe, the best first: by outcome (same,
-	// unsure, others), then by score, then by the puid of the anchor.
+	// possible, others), then by weight, then by the puid of the anchor.
 	Near []Near
 	// Keys is the number of blocking keys of the probe, without the one that only finds identical records.
 	// Skipped are the kinds of those that are stop keys, each once and ordered.
 	Keys    int
-	Skipped []match.FeatureKind
+	Skipped []match.KeyKind
 	// OnlyStopKeys reports whether the probe has blocking keys and all of them are stop keys.
 	OnlyStopKeys bool
 	// Put is set if Probe.Put is.
@@ -163,243 +160,4 @@ func (r *Resolver) aim(ctx context.Context, probes []Probe, targets []target, re
 			targets[i].cell, targets[i].puid = found.Cell, entity.PUID(found.PUID)
 		}
 	}
-}
-
-// hypothesis is the batch of one probe.
-type hypothesis struct {
-	*batch
-	target target
-}
-
-func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *Probed) error {
-	w, writes, err := h.assume(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := h.post(ctx)
-	if err != nil {
-		return err
-	}
-	if put {
-		if result.Put, err = h.predict(ctx, w, m, writes); err != nil {
-			return err
-		}
-	}
-	return h.near(ctx, w.new, m, opts, result)
-}
-
-// assume adds the record of the probe to the batch, as the first round of a put does. It reports whether a
-// put would write it.
-func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err error) {
-	t := &h.target
-	stored := map[entity.PUID]*node{}
-	if t.puid != 0 {
-		if err := h.load(ctx, stored, []entity.PUID{t.puid}); err != nil {
-			return nil, false, err
-		}
-	}
-	old := stored[t.puid]
-	if old == nil { // a new key, or one whose record was lost with its cell
-		_, hi := h.opts.Cells.Map().PuidRange(t.cell)
-		t.puid = entity.PUID(hi)
-		old = &node{}
-	}
-	op := &h.ops[0]
-	op.Delete = false
-	kind := h.Rules().Kind(op.Kind)
-	if kind == nil {
-		return nil, false, fmt.Errorf("%w: there is no kind %s", errOldRules, op.Kind)
-	}
-	norms := map[int]*match.Record{0: kind.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))}
-	p := &putter{batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t}, norms: norms}
-	if err := p.decide(0, t.puid, old.Record); err != nil {
-		return nil, false, err
-	}
-	switch {
-	case len(p.writes) > 0:
-		w = p.writes[0]
-	case h.results[0].Outcome == Unchanged:
-		w = &write{puid: t.puid, old: p.unchanged[0], new: p.unchanged[0]}
-	default: // the older observation is compared, as if it were the newest
-		rec := *old.Record
-		rec.Attributes, rec.Kind = op.Attributes, kind.Name()
-		w = &write{puid: t.puid, old: old, new: &node{Record: &rec, kind: kind, norm: norms[0]}}
-	}
-	h.writes[w.puid], h.nodes[w.puid] = w, w.new
-	return w, len(p.writes) > 0, nil
-}
-
-// predict returns what the put would do.
-func (h *hypothesis) predict(ctx context.Context, w *write, m *meetings, writes bool) (*Prediction, error) {
-	made := &Prediction{Outcome: h.results[0].Outcome}
-	if !writes {
-		anchors := map[entity.PUID]*node{}
-		err := h.load(ctx, anchors, []entity.PUID{w.old.Anchor})
-		made.Entity = w.old.Birth
-		if n := anchors[w.old.Anchor]; n != nil && !n.Deleted() {
-			made.Entity = n.Birth
-		}
-		return made, err
-	}
-	p, err := h.decideAll(ctx, m, &outcomes{Resolver: h.Resolver, cells: map[cell.ID]*outcome{}})
-	if err != nil {
-		return nil, err
-	}
-	own := p.of[w.puid]
-	if made.Outcome == Founded && own.anchor() != w.puid {
-		made.Outcome = Joined
-	}
-	if made.Entity = own.nodes[0].Birth; made.Entity == unborn {
-		made.Entity = locality.ID{}
-	}
-	for anchor, old := range p.olds {
-		parts := p.parts(old)
-		if len(parts) > 1 {
-			made.Splits = append(made.Splits, old.ID)
-		}
-		if p.byAnchor[anchor] == nil && len(parts) > 0 && parts[0] == own {
-			made.Merges = append(made.Merges, old.ID)
-		}
-	}
-	slices.SortFunc(made.Merges, locality.ID.Compare)
-	slices.SortFunc(made.Splits, locality.ID.Compare)
-	return made, nil
-}
-
-// near compares the probe with all records that share a blocking key with it, and keeps the best pair of each
-// entity.
-func (h *hypothesis) near(ctx context.Context, n *node, m *meetings, opts Matching, result *Probed) error {
-	candidates, err := h.comparable(ctx, n, m, result)
-	if err != nil {
-		return err
-	}
-	if err := h.load(ctx, h.nodes, candidates); err != nil {
-		return err
-	}
-	m.count(n, h.nodes)
-	result.Matcher = m.matcher(n.kind)
-	var pairs []pair
-	for _, p := range candidates {
-		c := h.nodes[p]
-		if !h.meet(n, c, m) {
-			continue
-		}
-		v := result.Matcher.Compare(n.norm, c.norm)
-		if score := result.Matcher.Score(v); score >= opts.Least {
-			pairs = append(pairs, pair{c, v, score, result.Matcher.Decide(v)})
-		}
-	}
-	slices.SortFunc(pairs, pair.compare)
-	var anchors []entity.PUID
-	pairs = slices.DeleteFunc(pairs, func(p pair) bool {
-		if len(anchors) == opts.Top || slices.Contains(anchors, p.with.Anchor) {
-			return true
-		}
-		anchors = append(anchors, p.with.Anchor)
-		return false
-	})
-	entities, err := h.entities(ctx, anchors)
-	if err != nil {
-		return err
-	}
-	for _, p := range pairs {
-		e := entities[p.with.Anchor]
-		if e == nil { // between its put and its resolution
-			e = h.build(&cluster{nodes: []*node{p.with}}).Entity
-		}
-		near := Near{Entity: e, Record: p.with.Record, Outcome: p.outcome, Score: p.score, Vector: p.vector}
-		if opts.Explain {
-			near.Explanation = result.Matcher.Explain(n.norm, p.with.norm, p.vector).Facing(match.NodeKey(n.Ref))
-		}
-		result.Near = append(result.Near, near)
-	}
-	return nil
-}
-
-// comparable returns the records that share a blocking key with the probe which is not a stop key. A put does
-// not compare a follower with them, because its leader was; the probe is compared with all.
-func (h *hypothesis) comparable(ctx context.Context, n *node, m *meetings, result *Probed) ([]entity.PUID, error) {
-	var found []entity.PUID
-	if !leads(n, m.leaders) {
-		found = append(found, m.leaders[n.equal()])
-		limits := map[uint64]int{}
-		for _, f := range posted(n, true) {
-			if _, read := m.carriers[f]; !read && !match.IsEqual(f) {
-				limits[f] = m.limit(f)
-			}
-		}
-		carriers, err := h.carriersOf(ctx, h.view, limits)
-		if err != nil {
-			return nil, err
-		}
-		for f, list := range carriers {
-			m.carriers[f] = list
-		}
-	}
-	keys := n.norm.Features()
-	for _, f := range keys {
-		if m.generic(f.Hash) {
-			result.Skipped = append(result.Skipped, f.Kind)
-			continue
-		}
-		found = append(found, m.carriers[f.Hash]...)
-	}
-	if result.Keys = len(keys); n.equal() != 0 {
-		result.Keys-- // it only finds identical records
-	}
-	result.OnlyStopKeys = result.Keys > 0 && len(result.Skipped) == result.Keys
-	slices.Sort(result.Skipped)
-	result.Skipped = slices.Compact(result.Skipped)
-	return slices.DeleteFunc(unique(found), func(p entity.PUID) bool { return p == n.PUID }), nil
-}
-
-// pair is the comparison of a probe with a record.
-type pair struct {
-	with    *node
-	vector  match.Vector
-	score   match.Score
-	outcome match.Outcome
-}
-
-// compare orders pairs, the best first.
-func (p pair) compare(q pair) int {
-	rank := func(o match.Outcome) int {
-		switch o {
-		case match.Same:
-			return 0
-		case match.Unsure:
-			return 1
-		default:
-			return 2
-		}
-	}
-	return cmp.Or(rank(p.outcome)-rank(q.outcome), cmp.Compare(q.score, p.score), cmp.Compare(p.with.Anchor, q.with.Anchor),
-		cmp.Compare(p.with.PUID, q.with.PUID))
-}
-
-// assumeCarriers reads carriers as they would be once the postings of a hypothetical batch were written.
-func (b *batch) assumeCarriers(ctx context.Context, limits map[uint64]int, m *meetings) error {
-	add, remove := map[uint64][]entity.PUID{}, map[uint64][]entity.PUID{}
-	for p, w := range b.writes {
-		for _, f := range w.add {
-			add[f] = append(add[f], p)
-		}
-		for _, f := range w.remove {
-			remove[f] = append(remove[f], p)
-		}
-	}
-	asked := make(map[uint64]int, len(limits))
-	for f, limit := range limits {
-		asked[f] = limit + len(remove[f]) // as many are left
-	}
-	stored, err := b.carriersOf(ctx, b.view, asked)
-	if err != nil {
-		return err
-	}
-	for f, limit := range limits {
-		list := slices.DeleteFunc(slices.Clone(stored[f]), func(p entity.PUID) bool { return slices.Contains(remove[f], p) })
-		list = unique(append(list, add[f]...))
-		m.carriers[f] = list[:min(len(list), limit)]
-	}
-	return nil
 }

@@ -85,7 +85,7 @@ func TestMatch_SaysWhatPutDoes(t *testing.T) {
 		}
 		in.apply(t, append(undo, redo...))
 	})
-	for _, what := range []string{"founded", "joined", "updated", "unchanged", "stale", "merges", "splits", "skipped", "edges"} {
+	for _, what := range []string{"created", "matched", "updated", "unchanged", "stale", "merges", "splits", "skipped", "edges"} {
 		if seen[what] == 0 && !testing.Short() {
 			t.Errorf("no probe had %s: %v", what, seen)
 		}
@@ -105,7 +105,7 @@ func losesStopKey(t *testing.T, phone string, stays bool) {
 	t.Helper()
 	in := openInOrder(t, nil)
 	var ops []resolve.Op
-	for i := range match.GenericWords + 1 {
+	for i := range match.MaxBlockWords + 1 {
 		ops = append(ops, resolve.Op{Ref: entity.Ref{Source: "crawl", Key: fmt.Sprint(i)}, Attributes: entity.Attributes{
 			"name": {"Zephyr Quill"}, "category": {fmt.Sprint("kind ", i)},
 		}})
@@ -136,7 +136,7 @@ func (in *installation) predicted(t conformance.TB, op resolve.Op, seen map[stri
 	}
 	after := in.entities(t)
 	want := resolve.Prediction{Outcome: put.Outcome, Entity: put.Entity}
-	if put.Outcome == resolve.Founded && put.Version == 1 {
+	if put.Outcome == resolve.Created && put.Version == 1 {
 		want.Entity = locality.ID{} // a new id; a record that was deleted gets its own back
 	}
 	at := map[string]locality.ID{}
@@ -181,7 +181,7 @@ func (in *installation) sameEdges(t conformance.TB, p entity.PUID, ref entity.Re
 	}
 	stored := map[entity.PUID]match.Vector{}
 	for _, e := range edges {
-		if stored[e.B] = e.Vector; e.Score == match.Equal && e.B < e.A {
+		if stored[e.B] = e.Vector; e.Weight == match.Equal && e.B < e.A {
 			return // a follower: only its leader is compared
 		}
 	}
@@ -193,8 +193,8 @@ func (in *installation) sameEdges(t conformance.TB, p entity.PUID, ref entity.Re
 		if there {
 			seen["edges"]++
 		}
-		if i > 0 && found.Near[i-1].Outcome == near.Outcome && found.Near[i-1].Score < near.Score {
-			t.Fatalf("pair %d is better than the one before: %v, %v", i, near.Score, found.Near[i-1].Score)
+		if i > 0 && found.Near[i-1].Outcome == near.Outcome && found.Near[i-1].Weight < near.Weight {
+			t.Fatalf("pair %d is better than the one before: %v, %v", i, near.Weight, found.Near[i-1].Weight)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func described(m *resolve.Probed) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d keys, skipped %v %v, put %+v, %v:", m.Keys, m.Skipped, m.OnlyStopKeys, m.Put, m.Err)
 	for _, n := range m.Near {
-		fmt.Fprintf(&b, " %v %v %v %v %v;", n.Entity.ID, n.Record.Ref, n.Outcome, n.Score, len(n.Explanation.Lines))
+		fmt.Fprintf(&b, " %v %v %v %v %v;", n.Entity.ID, n.Record.Ref, n.Outcome, n.Weight, len(n.Explanation.Lines))
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ func (c *call) leave(reason error) ([]Result, error) {
 	for i, r := range c.known {
 		switch {
 		case r == nil:
-			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", ErrUnknownOutcome, reason.Error())
+			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", ErrCommitUnknown, reason.Error())
 		default:
 			results[i] = *r
 			results[i].Pending = r.Err == nil && r.Outcome != Unchanged && r.Outcome != Stale
@@ -94,7 +94,7 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 // Do writes ops like Resolver.Apply, in a batch shared with concurrent callers. If the context ends first,
 // Do returns at once. Waiting ops are withdrawn, which is an error. Work that has begun continues: results
 // of durable records are Pending, and ops whose outcome is not known have an Err that wraps
-// ErrUnknownOutcome.
+// ErrCommitUnknown.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	c := &call{ops: ops, done: make(chan struct{})}
 	select {

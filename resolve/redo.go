@@ -27,17 +27,17 @@ const (
 	retryShare = 9
 )
 
-// whole reports whether nothing is left undone, as far as this process knows. If so, a batch can trust
-// stored data. Otherwise, and while a kind is being switched (stored data may come from either rules), it
+// clean reports whether nothing is left undone, as far as this process knows. If so, a batch can trust
+// stored data. Otherwise, and while a kind is being migrated (stored data may come from either rules), it
 // must read everything around its records, as a repair does.
-func (r *Resolver) whole() bool {
+func (r *Resolver) clean() bool {
 	return !r.dirty && len(r.blocked) == 0 && !r.unread && r.Rules().former == nil
 }
 
-// mend restores a consistent state of this process after failed work, which may be half written: it drops
+// recover restores a consistent state of this process after failed work, which may be half written: it drops
 // caches, and the lease or the cell map if they caused the error.
-func (r *Resolver) mend(ctx context.Context, err error) error {
-	r.doubt()
+func (r *Resolver) recover(ctx context.Context, err error) error {
+	r.invalidateCaches()
 	switch {
 	case errors.Is(err, lease.ErrLost):
 		if r.lease != nil {
@@ -54,7 +54,7 @@ func (r *Resolver) mend(ctx context.Context, err error) error {
 // however busy it is, because a process that crashed before it asked for its records to be resolved never
 // will.
 func (r *Resolver) due() bool {
-	return r.dirty || (r.lease != nil || !r.whole()) && !r.opts.Now().Before(r.sweep)
+	return r.dirty || (r.lease != nil || !r.clean()) && !r.opts.Now().Before(r.sweep)
 }
 
 // work works off redo entries: first own, which the caller waits for, with the requests of other processes.
@@ -117,7 +117,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 		r.dirty = false
 		now := r.opts.Now()
 		r.sweep = now.Add(sweepEvery)
-		if !r.whole() {
+		if !r.clean() {
 			// Blocked entries must not take all of the time of the others.
 			r.sweep = now.Add(max(retryBlocked, retryShare*now.Sub(began)))
 		}
@@ -250,7 +250,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 	}
 }
 
-// redoTogether repeats the second and third round for entries, as if all of their features were new. Writes
+// redoTogether repeats the second and third round for entries, as if all of their blocking keys were new. Writes
 // that were already done are repeated.
 func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
@@ -265,7 +265,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	}
 	done := map[cell.ID][]Redo{}
 	for _, e := range entries {
-		w := &write{puid: e.PUID, lost: e.Lost}
+		w := &write{puid: e.PUID, lost: e.LostKeys}
 		if n := b.nodes[e.PUID]; n == nil {
 			b.nodes[e.PUID] = gone(e.PUID)
 		} else if n.norm != nil {
@@ -280,17 +280,17 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	if err := b.mirror(ctx, entries); err != nil {
 		return err
 	}
-	m, err := b.post(ctx)
+	m, err := b.candidates(ctx)
 	if err != nil {
 		return err
 	}
 	if err := b.postpone(m, puids); err != nil {
 		return err
 	}
-	if err := b.beat(ctx); err != nil {
+	if err := b.renew(ctx); err != nil {
 		return err
 	}
-	if err := b.resolve(ctx, m); err != nil {
+	if err := b.cluster(ctx, m); err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -327,17 +327,17 @@ func (r *Resolver) isDown(id cell.ID) bool {
 	return r.down[id]
 }
 
-// waits reports whether a feature of a record is in an unavailable cell.
+// waits reports whether a blocking key of a record is in an unavailable cell.
 func (r *Resolver) waits(w *write) bool {
 	if !r.anyDown() {
 		return false
 	}
-	down := func(f uint64) bool { return slices.ContainsFunc(r.featureCells(f), r.isDown) }
+	down := func(f uint64) bool { return slices.ContainsFunc(r.keyCells(f), r.isDown) }
 	if slices.ContainsFunc(w.lost, down) {
 		return true
 	}
 	if w.new != nil {
-		for _, f := range w.new.norm.Features() {
+		for _, f := range w.new.norm.BlockingKeys() {
 			if down(f.Hash) {
 				return true
 			}
@@ -346,8 +346,8 @@ func (r *Resolver) waits(w *write) bool {
 	return false
 }
 
-// postpone removes the entries from the batch that share a feature with a record of an unavailable cell.
-func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
+// postpone removes the entries from the batch that share a blocking key with a record of an unavailable cell.
+func (b *batch) postpone(m *candidateSet, entries []entity.PUID) error {
 	if !b.anyDown() {
 		return nil
 	}
@@ -365,7 +365,7 @@ func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 	return nil
 }
 
-func (b *batch) meetsDown(w *write, m *meetings) bool {
+func (b *batch) meetsDown(w *write, m *candidateSet) bool {
 	return b.anyAway(m.candidates(w.new, w.posted))
 }
 
@@ -385,7 +385,7 @@ func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
 
 func (r *Resolver) clear(ctx context.Context) error {
 	if err := r.takeOut(ctx, maps.Clone(r.cleared)); err != nil {
-		r.doubt()
+		r.invalidateCaches()
 		return err
 	}
 	clear(r.cleared)

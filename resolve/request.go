@@ -22,8 +22,8 @@ import (
 // elsewhere returns once this process has the lease (false) or another process has worked off the redo sets
 // of the cells (true).
 func (r *Resolver) elsewhere(ctx context.Context, cells []cell.ID) (bool, error) {
-	if r.held() {
-		return false, r.hold(ctx, leasePatience)
+	if r.holdsLease() {
+		return false, r.acquireLease(ctx, leasePatience)
 	}
 	number, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), namesOf(cells))
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 		case done:
 			r.usual = (3*r.usual + waited) / 4
 			return true, nil
-		case r.held():
+		case r.holdsLease():
 			return false, r.begin(ctx)
 		}
 		wait = min(max(waited/16, leasePoll), leasePollMost)
@@ -120,7 +120,7 @@ func (r *Resolver) markAll(ctx context.Context) {
 // listen polls in the background for requests of other processes: once, or until the returned function is
 // called if a request arrived recently, so that few requests wait for the next batch.
 func (r *Resolver) listen(ctx context.Context) (heard func()) {
-	if r.lease == nil || !r.held() {
+	if r.lease == nil || !r.holdsLease() {
 		return func() {}
 	}
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -195,7 +195,7 @@ func (r *Resolver) tell(ctx context.Context, number int64) {
 	if number == 0 {
 		return
 	}
-	partly := !r.whole()
+	partly := !r.clean()
 	r.finished.Store(number)
 	ctx = context.WithoutCancel(ctx)
 	r.telling.Go(func() {

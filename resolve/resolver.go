@@ -20,14 +20,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// RulesName identifies the code that makes entities: normalisation, features, scoring, clustering. A
-// backend refuses data whose postings and edges were made by other code. Kinds and packs are data and not
+// RulesName identifies the code that makes entities: normalisation, blocking keys, scoring, clustering. A
+// backend refuses data whose postings and edges were made by other code. Kinds and term-frequency tables are data and not
 // part of it.
 const RulesName = "matcher 6"
 
-// MaxCarriers is H, the maximum block size: a feature carried by more records is generic (a stop key) and
-// yields no candidates. Some features have a lower limit; see match.MostCarriers.
-const MaxCarriers = match.GenericAbove
+// MaxBlockSize is H, the maximum block size: a blocking key carried by more records is a stop key and
+// yields no candidates. Some blocking keys have a lower limit; see match.BlockLimit.
+const MaxBlockSize = match.MaxBlockSize
 
 // Options are the arguments of New. All but Owner, Cache, OnBatch and OnOthers are required.
 type Options struct {
@@ -104,26 +104,26 @@ type Resolver struct {
 	dir   *cell.Directory[Tx]
 	lease *lease.Holder // nil if this process is the only one
 
-	mu      mutex
-	cache   *cache
-	cleared map[cell.ID][]Redo     // finished redo entries not yet removed
-	packs   map[string]*match.Pack // packs named by the rules, by hash
-	known   bool                   // the rules were read and no other lease holder can have changed them
-	idle    time.Time              // end of the last Apply
-	slice   slice                  // number of entries worked off at a time
+	mu           mutex
+	cache        *cache
+	cleared      map[cell.ID][]Redo                // finished redo entries not yet removed
+	terms        map[string]*match.TermFrequencies // term-frequency tables named by the rules, by hash
+	rulesCurrent bool                              // the rules were read and no other lease holder can have changed them
+	idle         time.Time                         // end of the last Apply
+	slice        slice                             // number of entries worked off at a time
 
-	token    int64          // lease token when this process had it last
-	reign    int            // counts takeovers of the lease from another process
-	took     time.Time      // when the lease was acquired
-	pulse    chan struct{}  // closed to stop lease renewal, nil if there is none
-	telling  sync.WaitGroup // goroutines that report finished requests
-	finished atomic.Int64   // number of the last finished request
-	shared   time.Time      // last request of another process
-	usual    time.Duration  // usual time that another process takes for a request
-	seen     lease.Lease    // the lease as last read by watch
-	wait     time.Duration  // interval until the next look at the lease
-	born     time.Time
-	moved    atomic.Int64 // end of the last statement under the lease, as an offset from born
+	token      int64          // lease token when this process had it last
+	reign      int            // counts takeovers of the lease from another process
+	acquiredAt time.Time      // when the lease was acquired
+	pulse      chan struct{}  // closed to stop lease renewal, nil if there is none
+	telling    sync.WaitGroup // goroutines that report finished requests
+	finished   atomic.Int64   // number of the last finished request
+	shared     time.Time      // last request of another process
+	usual      time.Duration  // usual time that another process takes for a request
+	seen       lease.Lease    // the lease as last read by watch
+	wait       time.Duration  // interval until the next look at the lease
+	born       time.Time
+	moved      atomic.Int64 // end of the last statement under the lease, as an offset from born
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
@@ -137,12 +137,12 @@ type Resolver struct {
 	asks   sync.Mutex        // guards the following fields: cells are queried concurrently
 	down   map[cell.ID]bool  // cells that did not answer
 	fenced map[cell.ID]int64 // lowest token that each cell accepts, as far as known
-	// undecided are cells known to have no decisions.
-	undecided map[cell.ID]bool
-	marks     map[cell.ID]changelog.Seq // log positions after this Apply
-	merges    int                       // since the last report
-	splits    int
-	compared  int // candidates compared by the running Apply
+	// possible are cells known to have no decisions.
+	possible map[cell.ID]bool
+	marks    map[cell.ID]changelog.Seq // log positions after this Apply
+	merges   int                       // since the last report
+	splits   int
+	compared int // candidates compared by the running Apply
 }
 
 // mutex is a lock with a context-aware Lock.
@@ -167,9 +167,9 @@ func New(opts Options) (*Resolver, error) {
 	}
 	r := &Resolver{
 		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[Tx](opts.Cells),
-		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
+		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, terms: map[string]*match.TermFrequencies{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		undecided: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
+		possible: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
@@ -212,7 +212,7 @@ func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Resul
 			report.Pending++
 		}
 	}
-	r.yield(ctx, leaseTurn)
+	r.releaseIfContended(ctx, leaseTurn)
 	r.idle = r.opts.Now()
 	if r.opts.OnBatch != nil {
 		r.opts.OnBatch(report)
@@ -243,14 +243,14 @@ func (r *Resolver) Rules() *Rules { return r.rules.Load() }
 
 func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }
 
-func (r *Resolver) featureCell(feature uint64) cell.ID {
-	return r.opts.Cells.Map().Home(cell.Position(feature))
+func (r *Resolver) keyCell(key uint64) cell.ID {
+	return r.opts.Cells.Map().Home(cell.Position(key))
 }
 
-// featureCells returns the cells that may hold postings of a feature, starting with that of the current
+// keyCells returns the cells that may hold postings of a blocking key, starting with that of the current
 // generation, which takes new ones.
-func (r *Resolver) featureCells(feature uint64) []cell.ID {
-	m, at := r.opts.Cells.Map(), cell.Position(feature)
+func (r *Resolver) keyCells(key uint64) []cell.ID {
+	m, at := r.opts.Cells.Map(), cell.Position(key)
 	ids := make([]cell.ID, 0, m.Current()-m.Floor()+1)
 	for g := m.Current(); g >= m.Floor(); g-- {
 		ids = append(ids, m.Key(g, at))
@@ -313,7 +313,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) err
 	c, err := r.open(ctx, id)
 	if err == nil {
 		err = c.Update(ctx, func(tx Tx) error {
-			if err := r.holds(ctx, tx); err != nil {
+			if err := r.checkLease(ctx, tx); err != nil {
 				return err
 			}
 			return fn(tx)

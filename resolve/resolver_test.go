@@ -117,11 +117,11 @@ func TestResolver_SaysWhatBecameOfARecord(t *testing.T) {
 		return in.Apply(t.Context(), []resolve.Op{op})[0]
 	}
 	founded := one(joes)
-	if founded.Outcome != resolve.Founded || founded.Entity.IsZero() || founded.Version != 1 {
+	if founded.Outcome != resolve.Created || founded.Entity.IsZero() || founded.Version != 1 {
 		t.Fatalf("%+v", founded)
 	}
 	joined := one(again)
-	if joined.Outcome != resolve.Joined && joined.Outcome != resolve.Founded {
+	if joined.Outcome != resolve.Matched && joined.Outcome != resolve.Created {
 		t.Fatalf("%+v", joined)
 	}
 	first := one(joes)

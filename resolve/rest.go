@@ -31,18 +31,18 @@ const (
 func (r *Resolver) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
-	if r.lease != nil && !r.held() {
+	if r.lease != nil && !r.holdsLease() {
 		if held, err := r.lease.Try(ctx, r.opts.Cells.Map().Epoch()); err != nil || !held {
 			return err
 		}
 	}
-	if err := r.hold(ctx, 0); err != nil {
+	if err := r.acquireLease(ctx, 0); err != nil {
 		if errors.Is(err, lease.ErrLost) {
 			return nil
 		}
 		return err
 	}
-	r.dirty = r.lease != nil || !r.whole()
+	r.dirty = r.lease != nil || !r.clean()
 	if r.dirty {
 		if err := r.work(ctx, nil, "", forever); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 	switch {
 	case r.lease == nil:
 		return r.restAlone(ctx)
-	case r.held():
+	case r.holdsLease():
 		return r.restHeld(ctx)
 	}
 	return r.watch(ctx)
@@ -74,7 +74,7 @@ func (r *Resolver) restAlone(ctx context.Context) time.Duration {
 		}
 	}
 	_ = r.clear(ctx)
-	if r.whole() {
+	if r.clean() {
 		return 0
 	}
 	return retryBlocked
@@ -82,12 +82,12 @@ func (r *Resolver) restAlone(ctx context.Context) time.Duration {
 
 // rework works off unfinished work for up to restPatience.
 func (r *Resolver) rework(ctx context.Context) error {
-	err := r.hold(ctx, 0)
+	err := r.acquireLease(ctx, 0)
 	if err == nil {
 		err = r.work(ctx, nil, "", restPatience)
 	}
 	if err != nil {
-		_ = r.mend(ctx, err)
+		_ = r.recover(ctx, err)
 	}
 	r.others()
 	return err
@@ -103,11 +103,11 @@ func (r *Resolver) others() {
 func (r *Resolver) restHeld(ctx context.Context) time.Duration {
 	l, _, err := r.lease.Look(ctx)
 	if errors.Is(err, lease.ErrLost) {
-		r.doubt()
+		r.invalidateCaches()
 		return leasePoll
 	}
 	if r.opts.Now().Sub(r.idle) >= idleLease || l.Wanted {
-		r.give(ctx)
+		r.release(ctx)
 		r.wait = watchFirst
 		return leasePoll
 	}
@@ -151,7 +151,7 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 		return leasePoll
 	case r.dirty: // the lease holder has not been asked for some records
 		if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), ""); err == nil {
-			r.dirty = r.held()
+			r.dirty = r.holdsLease()
 		}
 	}
 	if busy {
@@ -167,5 +167,5 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 func (r *Resolver) Leave(ctx context.Context) {
 	r.mu.Lock()
 	defer r.unlock()
-	r.give(ctx)
+	r.release(ctx)
 }

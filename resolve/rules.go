@@ -15,17 +15,17 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Kind is the rules for one kind of thing: a schema with a pack.
+// Kind is the rules for one kind of thing: a schema with a term-frequency table.
 type Kind struct {
 	Matcher *match.Matcher
 	Policy  entity.Policy
-	// Hash identifies the schema and the pack. It is part of the stamp of every entity.
+	// Hash identifies the schema and the term-frequency table. It is part of the stamp of every entity.
 	Hash uint64
 }
 
 func newKind(m *match.Matcher) *Kind {
 	s := m.Schema()
-	name := fmt.Sprintf("kind %s %d %016x, pack %016x", s.Kind, s.Version, s.Hash(), m.Pack().Hash())
+	name := fmt.Sprintf("kind %s %d %016x, term-frequency table %016x", s.Kind, s.Version, s.Hash(), m.TermFrequencies().Hash())
 	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 }
 
@@ -41,48 +41,48 @@ func (k *Kind) Name() string { return k.Matcher.Schema().Kind }
 type Rules struct {
 	// Version is 1 for the first rules of an installation.
 	Version int64
-	// Packs are the stored packs, newest last.
-	Packs []Pack
+	// Term-frequency tables are the stored term-frequency tables, newest last.
+	Terms []Terms
 
-	kinds  map[string]*Kind
-	first  *Kind
-	former *Kind // the kind being switched, before the change
-	change *Change
-	book   *book // the stored form; nil if the rules come from Options
+	kinds       map[string]*Kind
+	first       *Kind
+	former      *Kind // the kind being migrated, before the change
+	change      *Migration
+	storedRules *storedRules // the stored form; nil if the rules come from Options
 }
 
-// Pack describes a stored pack.
-type Pack struct {
+// Term-frequency table describes a stored term-frequency table.
+type Terms struct {
 	Hash string `json:"hash"`
 	// Kind of the counted records, "" if none were counted.
 	Kind string `json:"kind,omitempty"`
-	// Records, Tokens and Chains are the numbers of items counted in the pack; Bytes is its encoded size.
+	// Records, Tokens and Chains are the numbers of items counted in the term-frequency table; Bytes is its encoded size.
 	Records int `json:"records"`
 	Tokens  int `json:"tokens"`
 	Chains  int `json:"chains"`
 	Bytes   int `json:"bytes"`
-	// Since is when the pack was stored.
+	// Since is when the term-frequency table was stored.
 	Since time.Time `json:"since"`
 }
 
-// Change is an unfinished switch of a kind to another schema or pack: its records are being resolved again,
+// Migration is an unfinished migration of a kind to another schema or term-frequency table: its records are being resolved again,
 // cell by cell.
-type Change struct {
+type Migration struct {
 	Kind  string    `json:"kind"`
 	Since time.Time `json:"since"`
 	// Cells is the progress of each cell. A cell that is missing has not started.
-	Cells map[cell.ID]Turn `json:"cells"`
+	Cells map[cell.ID]MigrationProgress `json:"cells"`
 }
 
-// Turn is the progress of a switch in one cell.
-type Turn struct {
+// MigrationProgress is the progress of a migration in one cell.
+type MigrationProgress struct {
 	After   int64 `json:"after,string"` // puid of the last record examined
 	Records int   `json:"records"`      // records resolved again
 	Done    bool  `json:"done,omitempty"`
 }
 
 // Records returns the number of records resolved again.
-func (c *Change) Records() (n int) {
+func (c *Migration) Records() (n int) {
 	for _, t := range c.Cells {
 		n += t.Records
 	}
@@ -90,7 +90,7 @@ func (c *Change) Records() (n int) {
 }
 
 // Done returns the number of finished cells.
-func (c *Change) Done() (n int) {
+func (c *Migration) Done() (n int) {
 	for _, t := range c.Cells {
 		if t.Done {
 			n++
@@ -128,5 +128,5 @@ func (r *Rules) Kinds() []*Kind {
 	return kinds
 }
 
-// Change returns the unfinished switch, nil if there is none.
-func (r *Rules) Change() *Change { return r.change }
+// Change returns the unfinished migration, nil if there is none.
+func (r *Rules) Change() *Migration { return r.change }

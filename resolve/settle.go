@@ -28,7 +28,7 @@ func (r *Resolver) Settle(ctx context.Context, report func(Difference) error) er
 	}
 	// Cached records may be of rows that were lost.
 	r.mu.Lock()
-	r.doubt()
+	r.invalidateCaches()
 	r.unlock()
 	err = r.Check(ctx, Checking{Repair: true, Report: report, Progress: func(p Progress) error {
 		if !p.Done {

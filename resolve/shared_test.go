@@ -258,7 +258,7 @@ func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
 }
 
 // A record that needs an unavailable cell is blocked without contacting that cell again for each record:
-// one with features there, and one that lost some.
+// one with blocking keys there, and one that lost some.
 func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
 	t.Parallel()
 	const n = 80

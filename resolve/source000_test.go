@@ -111,16 +111,16 @@ func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
 	}
 	for _, op := range ops[:4] {
 		r := matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
-		for _, f := range r.Features() {
-			if _, text, _ := r.Feature(f.Hash); f.Kind != match.FeatureToken && f.Kind != match.FeatureTokens && f.Kind != match.FeatureEqual {
-				t.Errorf("postcode %q gives the feature %v %q", op.Attributes["postcode"], f.Kind, text)
+		for _, f := range r.BlockingKeys() {
+			if _, text, _ := r.BlockingKey(f.Hash); f.Kind != match.KeyToken && f.Kind != match.KeyTokens && f.Kind != match.KeyEqual {
+				t.Errorf("postcode %q gives the blocking key %v %q", op.Attributes["postcode"], f.Kind, text)
 			}
 		}
 	}
 }
 
 // Ten thousand records whose postal codes are spellings of null share no candidates through them: no two
-// have a feature in common, although their other features are complete.
+// have a blocking key in common, although their other blocking keys are complete.
 func TestSource000_FourSpellingsOfNothingAreNoCandidates(t *testing.T) {
 	t.Parallel()
 	seen := map[uint64]int{}
@@ -129,12 +129,12 @@ func TestSource000_FourSpellingsOfNothingAreNoCandidates(t *testing.T) {
 			"name": {fmt.Sprintf("q%c%c%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26, 'a'+i/17576)}, "phones": {fmt.Sprintf("415-55%d-%04d", i/10000, i%10000)},
 			"postcode": {[]string{"00000", "null", "NA", "N/A"}[i%4]},
 		})
-		if len(r.Features()) == 0 {
-			t.Fatalf("record %d has no feature at all", i)
+		if len(r.BlockingKeys()) == 0 {
+			t.Fatalf("record %d has no blocking key at all", i)
 		}
-		for _, f := range r.Features() {
+		for _, f := range r.BlockingKeys() {
 			if other, there := seen[f.Hash]; there {
-				_, text, _ := r.Feature(f.Hash)
+				_, text, _ := r.BlockingKey(f.Hash)
 				t.Fatalf("records %d and %d meet through %v %q", other, i, f.Kind, text)
 			}
 			seen[f.Hash] = i

@@ -14,11 +14,11 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Posting maps a feature to a record that carries it. Features are blocking keys: records that share one
-// are compared. A posting is stored in the cell that the feature's hash selects.
+// Posting maps a blocking key to a record that carries it. Blocking keys are blocking keys: records that share one
+// are compared. A posting is stored in the cell that the blocking key's hash selects.
 type Posting struct {
-	Feature uint64
-	PUID    entity.PUID
+	Key  uint64
+	PUID entity.PUID
 }
 
 // Edge is the scored comparison of two records. It is stored twice, once in the home cell of each record; A
@@ -26,7 +26,7 @@ type Posting struct {
 type Edge struct {
 	A, B   entity.PUID
 	Vector match.Vector
-	Score  match.Score
+	Weight match.Weight
 }
 
 // mirror returns the edge as it is stored under the other record.
@@ -44,8 +44,8 @@ type Redo struct {
 	// Decided is the time of the last decision under the record whose consequences may be missing, in
 	// milliseconds since 1970; 0 if there is none.
 	Decided int64
-	// Lost are features that earlier versions of the record carried and this version does not.
-	Lost []uint64
+	// LostKeys are blocking keys that earlier versions of the record carried and this version does not.
+	LostKeys []uint64
 }
 
 // Store stores what resolution derives from the records of one cell, inside one transaction of that cell.
@@ -53,9 +53,9 @@ type Redo struct {
 type Store interface {
 	// Post adds and removes postings. Adding an existing posting or removing a missing one does nothing.
 	Post(ctx context.Context, add, remove []Posting) error
-	// Carriers returns, for each feature, the records that carry it: ordered by puid, at most limits[i] of
+	// Carriers returns, for each blocking key, the records that carry it: ordered by puid, at most limits[i] of
 	// them.
-	Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error)
+	RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error)
 
 	// Edges returns all edges whose A is one of these records, ordered by A, then B.
 	Edges(ctx context.Context, puids []entity.PUID) ([]Edge, error)
@@ -64,13 +64,13 @@ type Store interface {
 	// DeleteEdges removes edges. Missing edges are skipped.
 	DeleteEdges(ctx context.Context, pairs []Pair) error
 
-	// Unsure returns up to limit possible matches: edges with 0 <= Score < match.Threshold that are not
-	// relations. Each pair appears once, with A < B, ordered by descending score, then A, then B, after the
-	// given edge. Edge{Score: match.Threshold} precedes all.
-	Unsure(ctx context.Context, after Edge, limit int) ([]Edge, error)
+	// PossibleMatches returns up to limit possible matches: edges with 0 <= Weight < match.Threshold that are not
+	// relations. Each pair appears once, with A < B, ordered by descending weight, then A, then B, after the
+	// given edge. Edge{Weight: match.Threshold} precedes all.
+	PossibleMatches(ctx context.Context, after Edge, limit int) ([]Edge, error)
 
 	// PutRedo adds records to the redo set and returns the stored entries in order. An existing entry takes
-	// the higher version and the later decision, and keeps its lost features in addition to the new ones,
+	// the higher version and the later decision, and keeps its lost blocking keys in addition to the new ones,
 	// because their postings have not been removed yet.
 	PutRedo(ctx context.Context, entries []Redo) ([]Redo, error)
 	// Redo returns up to limit entries with puids above after, ordered by puid. Start with math.MinInt64.
@@ -82,7 +82,7 @@ type Store interface {
 	RedoDepth(ctx context.Context) (int, error)
 
 	// Definition returns the body stored under a name, nil if there is none. The authority of the cell map
-	// holds the definitions of the installation: its Rules and packs.
+	// holds the definitions of the installation: its Rules and term-frequency tables.
 	Definition(ctx context.Context, name string) ([]byte, error)
 	// PutDefinition stores a non-empty body under its name.
 	PutDefinition(ctx context.Context, name string, body []byte) error

@@ -27,7 +27,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-var matcher = match.New(match.Place(), match.DefaultPack())
+var matcher = match.New(match.Place(), match.DefaultTermFrequencies())
 
 // birth derives the id from the key, so that any order of arrival gives the same ids.
 func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
@@ -220,7 +220,7 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 		return err
 	})
 	for pair, e := range edges {
-		if other, ok := edges[resolve.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Score != e.Score {
+		if other, ok := edges[resolve.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Weight != e.Weight {
 			t.Errorf("edge %+v: under the other record stands %+v", e, other)
 		}
 		a, b := norms[e.A], norms[e.B]
@@ -304,7 +304,7 @@ func seeds(n uint64) uint64 {
 func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
 
 // world invents records of about n things with two to four records each: so few words and numbers that many
-// things resemble each other, a switchboard that more than MaxCarriers share, and a chain that makes a
+// things resemble each other, a switchboard that more than MaxBlockSize share, and a chain that makes a
 // component of more than match.MaxComponent.
 func world(seed uint64, n int) []resolve.Op {
 	r := rand.New(rand.NewPCG(seed, 1))

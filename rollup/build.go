@@ -37,7 +37,7 @@ var errStopped = errors.New("rollup: the generation was taken over or dropped")
 // built, Build stores a failed generation with the reason. progress, if not nil, is called with the number of
 // entities or records counted. A process must not build the same generation twice at once.
 func (f *Follower) Build(ctx context.Context, v Version, progress func(counted int)) error {
-	g := Generation{Number: v.Generation, Definition: v.Definition, State: Filling}
+	g := Generation{Number: v.Generation, Definition: v.Definition, State: Building}
 	t := f.term()
 	there, err := t.begin(ctx, &g)
 	if err == nil && !there {
@@ -59,10 +59,10 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 		if err != nil {
 			return err
 		}
-		if there = slices.ContainsFunc(all, func(h Generation) bool { return h.Number == g.Number && h.State != Filling }); there {
+		if there = slices.ContainsFunc(all, func(h Generation) bool { return h.Number == g.Number && h.State != Building }); there {
 			return nil
 		}
-		if g.Definition.apart() {
+		if g.Definition.external() {
 			if err := f.settle(ctx, tx, g); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (f term) write(ctx context.Context, g Generation, rows []Row) error {
 		write := func() error {
 			return f.filling(ctx, g, func(tx Tx) error { return tx.PutRows(ctx, g.Number, chunk) })
 		}
-		if g.Definition.apart() {
+		if g.Definition.external() {
 			write = func() error { return f.fillDocuments(ctx, g, chunk) }
 		}
 		if err := write(); err != nil {
@@ -163,7 +163,7 @@ func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) erro
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(now, func(h Generation) bool { return h.Number == g.Number && h.State == Filling }) {
+		if !slices.ContainsFunc(now, func(h Generation) bool { return h.Number == g.Number && h.State == Building }) {
 			return errStopped
 		}
 		return fn(tx)

@@ -97,16 +97,16 @@ func (s *stage) build(f *rollup.Follower, v rollup.Version) {
 	}
 }
 
-func (s *stage) yield(from, to int64) (yields bool) {
+func (s *stage) yield(from, to int64) (frozenFor bool) {
 	s.Helper()
-	s.update(func(c *cell) (err error) { yields, err = rollup.Yield(s.Context(), c, from, to); return err })
-	return yields
+	s.update(func(c *cell) (err error) { frozenFor, err = rollup.Freeze(s.Context(), c, from, to); return err })
+	return frozenFor
 }
 
-func (s *stage) promote(to int64) {
+func (s *stage) cutOver(to int64) {
 	s.Helper()
 	s.update(func(c *cell) error {
-		if promoted, err := rollup.Promote(s.Context(), c, "pets", to); !promoted || err != nil {
+		if promoted, err := rollup.CutOver(s.Context(), c, "pets", to); !promoted || err != nil {
 			s.Fatalf("Promote(%d) = %v, %v", to, promoted, err)
 		}
 		return nil
@@ -218,7 +218,7 @@ func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	f := s.follower("a")
 	first := s.define()
 	s.build(f, first)
-	s.promote(first.Generation)
+	s.cutOver(first.Generation)
 	second := s.define()
 	s.build(f, second)
 	third := s.define()
@@ -231,7 +231,7 @@ func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	}
 	s.put("b", "ears", 1)
 	s.step(f)
-	s.promote(third.Generation)
+	s.cutOver(third.Generation)
 	if g, h := s.at.generations[first.Generation], s.at.generations[third.Generation]; g.Watermark > h.Watermark {
 		t.Errorf("the first generation is at %d, the third at %d", g.Watermark, h.Watermark)
 	}
@@ -252,7 +252,7 @@ func TestP05_WhatServedIsNotAheadOfWhatServes(t *testing.T) {
 			t.Fatal("it does not yield")
 		}
 		if v.Generation < 4 {
-			s.promote(v.Generation)
+			s.cutOver(v.Generation)
 		}
 	}
 	s.put("b", "ears", 1)
@@ -263,7 +263,7 @@ func TestP05_WhatServedIsNotAheadOfWhatServes(t *testing.T) {
 			t.Errorf("generation %d, which served, is at %d; what serves is at %d", number, g.Watermark, serves.Watermark)
 		}
 	}
-	s.promote(4)
+	s.cutOver(4)
 	if p := s.step(f); !slices.Equal(p.Left, []int64{1, 2, 3}) {
 		t.Errorf("left are %v", p.Left)
 	}
@@ -279,9 +279,9 @@ func TestP05_AnOldCatalogueBuildsNothing(t *testing.T) {
 	first := s.define()
 	old := s.catalog
 	s.build(a, first)
-	s.promote(first.Generation)
+	s.cutOver(first.Generation)
 	s.build(a, s.define())
-	s.promote(2)
+	s.cutOver(2)
 	if err := a.Erase(t.Context(), first.Generation); err != nil {
 		t.Fatal(err)
 	}

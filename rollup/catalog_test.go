@@ -43,11 +43,11 @@ func TestCatalog(t *testing.T) {
 	define(d, true)
 	define(d, false)
 	says("defined", 0, 1, 1)
-	if ok, err := rollup.Promote(ctx, c, "a", 1); !ok || err != nil {
+	if ok, err := rollup.CutOver(ctx, c, "a", 1); !ok || err != nil {
 		t.Error(ok, err)
 	}
 	says("promoted", 1, 0, 1)
-	if ok, err := rollup.Promote(ctx, c, "a", 1); ok || err != nil {
+	if ok, err := rollup.CutOver(ctx, c, "a", 1); ok || err != nil {
 		t.Error(ok, err)
 	}
 	define(d, false)
@@ -63,7 +63,7 @@ func TestCatalog(t *testing.T) {
 	if r, err := rollup.Rebuild(ctx, c, "a", now); err != nil || r.Next.Generation != 4 || !r.Next.Definition.Equal(d) {
 		t.Errorf("Rebuild = %+v, %v", r, err)
 	}
-	if ok, err := rollup.Promote(ctx, c, "a", 3); ok || err != nil {
+	if ok, err := rollup.CutOver(ctx, c, "a", 3); ok || err != nil {
 		t.Errorf("an abandoned generation serves: %v", err)
 	}
 	if err := rollup.Drop(ctx, c, "a"); err != nil {
@@ -88,19 +88,19 @@ func TestYield(t *testing.T) {
 		return g
 	}
 	for name, c := range map[string]struct {
-		have   []rollup.Generation
-		want   bool
-		yields int64
+		have      []rollup.Generation
+		want      bool
+		frozenFor int64
 	}{
 		"nothing is there":        {nil, false, 0},
-		"the next is being built": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}), generation(2, rollup.Filling, rollup.Generation{Watermark: 9})}, false, 0},
+		"the next is being built": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}), generation(2, rollup.Building, rollup.Generation{Watermark: 9})}, false, 0},
 		"the next failed":         {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}), generation(2, rollup.Failed, rollup.Generation{Watermark: 9})}, false, 0},
 		"the next is behind":      {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
 		"both are there":          {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
-		"again":                   {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9, Yields: 2}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, true, 2},
+		"again":                   {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9, FrozenFor: 2}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, true, 2},
 		"the old one is not here": {[]rollup.Generation{generation(2, rollup.Following, rollup.Generation{})}, true, 0},
 		"the old one failed":      {[]rollup.Generation{generation(1, rollup.Failed, rollup.Generation{Watermark: 5}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
-		"it yields to another":    {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Yields: 3}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
+		"it yields to another":    {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{FrozenFor: 3}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,9 +108,9 @@ func TestYield(t *testing.T) {
 			for _, g := range c.have {
 				cell.generations[g.Number] = g
 			}
-			got, err := rollup.Yield(t.Context(), cell, 1, 2)
-			if got != c.want || err != nil || cell.generations[1].Yields != c.yields {
-				t.Errorf("Yield = %v, %v; the old one yields to %d", got, err, cell.generations[1].Yields)
+			got, err := rollup.Freeze(t.Context(), cell, 1, 2)
+			if got != c.want || err != nil || cell.generations[1].FrozenFor != c.frozenFor {
+				t.Errorf("Yield = %v, %v; the old one yields to %d", got, err, cell.generations[1].FrozenFor)
 			}
 		})
 	}

@@ -181,7 +181,7 @@ func (c *checking) measures() {
 			c.fail(field, "want count, or sum, avg, min, max, top or distinct with an attribute")
 			continue
 		}
-		if c.apart() && m.Func.multiset() {
+		if c.external() && m.Func.multiset() {
 			c.fail(field, "%s keeps every value by itself; a group in MongoDB is one document of counts, sums and averages: leave store: mongodb out, or the measure", m.Func)
 		}
 		if m.Func == Count && m.Attribute != "" {

@@ -44,8 +44,8 @@ const (
 	InMongoDB Place = "mongodb" // in documents, see Documents: count, sum and avg only
 )
 
-// apart reports whether the groups are kept in documents.
-func (d *Definition) apart() bool { return d.Store != InCell }
+// external reports whether the groups are kept in documents.
+func (d *Definition) external() bool { return d.Store != InCell }
 
 // Over selects what a rollup counts.
 type Over string

@@ -18,15 +18,15 @@ import (
 type Documents interface {
 	// Home returns an ID of the database that is unique and changes when the database is emptied, so that groups
 	// are not looked up in a database that never had them.
-	Home() string
+	StoreID() string
 	// Documents returns the document of each key; the Key is nil if there is none.
-	Documents(ctx context.Context, s Space, keys [][]byte) ([]Document, error)
+	Documents(ctx context.Context, s Namespace, keys [][]byte) ([]Document, error)
 	// Scan returns at most limit documents, empty ones included, in byte order of their keys, after the given
 	// key; nil starts at the beginning.
-	Scan(ctx context.Context, s Space, after []byte, limit int) ([]Document, error)
+	Scan(ctx context.Context, s Namespace, after []byte, limit int) ([]Document, error)
 	// Swap writes each document atomically if it is unchanged. It reports which were written or already have the
 	// requested content. A document that changed, or that exists although it was to be new, is not an error.
-	Swap(ctx context.Context, s Space, swaps []Swap) (done []bool, err error)
+	Swap(ctx context.Context, s Namespace, swaps []Swap) (done []bool, err error)
 	// Drop deletes at most limit documents of a generation, of every Fill, and returns how many.
 	Drop(ctx context.Context, generation int64, limit int) (int, error)
 }
@@ -38,9 +38,9 @@ type Document struct {
 	Watermark changelog.Seq
 }
 
-// Space identifies a set of documents. Each build of a generation has its own Fill number, so that no reader sees
+// Namespace identifies a set of documents. Each build of a generation has its own Fill number, so that no reader sees
 // documents still being written by a paused build that resumes late.
-type Space struct{ Generation, Fill int64 }
+type Namespace struct{ Generation, BuildID int64 }
 
 // Swap writes a document in place of the one with watermark Was or, if Is is false, creates it.
 type Swap struct {
@@ -49,15 +49,15 @@ type Swap struct {
 	Was changelog.Seq
 }
 
-// space returns the space of the generation's documents.
-func (g *Generation) space() Space { return Space{g.Number, g.Fill} }
+// namespace returns the space of the generation's documents.
+func (g *Generation) namespace() Namespace { return Namespace{g.Number, g.BuildID} }
 
 // documents returns the documents of a generation, or ErrNoDocuments if this process does not have them.
 func (db Database) documents(g *Generation) (Documents, error) {
 	switch {
 	case db.Documents == nil:
 		return nil, fmt.Errorf("%w: rollup %s has them in MongoDB: start it with --mongodb", ErrNoDocuments, g.Definition.Name)
-	case db.Documents.Home() != g.Home:
+	case db.Documents.StoreID() != g.StoreID:
 		return nil, fmt.Errorf("%w: rollup %s has them in another MongoDB database than the one that it was given: give it that one, or rebuild the rollup",
 			ErrNoDocuments, g.Definition.Name)
 	}
@@ -70,7 +70,7 @@ func generations(ctx context.Context, tx Tx) ([]Generation, error) {
 	all, err := tx.Generations(ctx)
 	for i := range all {
 		g := &all[i]
-		if !g.Definition.apart() || !g.readable() || g.Watermark == unbuilt {
+		if !g.Definition.external() || !g.readable() || g.Watermark == unbuilt {
 			continue
 		}
 		history, err := tx.History(ctx)
@@ -78,7 +78,7 @@ func generations(ctx context.Context, tx Tx) ([]Generation, error) {
 			return nil, err
 		}
 		if g.History != history {
-			g.State = Filling
+			g.State = Building
 		}
 	}
 	return all, err

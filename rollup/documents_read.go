@@ -47,7 +47,7 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 	var docs []moved
 	for end := begin; ; {
 		var next []moved
-		if next, end, err = scan(ctx, from, s.space(), end, q.Limit); err != nil {
+		if next, end, err = scan(ctx, from, s.namespace(), end, q.Limit); err != nil {
 			return nil, fmt.Errorf("rollup %s: read documents: %w", s.Definition.Name, err)
 		}
 		docs = append(docs, next...)
@@ -73,7 +73,7 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 // readKeys reads the groups that a Query names.
 func (db Database) readKeys(ctx context.Context, from Documents, s *Standing, q Query) (*Part, error) {
 	keys := rowKeys(q.Keys)
-	docs, err := from.Documents(ctx, s.space(), keys)
+	docs, err := from.Documents(ctx, s.namespace(), keys)
 	if err != nil {
 		return nil, fmt.Errorf("rollup %s: read documents: %w", s.Definition.Name, err)
 	}
@@ -101,7 +101,7 @@ func rowKeys(groups [][]string) [][]byte {
 
 // scan reads documents after a key until it has more groups than limit; 0 is no limit. end is the last key read,
 // nil if no more follow.
-func scan(ctx context.Context, from Documents, s Space, after []byte, limit int) (docs []moved, end []byte, err error) {
+func scan(ctx context.Context, from Documents, s Namespace, after []byte, limit int) (docs []moved, end []byte, err error) {
 	size := scanned
 	if limit > 0 {
 		size = min(size, limit+1)
@@ -127,7 +127,7 @@ func scan(ctx context.Context, from Documents, s Space, after []byte, limit int)
 
 // tail is the log after the first read, as the second one saw it.
 type tail struct {
-	*forward
+	*catchUp
 	standing *Standing // at the end of the log
 }
 
@@ -147,12 +147,12 @@ func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
 	}
 	changes, to, err := now.log(ctx, tx, s.Watermark)
 	switch {
-	case errors.Is(err, changelog.ErrTrimmed), now.Fill != s.Fill, now.History != s.History:
+	case errors.Is(err, changelog.ErrTrimmed), now.BuildID != s.BuildID, now.History != s.History:
 		return nil, errMeanwhile
 	case err != nil:
 		return nil, err
 	}
-	fw := newForward(&now.Definition, changes, to)
+	fw := newCatchUp(&now.Definition, changes, to)
 	if now.Watermark = fw.to; len(fw.changes) > 0 {
 		now.At = fw.changes[len(fw.changes)-1].Time
 	}
@@ -171,7 +171,7 @@ func (t *tail) between(begin, end []byte) [][]byte {
 func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes []changelog.Change, to changelog.Seq, err error) {
 	last, limit := s.Last, pending
 	if s.still() {
-		last = s.Until
+		last = s.FrozenAt
 	}
 	s.Oldest = time.Time{}
 	for to = last; ; {
@@ -198,7 +198,7 @@ func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes 
 }
 
 // still reports whether the generation no longer advances.
-func (g *Generation) still() bool { return g.Yields != 0 || g.State == Failed }
+func (g *Generation) still() bool { return g.FrozenFor != 0 || g.State == Failed }
 
 // rows returns the rows of the groups at the end of the log.
 func (t *tail) rows(docs []moved) ([]Row, error) {

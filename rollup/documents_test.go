@@ -110,7 +110,7 @@ func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	f := s.follower("a")
 	first := s.define(rollup.InMongoDB)
 	s.build(f, first)
-	s.promote(first.Generation)
+	s.cutOver(first.Generation)
 	second := s.define(rollup.InCell)
 	s.build(f, second)
 	s.put("a", "wings", 3)
@@ -125,13 +125,13 @@ func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	if !s.yield(first.Generation, second.Generation) {
 		t.Error("the second generation does not take the place of the first one")
 	}
-	s.promote(second.Generation)
+	s.cutOver(second.Generation)
 	s.wantRead(second.Generation, 4, "ears=2 wings=2")
 	s.wantRead(first.Generation, 3, "ears=2 wings=1")
 	if err := f.Erase(t.Context(), first.Generation); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := s.docs.Scan(t.Context(), rollup.Space{}, nil, 9); len(left) > 0 || len(s.at.generations) != 1 {
+	if left, _ := s.docs.Scan(t.Context(), rollup.Namespace{}, nil, 9); len(left) > 0 || len(s.at.generations) != 1 {
 		t.Errorf("left are %v, %v", left, s.at.generations)
 	}
 }
@@ -144,7 +144,7 @@ func TestDocuments_GoOn(t *testing.T) {
 	f := s.follower("a")
 	first := s.define(rollup.InMongoDB)
 	s.build(f, first)
-	s.promote(first.Generation)
+	s.cutOver(first.Generation)
 	second := s.define(rollup.InMongoDB)
 	s.build(f, second)
 	s.yield(first.Generation, second.Generation)
@@ -155,7 +155,7 @@ func TestDocuments_GoOn(t *testing.T) {
 		s.now = s.now.Add(1)
 	}
 	s.wantRead(first.Generation, 3, "ears=2 wings=1")
-	if g := s.at.generations[first.Generation]; g.Watermark != 3 || g.Yields != 0 || g.Until != 0 {
+	if g := s.at.generations[first.Generation]; g.Watermark != 3 || g.FrozenFor != 0 || g.FrozenAt != 0 {
 		t.Errorf("generation %d, before %d, is %+v", first.Generation, third.Generation, g)
 	}
 }
@@ -168,7 +168,7 @@ func TestDocuments_AProcessWithoutThem(t *testing.T) {
 	f := s.follower("a")
 	v := s.define(rollup.InMongoDB)
 	s.build(f, v)
-	s.promote(v.Generation)
+	s.cutOver(v.Generation)
 	other := definitions(`{ rollup: beside, kind: animal, group: city }`)[0]
 	apart := definitions(`{ rollup: apart, kind: animal, group: city, store: mongodb }`)[0]
 	var versions []rollup.Version
@@ -227,7 +227,7 @@ func TestDocuments_AProcessWithoutThem(t *testing.T) {
 // elsewhere is another document database.
 type elsewhere struct{ shelf }
 
-func (elsewhere) Home() string { return "elsewhere" }
+func (elsewhere) StoreID() string { return "elsewhere" }
 
 // A restored cell has documents of a lost history: they are rebuilt.
 func TestP04_DocumentsOfALostHistory(t *testing.T) {
@@ -237,7 +237,7 @@ func TestP04_DocumentsOfALostHistory(t *testing.T) {
 	f := s.follower("a")
 	v := s.define(rollup.InMongoDB)
 	s.build(f, v)
-	s.promote(v.Generation)
+	s.cutOver(v.Generation)
 	backup := s.at
 	s.put("a", "wings", 1, 3)
 	s.step(f)
@@ -291,7 +291,7 @@ func TestDocuments_AGenerationThatFails(t *testing.T) {
 	if g := s.at.generations[1]; g.State != rollup.Failed || !strings.Contains(g.Reason, "5 values of at") || fmt.Sprint(s.docs) != before {
 		t.Errorf("the generation is %+v, documents %v", g, s.docs)
 	}
-	last := s.at.generations[1].Until
+	last := s.at.generations[1].FrozenAt
 	weigh(10_004, "fur", "6")
 	for _, c := range []struct{ group, want string }{{"wings", "7"}, {"fur", "5"}, {"ears", "10"}} {
 		part, err := s.database().Read(context.Background(), rollup.Query{Generation: 1, Keys: [][]string{{c.group}}}, nil)
@@ -383,7 +383,7 @@ type hooked struct {
 	before *func()
 }
 
-func (h hooked) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+func (h hooked) Swap(ctx context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
 	if do := *h.before; do != nil {
 		*h.before = nil
 		do()

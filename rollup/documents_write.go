@@ -32,7 +32,7 @@ func (f *Follower) reachable(p *Progress, b *batch) {
 		return
 	}
 	leave := func(g *Generation) bool {
-		if !g.Definition.apart() {
+		if !g.Definition.external() {
 			return false
 		}
 		_, b.apart = f.opts.Database.documents(g)
@@ -75,7 +75,7 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 		return err
 	}
 	read := func(keys [][]byte) ([]moved, error) {
-		docs, err := in.Documents(ctx, w.from.space(), keys)
+		docs, err := in.Documents(ctx, w.from.namespace(), keys)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (w *work) write(ctx context.Context, in Documents, docs []moved) ([]moved, 
 	for i, d := range docs {
 		swaps[i] = Swap{Document: Document{Key: d.Key, Body: d.next, Watermark: w.to}, Is: d.is, Was: d.Watermark}
 	}
-	done, err := in.Swap(ctx, w.from.space(), swaps)
+	done, err := in.Swap(ctx, w.from.namespace(), swaps)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func keysOf(docs []moved) [][]byte {
 // of the watermark and stay at the current end of the log.
 func (f *Follower) failApart(ctx context.Context, b *batch) error {
 	for _, w := range b.works {
-		if w.err == nil || !w.from.Definition.apart() {
+		if w.err == nil || !w.from.Definition.external() {
 			continue
 		}
 		if err := f.term().exclusive(ctx, func(tx Tx) error {
@@ -158,8 +158,8 @@ func (f *Follower) failApart(ctx context.Context, b *batch) error {
 				return err
 			}
 			for _, g := range now {
-				if g.Number == w.from.Number && g.State == Following && g.Watermark == w.from.Watermark && g.Yields == w.from.Yields {
-					g.State, g.Until, g.Reason = Failed, bounds.Last, fmt.Sprintf("after change %d: %v", g.Watermark, w.err)
+				if g.Number == w.from.Number && g.State == Following && g.Watermark == w.from.Watermark && g.FrozenFor == w.from.FrozenFor {
+					g.State, g.FrozenAt, g.Reason = Failed, bounds.Last, fmt.Sprintf("after change %d: %v", g.Watermark, w.err)
 					return tx.PutGeneration(ctx, g)
 				}
 			}
@@ -177,8 +177,8 @@ func (f term) settle(ctx context.Context, tx Tx, g *Generation) error {
 		_, err := f.opts.Database.documents(g)
 		return err
 	}
-	g.Home = f.opts.Database.Documents.Home()
-	g.Fill = rand.Int64() //nolint:gosec // no secret: it is only to differ
+	g.StoreID = f.opts.Database.Documents.StoreID()
+	g.BuildID = rand.Int64() //nolint:gosec // no secret: it is only to differ
 	var err error
 	g.History, err = tx.History(ctx)
 	return err
@@ -194,7 +194,7 @@ func (f term) fillDocuments(ctx context.Context, g Generation, rows []Row) error
 	for i, r := range rows {
 		swaps[i] = Swap{Document: Document{Key: r.Key, Body: r.Body, Watermark: g.Watermark}}
 	}
-	done, err := in.Swap(ctx, g.space(), swaps)
+	done, err := in.Swap(ctx, g.namespace(), swaps)
 	if err == nil && slices.Contains(done, false) {
 		err = errElsewhere
 	}

@@ -37,7 +37,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 	if err == nil {
 		err = f.dropRows(ctx, number)
 	}
-	if err == nil && apart.Definition.apart() {
+	if err == nil && apart.Definition.external() {
 		err = f.dropDocuments(ctx, &apart)
 	}
 	if err == nil {

@@ -177,7 +177,7 @@ type work struct {
 	err   error // why the generation cannot continue
 
 	// For groups in documents:
-	forward *forward
+	forward *catchUp
 	groups  int64 // net number of groups added
 }
 
@@ -189,7 +189,7 @@ type logged struct {
 
 // part returns the range of the log to apply to a generation next.
 func (f *Follower) part(g *Generation) logged {
-	if g.Definition.apart() {
+	if g.Definition.external() {
 		return logged{g.Watermark, pending}
 	}
 	return logged{g.Watermark, f.opts.Batch}
@@ -231,7 +231,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		changes := logs[part]
 		switch {
 		case len(changes) == 0 || !follows(g, versions, highest):
-		case g.Yields != 0 && g.Definition.apart():
+		case g.FrozenFor != 0 && g.Definition.external():
 			// Readers stay at the frozen position until they see that the generation continues, and so do its
 			// documents.
 			b.works = append(b.works, work{from: g, to: g.Watermark, at: g.At})
@@ -259,21 +259,21 @@ func (b *batch) read() (applied int, more bool, apart error) {
 // one.
 func follows(g Generation, versions map[int64]Version, highest int64) bool {
 	_, wanted := versions[g.Number]
-	_, coming := versions[g.Yields]
+	_, coming := versions[g.FrozenFor]
 	switch {
 	case g.State != Following, !wanted && g.Number <= highest:
 		return false
-	case g.Yields == 0:
+	case g.FrozenFor == 0:
 		return true
 	}
-	return !coming && g.Yields <= highest
+	return !coming && g.FrozenFor <= highest
 }
 
 func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	last := changes[len(changes)-1]
 	w := work{from: g, to: last.Seq, at: last.Time, read: len(changes)}
-	if g.Definition.apart() {
-		w.forward = newForward(&g.Definition, changes, last.Seq)
+	if g.Definition.external() {
+		w.forward = newCatchUp(&g.Definition, changes, last.Seq)
 		return w
 	}
 	w.delta = newDelta(&g.Definition)
@@ -296,10 +296,10 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 			continue
 		}
 		g := now[i]
-		if g.State != Following || g.Watermark != w.from.Watermark || g.Yields != w.from.Yields {
+		if g.State != Following || g.Watermark != w.from.Watermark || g.FrozenFor != w.from.FrozenFor {
 			continue // another process was faster
 		}
-		if w.err != nil && g.Definition.apart() {
+		if w.err != nil && g.Definition.external() {
 			continue // see failApart
 		}
 		if err := f.apply(ctx, tx, g, w); err != nil {
@@ -311,8 +311,8 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 
 // apply advances one generation. One that cannot continue stays at its watermark with the reason.
 func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error {
-	if g.Definition.apart() {
-		g.Watermark, g.At, g.Yields, g.Until = w.to, w.at, 0, 0
+	if g.Definition.external() {
+		g.Watermark, g.At, g.FrozenFor, g.FrozenAt = w.to, w.at, 0, 0
 		g.Groups += w.groups
 		return tx.PutGeneration(ctx, g)
 	}
@@ -329,7 +329,7 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 			err = g.Definition.boundedRows(rows)
 		}
 		if err == nil {
-			g.Watermark, g.At, g.Yields = w.to, w.at, 0
+			g.Watermark, g.At, g.FrozenFor = w.to, w.at, 0
 			return errors.Join(tx.PutRows(ctx, g.Number, rows), tx.PutGeneration(ctx, g))
 		}
 		w.err, g.Groups = err, g.Groups-groups

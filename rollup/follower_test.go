@@ -35,7 +35,7 @@ func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
 	first := s.define()
 	f := s.follower("a")
 	s.build(f, first)
-	s.promote(first.Generation)
+	s.cutOver(first.Generation)
 	s.step(f)
 	s.put("b", "wings", 2)
 	next := s.define()

@@ -10,19 +10,19 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// forward advances documents to the end of a list of changes: it adds to each the changes after its own
+// catchUp advances documents to the end of a list of changes: it adds to each the changes after its own
 // watermark. The changes begin at the generation's watermark. A document with an older watermark was not touched
 // in between, or it would have been written.
-type forward struct {
+type catchUp struct {
 	*Definition
 	changes []changelog.Change // in order
 	to      changelog.Seq      // their end
 	total   *delta             // of all changes
 }
 
-// newForward adds up changes.
-func newForward(d *Definition, changes []changelog.Change, to changelog.Seq) *forward {
-	fw := &forward{Definition: d, changes: changes, to: to, total: newDelta(d)}
+// newCatchUp adds up changes.
+func newCatchUp(d *Definition, changes []changelog.Change, to changelog.Seq) *catchUp {
+	fw := &catchUp{Definition: d, changes: changes, to: to, total: newDelta(d)}
 	for i := range changes {
 		fw.total.change(&changes[i])
 	}
@@ -30,7 +30,7 @@ func newForward(d *Definition, changes []changelog.Change, to changelog.Seq) *fo
 }
 
 // keys returns the keys of all groups that the changes touch, sorted.
-func (fw *forward) keys() [][]byte { return fw.total.keys() }
+func (fw *catchUp) keys() [][]byte { return fw.total.keys() }
 
 // moved is a document as read and its new body at the end of the changes.
 type moved struct {
@@ -68,7 +68,7 @@ func (g *group) clone() group {
 }
 
 // apply computes the documents at the end of the changes. None may be beyond it.
-func (fw *forward) apply(docs []moved) {
+func (fw *catchUp) apply(docs []moved) {
 	late := fw.late(docs)
 	for i := range docs {
 		d := &docs[i]
@@ -91,7 +91,7 @@ func (fw *forward) apply(docs []moved) {
 }
 
 // late returns, for each document that already contains some of the changes, the sum of the remaining ones.
-func (fw *forward) late(docs []moved) map[int]group {
+func (fw *catchUp) late(docs []moved) map[int]group {
 	var ahead []int
 	for i, d := range docs {
 		if d.is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq {

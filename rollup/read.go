@@ -137,7 +137,7 @@ func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Par
 	var s *Standing
 	look := func(tx Tx) (err error) {
 		p = nil
-		if s, err = whole(ctx, tx, q.Generation); err == nil && !s.Definition.apart() {
+		if s, err = whole(ctx, tx, q.Generation); err == nil && !s.Definition.external() {
 			p, err = readRows(ctx, tx, s, q)
 		}
 		if err == nil && also != nil {
@@ -182,7 +182,7 @@ func whole(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
 }
 
 func readRows(ctx context.Context, tx Tx, s *Standing, q Query) (*Part, error) {
-	if s.Definition.apart() {
+	if s.Definition.external() {
 		return nil, fmt.Errorf("%w, but in no snapshot of the cell", ErrNoDocuments)
 	}
 	p := &Part{Standing: s, plain: q.Plain}

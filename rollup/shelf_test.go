@@ -11,11 +11,11 @@ import (
 )
 
 // shelf keeps documents in memory.
-type shelf map[rollup.Space]map[string]rollup.Document
+type shelf map[rollup.Namespace]map[string]rollup.Document
 
-func (s shelf) Home() string { return "shelf" }
+func (s shelf) StoreID() string { return "shelf" }
 
-func (s shelf) Documents(_ context.Context, in rollup.Space, keys [][]byte) ([]rollup.Document, error) {
+func (s shelf) Documents(_ context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
 	docs := make([]rollup.Document, len(keys))
 	for i, key := range keys {
 		docs[i] = s[in][string(key)]
@@ -23,7 +23,7 @@ func (s shelf) Documents(_ context.Context, in rollup.Space, keys [][]byte) ([]r
 	return docs, nil
 }
 
-func (s shelf) Scan(_ context.Context, in rollup.Space, after []byte, limit int) (docs []rollup.Document, _ error) {
+func (s shelf) Scan(_ context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, _ error) {
 	for _, key := range slices.Sorted(maps.Keys(s[in])) {
 		if len(docs) < limit && (after == nil || key > string(after)) {
 			docs = append(docs, s[in][key])
@@ -32,7 +32,7 @@ func (s shelf) Scan(_ context.Context, in rollup.Space, after []byte, limit int)
 	return docs, nil
 }
 
-func (s shelf) Swap(_ context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+func (s shelf) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
 	done := make([]bool, len(swaps))
 	for i, swap := range swaps {
 		done[i] = s.swap(in, swap)
@@ -40,7 +40,7 @@ func (s shelf) Swap(_ context.Context, in rollup.Space, swaps []rollup.Swap) ([]
 	return done, nil
 }
 
-func (s shelf) swap(in rollup.Space, swap rollup.Swap) bool {
+func (s shelf) swap(in rollup.Namespace, swap rollup.Swap) bool {
 	if s[in] == nil {
 		s[in] = map[string]rollup.Document{}
 	}
@@ -59,7 +59,7 @@ func (c *cell) stored(generation int64) map[string][]byte {
 		return c.rows[generation]
 	}
 	bodies := map[string][]byte{}
-	for key, doc := range c.docs[rollup.Space{Generation: generation, Fill: g.Fill}] {
+	for key, doc := range c.docs[rollup.Namespace{Generation: generation, BuildID: g.BuildID}] {
 		if len(doc.Body) > 0 {
 			bodies[key] = doc.Body
 		}

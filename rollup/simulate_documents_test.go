@@ -23,7 +23,7 @@ type simDocuments struct {
 
 // flying are writes that were sent by a task that no longer waits for them.
 type flying struct {
-	in    rollup.Space
+	in    rollup.Namespace
 	swaps []rollup.Swap
 }
 
@@ -40,7 +40,7 @@ func (s simDocuments) ask() error {
 	return nil
 }
 
-func (s simDocuments) Documents(ctx context.Context, in rollup.Space, keys [][]byte) (docs []rollup.Document, err error) {
+func (s simDocuments) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) (docs []rollup.Document, err error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s simDocuments) Documents(ctx context.Context, in rollup.Space, keys [][]b
 	return docs, nil
 }
 
-func (s simDocuments) Scan(ctx context.Context, in rollup.Space, after []byte, limit int) (docs []rollup.Document, err error) {
+func (s simDocuments) Scan(ctx context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, err error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s simDocuments) Scan(ctx context.Context, in rollup.Space, after []byte, l
 	return docs, nil
 }
 
-func (s simDocuments) Swap(_ context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+func (s simDocuments) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -99,9 +99,9 @@ func (s simDocuments) Swap(_ context.Context, in rollup.Space, swaps []rollup.Sw
 }
 
 // write writes one document and checks the result.
-func (s simDocuments) write(in rollup.Space, swap rollup.Swap) bool {
+func (s simDocuments) write(in rollup.Namespace, swap rollup.Swap) bool {
 	done := s.swap(in, swap)
-	if g, ok := s.w.at.generations[in.Generation]; ok && g.Fill == in.Fill && g.State == rollup.Following {
+	if g, ok := s.w.at.generations[in.Generation]; ok && g.BuildID == in.BuildID && g.State == rollup.Following {
 		s.w.check(g)
 	}
 	return done

@@ -182,7 +182,7 @@ func (w *simWorld) rests() error {
 			return fmt.Errorf("generation %d is left", number)
 		}
 		if next := w.at.rollups[g.Definition.Name].Next; g.State == rollup.Following && g.Watermark < w.lastChange() &&
-			(next == nil || g.Yields != next.Generation) {
+			(next == nil || g.FrozenFor != next.Generation) {
 			return fmt.Errorf("generation %d is at %d of %d", number, g.Watermark, w.at.bounds.Last)
 		}
 	}
@@ -449,7 +449,7 @@ func (w *simWorld) image(rng *rand.Rand, of rollup.Over) *changelog.Image {
 		"tags": tags, "city": cities, "weight": pick(rng.IntN(3), weights...),
 	}}
 	if of == rollup.Records {
-		im.Outcome = pick(1, changelog.Founded, changelog.Joined)[0]
+		im.Outcome = pick(1, changelog.OutcomeCreated, changelog.OutcomeMatched)[0]
 	}
 	return im
 }

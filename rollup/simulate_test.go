@@ -113,11 +113,11 @@ func (tx *simTx) PutGeneration(ctx context.Context, g rollup.Generation) error {
 	tx.touched[g.Number] = true
 	old, ok := tx.generations[g.Number]
 	switch counts := tx.w.counts; {
-	case ok && old.State == rollup.Filling && g.State == rollup.Filling:
+	case ok && old.State == rollup.Building && g.State == rollup.Building:
 		counts[sawBuildAgain]++
 	case g.State == rollup.Failed:
 		counts[sawFailed]++
-	case old.Yields != 0 && g.Yields == 0 && g.State == rollup.Following:
+	case old.FrozenFor != 0 && g.FrozenFor == 0 && g.State == rollup.Following:
 		counts[sawResumed]++
 	case g.State == rollup.Following && g.Watermark > old.Watermark && !tx.w.ends[g.Watermark]:
 		counts[sawSplit]++
@@ -191,7 +191,7 @@ func (w *simWorld) update(_ context.Context, fn func(rollup.Tx) error) error {
 
 func sameGenerations(a, b map[int64]rollup.Generation) bool {
 	return maps.EqualFunc(a, b, func(g, h rollup.Generation) bool {
-		return g.State == h.State && g.Watermark == h.Watermark && g.Yields == h.Yields
+		return g.State == h.State && g.Watermark == h.Watermark && g.FrozenFor == h.FrozenFor
 	})
 }
 
@@ -411,7 +411,7 @@ func (p *simProcess) swap(ctx context.Context) {
 		}
 		ready := false
 		if err := p.w.update(ctx, func(tx rollup.Tx) (err error) {
-			ready, err = rollup.Yield(ctx, tx, from, to)
+			ready, err = rollup.Freeze(ctx, tx, from, to)
 			return err
 		}); err != nil {
 			return
@@ -421,7 +421,7 @@ func (p *simProcess) swap(ctx context.Context) {
 		}
 		if ready {
 			_ = p.w.update(ctx, func(tx rollup.Tx) error {
-				promoted, err := rollup.Promote(ctx, tx, r.Name, to)
+				promoted, err := rollup.CutOver(ctx, tx, r.Name, to)
 				if promoted && err == nil {
 					p.w.counts[sawSwapped]++
 				}

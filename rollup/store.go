@@ -83,15 +83,15 @@ type Generation struct {
 	At time.Time `json:"at"`
 	// Groups is the number of groups.
 	Groups int64 `json:"groups"`
-	// Yields is the generation for which this one is frozen, so that readers that switch to it do not go back in
+	// FrozenFor is the generation for which this one is frozen, so that readers that switch to it do not go back in
 	// time; 0 if it is not frozen.
-	Yields int64 `json:"yields,omitempty"`
+	FrozenFor int64 `json:"frozen_for,omitempty"`
 	// For groups in documents: Fill is the number of the build that filled them, Home the database, History the
 	// cell history that they belong to (see Tx). Readers of a frozen generation read at Until.
-	Fill    int64         `json:"fill,omitempty,string"`
-	Home    string        `json:"home,omitempty"`
-	History int64         `json:"history,omitempty"`
-	Until   changelog.Seq `json:"until,omitempty,string"`
+	BuildID  int64         `json:"build_id,omitempty,string"`
+	StoreID  string        `json:"store_id,omitempty"`
+	History  int64         `json:"history,omitempty"`
+	FrozenAt changelog.Seq `json:"frozen_at,omitempty,string"`
 	// Reason is why the generation failed.
 	Reason string `json:"reason,omitempty"`
 	// Verified is when it was last found equal to its recomputation, zero if never.
@@ -103,7 +103,7 @@ type State string
 
 // The states of a generation.
 const (
-	Filling   State = "filling"   // rows are being written: not readable
+	Building  State = "building"  // rows are being written: not readable
 	Following State = "following" // true at its watermark, which advances
 	Failed    State = "failed"    // true at its watermark, which no longer advances; see Reason
 	Dropping  State = "dropping"  // its rows are being deleted

@@ -16,12 +16,12 @@ func compare(have []Generation, catalog Catalog) (missing []Version, left []int6
 	for _, g := range have {
 		_, wanted := versions[g.Number]
 		switch {
-		case g.Number > highest || g.Yields > highest:
+		case g.Number > highest || g.FrozenFor > highest:
 			old = true
 		case !wanted:
 			left = append(left, g.Number)
 		}
-		if g.State != Filling {
+		if g.State != Building {
 			delete(versions, g.Number)
 		}
 	}

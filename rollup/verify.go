@@ -71,11 +71,11 @@ func (db Database) Verify(ctx context.Context, generation int64, progress func(c
 	for range attempts {
 		var s *Standing
 		if err := db.View(ctx, func(tx Tx) error {
-			if s, err = whole(ctx, tx, generation); err == nil && !s.Definition.apart() {
+			if s, err = whole(ctx, tx, generation); err == nil && !s.Definition.external() {
 				v, err = Verify(ctx, tx, generation, progress)
 			}
 			return err
-		}); err != nil || !s.Definition.apart() {
+		}); err != nil || !s.Definition.external() {
 			return v, err
 		}
 		if v, err = db.verifyDocuments(ctx, s, progress); !errors.Is(err, errMeanwhile) {
@@ -91,7 +91,7 @@ func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress fu
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := scan(ctx, from, s.space(), nil, 0)
+	docs, _, err := scan(ctx, from, s.namespace(), nil, 0)
 	if err != nil {
 		return nil, err
 	}

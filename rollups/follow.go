@@ -113,7 +113,7 @@ func (f *following) run(ctx context.Context) {
 		err := f.refresh(ctx)
 		if err == nil && !f.engine.Passive {
 			f.staff(ctx)
-			if f.promote(ctx) {
+			if f.cutOver(ctx) {
 				wait = catalogBusy
 			}
 			f.trim(ctx)
@@ -177,15 +177,15 @@ func (f *following) staff(ctx context.Context) {
 	}
 }
 
-// promote promotes generations that are built in all cells, and reports whether others are not ready yet.
-func (f *following) promote(ctx context.Context) (waiting bool) {
+// cutOver promotes generations that are built in all cells, and reports whether others are not ready yet.
+func (f *following) cutOver(ctx context.Context) (waiting bool) {
 	catalog, _ := f.known()
 	promoted := false
 	for _, r := range catalog {
 		if r.Next == nil {
 			continue
 		}
-		done, err := f.promoteOne(ctx, r)
+		done, err := f.cutOverOne(ctx, r)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, cell.ErrUnavailable) {
 			f.engine.Logger.Warn("a rollup cannot take its place", "rollup", r.Name, "generation", r.Next.Generation, "err", err)
 		}
@@ -200,9 +200,9 @@ func (f *following) promote(ctx context.Context) (waiting bool) {
 	return waiting
 }
 
-// promoteOne freezes the serving generation of every cell once the next one has caught up there, and then makes
+// cutOverOne freezes the serving generation of every cell once the next one has caught up there, and then makes
 // the next one serve.
-func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, error) {
+func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, error) {
 	from := int64(0)
 	yield := func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Update }
 	if r.Serving != nil {
@@ -226,11 +226,11 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 		}
 	}
 	for _, id := range ids {
-		yields := false
+		frozenFor := false
 		if err := yield(f.engine.RollupCell(id))(ctx, func(tx rollup.Tx) (err error) {
-			yields, err = rollup.Yield(ctx, tx, from, r.Next.Generation)
+			frozenFor, err = rollup.Freeze(ctx, tx, from, r.Next.Generation)
 			return err
-		}); err != nil || !yields {
+		}); err != nil || !frozenFor {
 			return false, err
 		}
 	}
@@ -239,7 +239,7 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	}
 	done := false
 	err := f.engine.RollupCell(f.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) (err error) {
-		done, err = rollup.Promote(ctx, tx, r.Name, r.Next.Generation)
+		done, err = rollup.CutOver(ctx, tx, r.Name, r.Next.Generation)
 		return err
 	})
 	if done && err == nil {

@@ -54,21 +54,21 @@ func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, erro
 		if err != nil {
 			return nil, err
 		}
-		answer, yields, err := r.read(ctx, serving)
+		answer, frozenFor, err := r.read(ctx, serving)
 		switch {
 		case errors.Is(err, rollup.ErrGone):
 			// Another generation serves, or a cell was added and does not have this one yet.
 			if err := r.wait(err); err != nil {
 				return nil, err
 			}
-		case !yields:
+		case !frozenFor:
 			return answer, err
 		}
 		if err := h.follow.refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
 		}
 		// A frozen generation is further back than the one that replaces it, which others may have read.
-		if catalog, _ := h.follow.known(); yields && catalog.Serves(serving.Generation) {
+		if catalog, _ := h.follow.known(); frozenFor && catalog.Serves(serving.Generation) {
 			return answer, err
 		}
 	}
@@ -127,7 +127,7 @@ func (r *reading) wait(why error) error {
 }
 
 // read returns the groups of a generation. yields reports that it is frozen for another one in some cell.
-func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer, yields bool, err error) {
+func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer, frozenFor bool, err error) {
 	d := &serving.Definition
 	q := rollup.Query{Generation: serving.Generation, After: r.q.After, Limit: r.limit}
 	switch {
@@ -156,7 +156,7 @@ func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer,
 	read := make([]*rollup.Part, 0, len(parts))
 	for _, p := range parts {
 		read = append(read, p)
-		yields = yields || p.Standing.Yields != 0
+		frozenFor = frozenFor || p.Standing.FrozenFor != 0
 	}
 	merged := r.limit
 	if r.q.Top > 0 {
@@ -168,14 +168,14 @@ func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer,
 	case r.q.Top > 0:
 		a.Groups = rollup.Largest(a.Groups, r.q.By, r.limit)
 	case r.q.Group != nil && len(a.Groups) == 0 && len(missing) == 0:
-		return nil, yields, fmt.Errorf("rollup %s: group %q: %w", d.Name, r.q.Group, rollup.ErrNotFound)
+		return nil, frozenFor, fmt.Errorf("rollup %s: group %q: %w", d.Name, r.q.Group, rollup.ErrNotFound)
 	case more && len(a.Groups) > 0:
 		a.Next = a.Groups[len(a.Groups)-1].Group
 	}
 	if a.Groups == nil {
 		a.Groups = []rollup.Group{}
 	}
-	return a, yields, nil
+	return a, frozenFor, nil
 }
 
 // stand sets the position and the age of the answer.
@@ -237,8 +237,8 @@ func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup
 		switch {
 		case at.Watermark >= least:
 			return p, nil
-		case at.Yields != 0:
-			return nil, fmt.Errorf("%w: it stands still at %d for generation %d", rollup.ErrGone, at.Watermark, at.Yields)
+		case at.FrozenFor != 0:
+			return nil, fmt.Errorf("%w: it stands still at %d for generation %d", rollup.ErrGone, at.Watermark, at.FrozenFor)
 		case at.State == rollup.Failed:
 			return nil, fmt.Errorf("%w: it stands still at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
 		}

@@ -143,7 +143,7 @@ func (s *stored) size(ctx context.Context) (int64, error) {
 	return sizeOf(ctx, s.conn)
 }
 
-// sums reads the spans of all days that were hit, at each level.
+// sums reads the buckets of all days that were hit, at each level.
 func (s *stored) sums(ctx context.Context) ([]int64, error) {
 	db, err := s.cells.Cell(s.cells.Map().Cells()[0])
 	if err != nil {
@@ -176,29 +176,29 @@ func sumsOf(ctx context.Context, tx counter.Store, metas []counter.Meta, got *su
 	}
 	first := slices.MinFunc(metas, func(a, b counter.Meta) int { return cmp.Compare(a.First, b.First) }).First
 	for day := first; day < first+4; day++ {
-		keys := make([]counter.SpanKey, len(metas))
+		keys := make([]counter.BucketKey, len(metas))
 		for i, m := range metas {
-			keys[i] = counter.NewSpanKey(day, m.ID)
+			keys[i] = counter.NewBucketKey(day, m.ID)
 		}
-		days, err := tx.Spans(ctx, counter.Days, keys)
+		days, err := tx.Buckets(ctx, counter.Days, keys)
 		if err != nil {
 			return err
 		}
 		minutes := make([]int64, len(metas))
 		for hour := range 24 {
 			var of []int
-			var hours []counter.SpanKey
+			var hours []counter.BucketKey
 			for i, m := range metas {
 				if days[i] != nil && days[i][counter.DayHour(hour)] != 0 {
-					of, hours = append(of, i), append(hours, counter.NewSpanKey(24*day+int64(hour), m.ID))
+					of, hours = append(of, i), append(hours, counter.NewBucketKey(24*day+int64(hour), m.ID))
 				}
 			}
-			spans, err := tx.Spans(ctx, counter.Hours, hours)
+			buckets, err := tx.Buckets(ctx, counter.Hours, hours)
 			if err != nil {
 				return err
 			}
 			for n, i := range of {
-				sum := total(spans[n])
+				sum := total(buckets[n])
 				if want := days[i][counter.DayHour(hour)]; sum != want {
 					return fmt.Errorf("%s, hour %d: %d hits, its minutes have %d", metas[i].Name, hour, want, sum)
 				}

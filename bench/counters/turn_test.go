@@ -29,7 +29,7 @@ const (
 	turnBatch   = 25
 )
 
-// turn plays the hours around midnight, once with spans prepared and once without.
+// turn plays the hours around midnight, once with buckets prepared and once without.
 func (b *bench) turn(ctx context.Context, w way) error {
 	if b.Around == 0 {
 		return nil

@@ -38,7 +38,7 @@ func (l *locus) define(ctx context.Context) (catalog rollup.Catalog, err error) 
 			return err
 		}
 		l.number = r.Next.Generation
-		_, err = rollup.Promote(ctx, tx, d.Name, l.number)
+		_, err = rollup.CutOver(ctx, tx, d.Name, l.number)
 		return err
 	}); err != nil {
 		return nil, err

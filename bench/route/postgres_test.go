@@ -107,7 +107,7 @@ func statements(ctx context.Context, conn *pgx.Conn, k cell.Key, gate bool) erro
 	var trip pgx.Batch
 	trip.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 	if gate {
-		trip.Queue("SELECT keys, home, incarnation, epoch, told, fence FROM locus_cell FOR SHARE")
+		trip.Queue("SELECT keys, home, incarnation, epoch, known_epoch, fence FROM locus_cell FOR SHARE")
 		if err := conn.SendBatch(ctx, &trip).Close(); err != nil {
 			return err
 		}

@@ -115,8 +115,8 @@ func (in *installation) grow(ctx context.Context) error {
 // bare is the installation without its filters.
 type bare struct{ *cell.Cells[cell.Store] }
 
-func (bare) Lacks(cell.ID, cell.Key) bool { return false }
-func (bare) Learn(cell.ID, cell.Head)     {}
+func (bare) DefinitelyAbsent(cell.ID, cell.Key) bool { return false }
+func (bare) Observe(cell.ID, cell.Head)              {}
 
 // probes counts the transactions of looking up keys one after the other.
 func (in *installation) probes(b *testing.B, src cell.Source[cell.Store], keys []cell.Key) float64 {
@@ -204,7 +204,7 @@ func BenchmarkFilter(b *testing.B) {
 	suite.Run(b, subject{Peer: "locus", Loop: func(n int) {
 		lacking := 0
 		for i := range n {
-			if q := &questions[i&(pool-1)]; in.cells.Lacks(q.cell, q.key) {
+			if q := &questions[i&(pool-1)]; in.cells.DefinitelyAbsent(q.cell, q.key) {
 				lacking++
 			}
 		}

@@ -238,7 +238,7 @@ func onlyOneIdentity(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")
 	exclusive(t, cellOf(db), func(ctx context.Context, s cell.Store) error {
-		return s.SetHead(ctx, cell.Head{Incarnation: 1, Told: 1})
+		return s.SetHead(ctx, cell.Head{Incarnation: 1, KnownEpoch: 1})
 	})
 	for name, change := range map[string]func(*cell.Identity){
 		"another map":        func(id *cell.Identity) { id.Map = "other" },
@@ -280,8 +280,8 @@ func takesAnotherRange(t tester, k kind) {
 	if err := db.Identify(ctx, identity()); err != nil {
 		t.Fatalf("taken from the other handle: %v", err)
 	}
-	told := func(s cell.Store) error { return s.SetHead(ctx, cell.Head{Incarnation: 1, Told: 2}) }
-	if err := again.Exclusive(ctx, told); !errors.Is(err, cell.ErrIdentity) {
+	knownEpoch := func(s cell.Store) error { return s.SetHead(ctx, cell.Head{Incarnation: 1, KnownEpoch: 2}) }
+	if err := again.Exclusive(ctx, knownEpoch); !errors.Is(err, cell.ErrIdentity) {
 		t.Fatalf("the head of a cell that another handle took: %v, want ErrIdentity", err)
 	}
 	if err := again.Identify(ctx, second); err != nil {
@@ -329,7 +329,7 @@ func identityAtOnce(t tester, k kind) {
 func keepsItsRows(t tester, k kind) {
 	c := cellOf(k.identified(t, "cell"))
 	as := allocate(t, c, keys(1, 10))
-	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 4, Fence: 5, Rules: 6})
+	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, KnownEpoch: 4, Fence: 5, Rules: 6})
 	want := headOf(t, c)
 	if err := c.Database.(handle).Close(); err != nil {
 		t.Fatalf("Close: %v", err)

@@ -54,8 +54,8 @@ type mistaken struct {
 
 func (m *mistaken) Identify(ctx context.Context, id cell.Identity) error {
 	m.mu.Lock()
-	was, told := m.ids[m.url]
-	if !told {
+	was, knownEpoch := m.ids[m.url]
+	if !knownEpoch {
 		m.ids[m.url] = id
 	}
 	m.mu.Unlock()
@@ -63,15 +63,15 @@ func (m *mistaken) Identify(ctx context.Context, id cell.Identity) error {
 	case "nobody compares identities":
 		id = m.ids[m.url]
 	case "ranges are not compared":
-		if told {
+		if knownEpoch {
 			id.Lo, id.Hi = was.Lo, was.Hi
 		}
 	case "names stay":
-		if told {
+		if knownEpoch {
 			id.Map = was.Map
 		}
 	case "rules are not compared":
-		if told {
+		if knownEpoch {
 			id.Rules = was.Rules
 		}
 	case "the last identity counts":
@@ -91,9 +91,9 @@ func (m *mistaken) Identify(ctx context.Context, id cell.Identity) error {
 func (m *mistaken) Exclusive(ctx context.Context, fn func(cell.Store) error) error {
 	if m.bug == "nobody writes without a name" {
 		m.mu.Lock()
-		_, told := m.ids[m.url]
+		_, knownEpoch := m.ids[m.url]
 		m.mu.Unlock()
-		if !told {
+		if !knownEpoch {
 			return errors.New("who am I?")
 		}
 	}

@@ -45,11 +45,11 @@ func headIsKept(t tester, c Cell) {
 	}
 	for _, want := range []cell.Head{
 		{Incarnation: 1, Epoch: 1},
-		{Incarnation: 1, Told: 1 << 62},
+		{Incarnation: 1, KnownEpoch: 1 << 62},
 		{Incarnation: 2, Fence: 1},
 		{Incarnation: 2, Images: "entities:city"},
-		{Keys: cell.Sealed, Incarnation: 1, Epoch: 9, Told: 10, Fence: 11},
-		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, Told: math.MaxInt64, Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64, Returns: math.MaxInt32, Settled: math.MaxInt32},
+		{Keys: cell.Sealed, Incarnation: 1, Epoch: 9, KnownEpoch: 10, Fence: 11},
+		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, KnownEpoch: math.MaxInt64, Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64, Returns: math.MaxInt32, Settled: math.MaxInt32},
 		{Incarnation: 2, Returns: 3, Settled: 2},
 		{Home: cell.Moved, Incarnation: 3, Move: "move.attempt"},
 		{Incarnation: 7},
@@ -110,7 +110,7 @@ func exclusiveRollsBack(t tester, c Cell) {
 
 // updateOnlyWhereServing moves a cell away, and back before the move is complete.
 func updateOnlyWhereServing(t tester, c Cell) {
-	for i, home := range []cell.Residence{cell.Moving, cell.Moved, cell.Serving} {
+	for i, home := range []cell.Placement{cell.Moving, cell.Moved, cell.Serving} {
 		setHead(t, c, cell.Head{Home: home, Incarnation: 1})
 		k, ran := key(uint64(i)), false
 		err := c.Update(context.Background(), func(s cell.Store) error {

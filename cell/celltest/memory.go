@@ -44,7 +44,7 @@ type When string
 const (
 	Begins  When = "begins"  // nothing was done yet, and nothing is locked
 	Commits When = "commits" // the commit is next; the cell is locked
-	Replies When = "replies" // the commit is done; an error is ErrUnknownOutcome
+	Replies When = "replies" // the commit is done; an error is ErrCommitUnknown
 )
 
 // Driver returns m for every URL, as CellsOptions.Driver.
@@ -263,7 +263,7 @@ func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) 
 	o.db.now.Store(&t.state)
 	step.When = Replies
 	if err := o.memory.step(ctx, step); err != nil {
-		return fmt.Errorf("%w: %w", cell.ErrUnknownOutcome, err)
+		return fmt.Errorf("%w: %w", cell.ErrCommitUnknown, err)
 	}
 	return nil
 }

@@ -143,8 +143,8 @@ func (s store) WriteRows(ctx context.Context, table string, rows [][]any) error 
 			}
 		}
 		return nil
-	case "the floor is kept":
-		if table == "counter_floor" {
+	case "the dedup horizon is kept":
+		if table == "counter_horizon" {
 			return nil
 		}
 	case "totals are kept":
@@ -228,15 +228,15 @@ func (s store) Journal(ctx context.Context, on bool) error {
 
 // notNoted maps the bugs of missing journal entries to their tables.
 var notNoted = map[string]string{
-	"entities are not noted":        cell.JournaledEntity,
-	"the log is not noted":          "change",
-	"rollups are not noted":         "rollup_row",
-	"generations are not noted":     "rollup_generation",
-	"definitions are not noted":     "definition",
-	"hits are not noted":            "counter_hour",
-	"keys of batches are not noted": "counter_key",
-	"the floor is not noted":        "counter_floor",
-	"decisions are not noted":       "decision",
+	"entities are not noted":         cell.JournaledEntity,
+	"the log is not noted":           "change",
+	"rollups are not noted":          "rollup_row",
+	"generations are not noted":      "rollup_generation",
+	"definitions are not noted":      "definition",
+	"hits are not noted":             "counter_hour",
+	"keys of batches are not noted":  "counter_key",
+	"the dedup horizon is not noted": "counter_horizon",
+	"decisions are not noted":        "decision",
 }
 
 func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
@@ -313,7 +313,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"missing rows are left out":          "RowsAtTheirKeys",
 		"the first one counts":               "WritingReplaces",
 		"deleting ends at what is not there": "DeletingTwiceIsOnce",
-		"the floor is kept":                  "OneRow",
+		"the dedup horizon is kept":          "OneRow",
 		"totals are kept":                    "Totals",
 		"totals may go":                      "Totals",
 		"what was trimmed is forgotten":      "Totals",
@@ -331,7 +331,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"trimming is not noted":              "JournalFollows",
 		"hits are not noted":                 "JournalFollows",
 		"keys of batches are not noted":      "JournalFollows",
-		"the floor is not noted":             "JournalFollows",
+		"the dedup horizon is not noted":     "JournalFollows",
 		"entries come late":                  "JournalInTheOrderOfCommits",
 		"a journal begins empty each time":   "JournalBeginsAndEnds",
 		"a journal never ends":               "JournalBeginsAndEnds",

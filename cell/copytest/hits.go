@@ -11,14 +11,14 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// hits are what the n-th thing writes to the counters: a metric of its own with spans and a closed day, and a
+// hits are what the n-th thing writes to the counters: a metric of its own with buckets and a compacted day, and a
 // remembered batch and producer.
 type hits struct {
 	metric   counter.Meta
 	tallies  []counter.Tally
-	gauges   map[counter.Table]counter.Span
-	prepared counter.SpanKey
-	closed   counter.ClosedDay
+	gauges   map[counter.Table]counter.Bucket
+	prepared counter.BucketKey
+	closed   counter.CompactedDay
 	batch    counter.KeyedBatch
 	producer counter.ProducedBatch
 }
@@ -32,21 +32,21 @@ func hitsOf(n int, version int64) hits {
 	if n%4 == 1 {
 		bytes = []byte{} // not NULL
 	}
-	of := counter.Remembered{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: bytes}
+	of := counter.DedupRecord{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: bytes}
 	h := hits{
 		metric:   counter.Meta{ID: id, Name: counter.Metric(fmt.Sprintf("m %d.$'\"\\寿", n)), Kind: counter.Kind(n % 2), First: int64(-n)},
 		tallies:  []counter.Tally{{ID: id, Minute: at, N: 1 << 40}, {ID: id, Minute: at + 1, N: version}},
-		gauges:   map[counter.Table]counter.Span{},
-		prepared: counter.NewSpanKey(at.Day()+1, id),
-		closed:   counter.ClosedDay{Key: counter.NewSpanKey(at.Day(), id), N: 1<<62 - version, Detail: counter.Detail(n % 3), Body: bytes},
-		batch:    counter.KeyedBatch{Key: counter.Key(fmt.Sprintf("k-%d '\"\\", n)), Remembered: of},
+		gauges:   map[counter.Table]counter.Bucket{},
+		prepared: counter.NewBucketKey(at.Day()+1, id),
+		closed:   counter.CompactedDay{Key: counter.NewBucketKey(at.Day(), id), N: 1<<62 - version, Detail: counter.Detail(n % 3), Body: bytes},
+		batch:    counter.KeyedBatch{Key: counter.Key(fmt.Sprintf("k-%d '\"\\", n)), DedupRecord: of},
 	}
 	of.Seq = math.MaxUint64 - uint64(n)
-	h.producer = counter.ProducedBatch{Producer: counter.Producer{byte(n), 15: 0xff}, Remembered: of}
+	h.producer = counter.ProducedBatch{Producer: counter.Producer{byte(n), 15: 0xff}, DedupRecord: of}
 	for _, table := range []counter.Table{counter.GaugeQuarters, counter.GaugeDays} {
 		values := make([]int64, table.Width())
 		values[0], values[1], values[len(values)-1] = math.MinInt64, version, math.MaxInt64-int64(n)
-		h.gauges[table] = counter.Span{Key: counter.NewSpanKey(at.Day(), id), Values: values}
+		h.gauges[table] = counter.Bucket{Key: counter.NewBucketKey(at.Day(), id), Values: values}
 	}
 	return h
 }
@@ -55,9 +55,9 @@ func (h hits) put(ctx context.Context, tx counter.Store) error {
 	err := errors.Join(tx.PutBatches(ctx, []counter.KeyedBatch{h.batch}), tx.PutProducers(ctx, []counter.ProducedBatch{h.producer}),
 		tx.PutMetrics(ctx, []counter.Meta{h.metric}))
 	_, err2 := tx.AddTallies(ctx, h.tallies)
-	_, err3 := tx.PrepareSpans(ctx, counter.Days, []counter.SpanKey{h.prepared})
-	return errors.Join(err, err2, err3, tx.PutSpans(ctx, counter.GaugeQuarters, []counter.Span{h.gauges[counter.GaugeQuarters]}),
-		tx.PutSpans(ctx, counter.GaugeDays, []counter.Span{h.gauges[counter.GaugeDays]}), tx.PutClosedDays(ctx, []counter.ClosedDay{h.closed}))
+	_, err3 := tx.PrepareBuckets(ctx, counter.Days, []counter.BucketKey{h.prepared})
+	return errors.Join(err, err2, err3, tx.PutBuckets(ctx, counter.GaugeQuarters, []counter.Bucket{h.gauges[counter.GaugeQuarters]}),
+		tx.PutBuckets(ctx, counter.GaugeDays, []counter.Bucket{h.gauges[counter.GaugeDays]}), tx.PutCompactedDays(ctx, []counter.CompactedDay{h.closed}))
 }
 
 // remove deletes an hour and a day, and a remembered batch and producer of that age.
@@ -68,23 +68,23 @@ func (h hits) remove(ctx context.Context, tx counter.Store) error {
 		err = errors.Join(err, fmt.Errorf("%d batches and %d producers were forgotten, want 1 and 1", batches, producers))
 	}
 	a := h.tallies[0]
-	return errors.Join(err, err2, tx.DeleteSpans(ctx, counter.Hours, []counter.SpanKey{counter.NewSpanKey(a.Minute.Hour(), a.ID)}),
-		tx.DeleteSpans(ctx, counter.Days, []counter.SpanKey{counter.NewSpanKey(a.Minute.Day(), a.ID)}),
-		tx.DeleteSpans(ctx, counter.GaugeDays, []counter.SpanKey{h.gauges[counter.GaugeDays].Key}))
+	return errors.Join(err, err2, tx.DeleteBuckets(ctx, counter.Hours, []counter.BucketKey{counter.NewBucketKey(a.Minute.Hour(), a.ID)}),
+		tx.DeleteBuckets(ctx, counter.Days, []counter.BucketKey{counter.NewBucketKey(a.Minute.Day(), a.ID)}),
+		tx.DeleteBuckets(ctx, counter.GaugeDays, []counter.BucketKey{h.gauges[counter.GaugeDays].Key}))
 }
 
 // counted is what the counters contain for the first n things.
 type counted struct {
 	Metrics            []counter.Meta
-	Spans              [4][]counter.Span
-	Closed             []counter.ClosedDay
+	Buckets            [4][]counter.Bucket
+	Closed             []counter.CompactedDay
 	Top                [][]counter.Ranked
-	Batches, Producers []counter.Remembered
+	Batches, Producers []counter.DedupRecord
 	Floor              int64
 }
 
 func askCounters(ctx context.Context, tx counter.Store, n int) (a counted, _ error) {
-	var closed []counter.SpanKey
+	var closed []counter.BucketKey
 	var keys []counter.Key
 	var producers []counter.Producer
 	var errs []error
@@ -98,12 +98,12 @@ func askCounters(ctx context.Context, tx counter.Store, n int) (a counted, _ err
 	a.Metrics, err[0] = tx.ListMetrics(ctx, "m ", "", many)
 	for i, table := range counter.Tables {
 		var err error
-		a.Spans[i], err = tx.FirstSpans(ctx, table, math.MaxInt64, many)
+		a.Buckets[i], err = tx.FirstBuckets(ctx, table, math.MaxInt64, many)
 		errs = append(errs, err)
 	}
-	a.Closed, err[1] = tx.ClosedDays(ctx, closed)
+	a.Closed, err[1] = tx.CompactedDays(ctx, closed)
 	a.Batches, err[2] = tx.Batches(ctx, keys)
 	a.Producers, err[3] = tx.Producers(ctx, producers)
-	a.Floor, err[4] = tx.Floor(ctx)
+	a.Floor, err[4] = tx.DedupHorizon(ctx)
 	return a, errors.Join(append(errs, err[:]...)...)
 }

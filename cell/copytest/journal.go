@@ -129,7 +129,7 @@ func journalFollows(t tester, p Pair) {
 		}
 		first, gone = entity.PUID(puids[1]), entity.PUID(puids[2])
 		return errors.Join(put(ctx, tx, population, 3, 1), put(ctx, tx, 5, 1, 9), remove(ctx, tx, 6, gone), trim(ctx, tx, 3),
-			tx.Assign(ctx, []entity.Assignment{{PUID: first, Anchor: gone}}), tx.RaiseFloor(ctx, 99))
+			tx.Assign(ctx, []entity.Assignment{{PUID: first, Anchor: gone}}), tx.RaiseDedupHorizon(ctx, 99))
 	})
 	err := p.From.Update(context.Background(), func(tx resolve.Tx) error {
 		return errors.Join(put(context.Background(), tx, 20, 1, 50), conformance.ErrRollback)

@@ -68,20 +68,20 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
 			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
 		},
-		postings: []resolve.Posting{{Feature: uint64(n) << 58, PUID: puid}, {Feature: math.MaxUint64, PUID: puid}},
+		postings: []resolve.Posting{{Key: uint64(n) << 58, PUID: puid}, {Key: math.MaxUint64, PUID: puid}},
 		edges: []resolve.Edge{
-			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Score: match.Score(-n)},
-			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Score: math.MaxInt16},
+			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Weight: match.Weight(-n)},
+			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Weight: math.MaxInt16},
 		},
 		redo:     resolve.Redo{PUID: puid, Version: version, Decided: int64(n)},
 		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
-	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.Joined, Attributes: w.record.Attributes}
+	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.OutcomeMatched, Attributes: w.record.Attributes}
 	w.changes[0].Is, w.changes[1].Was = image, &changelog.Image{}
 	w.define(n, version, at)
 	w.hits = hitsOf(n, version)
 	if n%2 == 0 {
-		w.redo.Lost = []uint64{1 << 63, uint64(n)}
+		w.redo.LostKeys = []uint64{1 << 63, uint64(n)}
 	}
 	w.entity = entity.Indexed{
 		Entity: &entity.Entity{
@@ -163,24 +163,24 @@ func populate(t tester, c resolve.Cell) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(tx.RaiseFloor(ctx, 7), put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
+		return errors.Join(tx.RaiseDedupHorizon(ctx, 7), put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
 	})
 }
 
 // answers are the results of the Stores for the first n things, without entities, which are rebuilt by the mover.
 type answers struct {
-	PUIDs    []int64
-	Next     cell.Allocation
-	Records  []*entity.Record
-	Births   []*entity.Birth
-	Changes  []changelog.Change
-	Carriers [][]entity.PUID
-	Edges    []resolve.Edge
-	Redo     []resolve.Redo
-	Depth    int
-	Counts   entity.Counts
-	Decided  []entity.Decision
-	Seq      []changelog.Change
+	PUIDs        []int64
+	Next         cell.Allocation
+	Records      []*entity.Record
+	Births       []*entity.Birth
+	Changes      []changelog.Change
+	RecordsByKey [][]entity.PUID
+	Edges        []resolve.Edge
+	Redo         []resolve.Redo
+	Depth        int
+	Counts       entity.Counts
+	Decided      []entity.Decision
+	Seq          []changelog.Change
 
 	Bounds      changelog.Bounds
 	Rollups     []rollup.Rollup
@@ -211,7 +211,7 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		a.Births, err[2] = tx.Births(ctx, ids)
 		a.Bounds, err[9] = tx.Bounds(ctx)
 		a.Changes, err[3] = tx.Changes(ctx, a.Bounds.Trimmed, many)
-		a.Carriers, err[4] = tx.Carriers(ctx, features, limits)
+		a.RecordsByKey, err[4] = tx.RecordsByKey(ctx, features, limits)
 		a.Edges, err[5] = tx.Edges(ctx, puids)
 		a.Redo, err[6] = tx.Redo(ctx, math.MinInt64, many)
 		a.Depth, err[7] = tx.RedoDepth(ctx)

@@ -59,7 +59,7 @@ func comeBackWhole(t tester, c Cell) {
 		{Time: at, Kind: changelog.Created, Cause: changelog.CauseDecision, Entity: id(2), After: many},
 		{Time: at, Kind: changelog.Changed, Entity: id(2), Before: edges, After: edges[1:]},
 		{Time: at, Kind: changelog.Merged, Cause: changelog.CauseRedo, Entity: id(2), Before: edges[:1], After: many},
-		{Time: at, Kind: changelog.Split, Cause: changelog.CausePack, Entity: locality.Max(), Before: many, After: edges},
+		{Time: at, Kind: changelog.Split, Cause: changelog.CauseTerms, Entity: locality.Max(), Before: many, After: edges},
 		{Time: at, Kind: changelog.Retired, Entity: id(3), Into: locality.Max(), Before: edges},
 		{Time: at, Kind: changelog.Retired, Entity: id(4), Before: edges},
 		{Time: time.UnixMilli(0).UTC(), Kind: changelog.Changed, Entity: id(5)},

@@ -61,7 +61,7 @@ var (
 	drawImage = rapid.OneOf(rapid.Just[*changelog.Image](nil), rapid.Custom(func(t *rapid.T) *changelog.Image {
 		return &changelog.Image{
 			Sources:    rapid.SliceOfN(rapid.String(), 0, 2).Draw(t, "sources"),
-			Outcome:    rapid.SampledFrom([]string{"", changelog.Founded, changelog.Joined}).Draw(t, "outcome"),
+			Outcome:    rapid.SampledFrom([]string{"", changelog.OutcomeCreated, changelog.OutcomeMatched}).Draw(t, "outcome"),
 			Attributes: rapid.MapOfN(rapid.String(), rapid.SliceOfN(rapid.String(), 0, 2), 0, 2).Draw(t, "attributes"),
 		}
 	}))
@@ -72,7 +72,7 @@ var (
 			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Entity: drawID.Draw(t, "entity"),
 			Into:   rapid.OneOf(rapid.Just(locality.ID{}), drawID).Draw(t, "into"),
 			Before: drawVersions.Draw(t, "before"), After: drawVersions.Draw(t, "after"),
-			Cause: rapid.SampledFrom([]changelog.Cause{"", changelog.CausePut, changelog.CauseDelete, changelog.CauseDecision, changelog.CauseRedo, changelog.CausePack}).Draw(t, "cause"),
+			Cause: rapid.SampledFrom([]changelog.Cause{"", changelog.CausePut, changelog.CauseDelete, changelog.CauseDecision, changelog.CauseRedo, changelog.CauseTerms}).Draw(t, "cause"),
 			Was:   drawImage.Draw(t, "was"), Is: drawImage.Draw(t, "is"),
 		}
 	})

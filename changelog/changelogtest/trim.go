@@ -31,8 +31,8 @@ func imagesComeBackWhole(t tester, c Cell) {
 	images := []*changelog.Image{
 		nil,
 		{},
-		{Sources: []string{"osm"}, Outcome: changelog.Founded},
-		{Sources: []string{"a", "b"}, Outcome: changelog.Joined, Attributes: attributes},
+		{Sources: []string{"osm"}, Outcome: changelog.OutcomeCreated},
+		{Sources: []string{"a", "b"}, Outcome: changelog.OutcomeMatched, Attributes: attributes},
 		{Sources: awkward, Attributes: entity.Attributes{}},
 		{Outcome: "other"},
 		image(1),

@@ -11,30 +11,30 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-func (s *shelf) Floor(ctx context.Context) (int64, error) {
-	floor, err := s.Store.Floor(ctx)
+func (s *shelf) DedupHorizon(ctx context.Context) (int64, error) {
+	horizon, err := s.Store.DedupHorizon(ctx)
 	switch s.bug {
 	case "raising does not wait":
 		if s.others.second() { // every second read
-			floor++
+			horizon++
 		}
-	case "the floor falls":
-		floor = s.others.floor
+	case "the dedup horizon falls":
+		horizon = s.others.horizon
 	case "writes are seen later":
-		if s.floor == nil {
-			s.floor = &floor
+		if s.horizon == nil {
+			s.horizon = &horizon
 		}
-		floor = *s.floor
+		horizon = *s.horizon
 	}
-	return floor, err
+	return horizon, err
 }
 
-func (s *shelf) RaiseFloor(ctx context.Context, floor int64) error {
+func (s *shelf) RaiseDedupHorizon(ctx context.Context, horizon int64) error {
 	if s.bug == "floors of 53 bits" {
-		floor = int64(float64(floor))
+		horizon = int64(float64(horizon))
 	}
-	s.others.floor = floor
-	return s.Store.RaiseFloor(ctx, floor)
+	s.others.horizon = horizon
+	return s.Store.RaiseDedupHorizon(ctx, horizon)
 }
 
 func (s *shelf) key(key counter.Key) counter.Key {
@@ -49,7 +49,7 @@ func (s *shelf) key(key counter.Key) counter.Key {
 	return key
 }
 
-func (s *shelf) kept(of counter.Remembered) counter.Remembered {
+func (s *shelf) kept(of counter.DedupRecord) counter.DedupRecord {
 	switch s.bug {
 	case "prints of 8 bytes":
 		clear(of.Print[8:])
@@ -65,10 +65,10 @@ func (s *shelf) kept(of counter.Remembered) counter.Remembered {
 	return of
 }
 
-func (s *shelf) found(all []counter.Remembered) []counter.Remembered {
+func (s *shelf) found(all []counter.DedupRecord) []counter.DedupRecord {
 	switch s.bug {
 	case "what is not remembered is left out":
-		return slices.DeleteFunc(all, func(of counter.Remembered) bool { return of.Newest == 0 })
+		return slices.DeleteFunc(all, func(of counter.DedupRecord) bool { return of.Newest == 0 })
 	case "batches in the order of keys":
 		if len(all) == 5 {
 			slices.Reverse(all)
@@ -82,7 +82,7 @@ func (s *shelf) found(all []counter.Remembered) []counter.Remembered {
 	return all
 }
 
-func (s *shelf) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+func (s *shelf) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	keys = slices.Clone(keys)
 	for i, key := range keys {
 		keys[i] = s.key(key)
@@ -99,14 +99,14 @@ func (s *shelf) PutBatches(ctx context.Context, batches []counter.KeyedBatch) er
 			return err
 		}
 		if s.bug == "batches are written once" && there[0].Print != [16]byte{} {
-			b.Remembered = there[0]
+			b.DedupRecord = there[0]
 		}
-		batches[i] = counter.KeyedBatch{Key: s.key(b.Key), Remembered: s.kept(b.Remembered)}
+		batches[i] = counter.KeyedBatch{Key: s.key(b.Key), DedupRecord: s.kept(b.DedupRecord)}
 	}
 	return s.Store.PutBatches(ctx, batches)
 }
 
-func (s *shelf) Producers(ctx context.Context, ids []counter.Producer) ([]counter.Remembered, error) {
+func (s *shelf) Producers(ctx context.Context, ids []counter.Producer) ([]counter.DedupRecord, error) {
 	ids = slices.Clone(ids)
 	for i := range ids {
 		ids[i] = s.producer(ids[i])
@@ -125,7 +125,7 @@ func (s *shelf) producer(id counter.Producer) counter.Producer {
 func (s *shelf) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	batches = slices.Clone(batches)
 	for i, b := range batches {
-		batches[i] = counter.ProducedBatch{Producer: s.producer(b.Producer), Remembered: s.kept(b.Remembered)}
+		batches[i] = counter.ProducedBatch{Producer: s.producer(b.Producer), DedupRecord: s.kept(b.DedupRecord)}
 	}
 	return s.Store.PutProducers(ctx, batches)
 }

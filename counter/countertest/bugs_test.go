@@ -16,20 +16,20 @@ import (
 // shelf is the model with at most one bug that a backend could have.
 type shelf struct {
 	counter.Store
-	bug    string
-	floor  *int64 // as first read by the transaction
-	others *others
+	bug     string
+	horizon *int64 // as first read by the transaction
+	others  *others
 }
 
 // others gives every second reader what the previous one saw.
 type others struct {
-	n      int
-	spans  map[counter.Table][][]int64
-	first  []counter.Span
-	made   []counter.SpanKey
-	floor  int64
-	answer []counter.Remembered
-	put    map[counter.ID]counter.Meta // the last one of each
+	n       int
+	buckets map[counter.Table][][]int64
+	first   []counter.Bucket
+	made    []counter.BucketKey
+	horizon int64
+	answer  []counter.DedupRecord
+	put     map[counter.ID]counter.Meta // the last one of each
 }
 
 func (o *others) second() bool { o.n++; return o.n%2 == 0 }
@@ -132,14 +132,14 @@ func (s *shelf) CountMetrics(ctx context.Context) (int, error) {
 	return n, err
 }
 
-func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]counter.SpanKey, error) {
+func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]counter.BucketKey, error) {
 	tallies = slices.Clone(tallies)
 	switch s.bug {
 	case "the context is not asked":
 		ctx = context.Background()
 	case "long batches are cut":
 		tallies = tallies[:min(len(tallies), 1000)]
-	case "a span is written once":
+	case "a bucket is written once":
 		tallies = slices.CompactFunc(tallies, func(a, b counter.Tally) bool { return a.ID == b.ID && a.Minute.Hour() == b.Minute.Hour() })
 	case "numbers of 53 bits":
 		for i := range tallies {
@@ -164,7 +164,7 @@ func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]coun
 	case "all days are made":
 		made = nil
 		for _, a := range tallies {
-			made = append(made, counter.NewSpanKey(a.Minute.Day(), a.ID))
+			made = append(made, counter.NewBucketKey(a.Minute.Day(), a.ID))
 		}
 		slices.Sort(made)
 		made = slices.Compact(made)
@@ -181,7 +181,7 @@ func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]coun
 
 // forgetLevel subtracts from a level what was added to it.
 func (s *shelf) forgetLevel(ctx context.Context, a counter.Tally) error {
-	table, key, i := counter.Days, counter.NewSpanKey(a.Minute.Day(), a.ID), counter.DayTotal
+	table, key, i := counter.Days, counter.NewBucketKey(a.Minute.Day(), a.ID), counter.DayTotal
 	switch s.bug {
 	case "quarters are forgotten":
 		i = counter.DayQuarter(a.Minute.Quarter())
@@ -189,16 +189,16 @@ func (s *shelf) forgetLevel(ctx context.Context, a counter.Tally) error {
 		i = counter.DayHour(a.Minute.HourOfDay())
 	case "totals are forgotten":
 	case "minutes are forgotten":
-		table, key, i = counter.Hours, counter.NewSpanKey(a.Minute.Hour(), a.ID), a.Minute.InHour()
+		table, key, i = counter.Hours, counter.NewBucketKey(a.Minute.Hour(), a.ID), a.Minute.InHour()
 	default:
 		return nil
 	}
-	values, err := s.Store.Spans(ctx, table, []counter.SpanKey{key})
+	values, err := s.Store.Buckets(ctx, table, []counter.BucketKey{key})
 	if err != nil {
 		return err
 	}
 	values[0][i] -= a.N
-	return s.Store.PutSpans(ctx, table, []counter.Span{{Key: key, Values: values[0]}})
+	return s.Store.PutBuckets(ctx, table, []counter.Bucket{{Key: key, Values: values[0]}})
 }
 
 func (s *shelf) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
@@ -221,7 +221,7 @@ func (s *shelf) TopMetrics(ctx context.Context, day int64, prefix counter.Metric
 		if list := all(day); len(list) == 0 {
 			day--
 		}
-	case "closed days do not count", "open days do not count":
+	case "compacted days do not count", "open days do not count":
 		return s.half(ctx, day, prefix, k)
 	case "zeros are ranked":
 		if list := all(day); len(list) < k && prefix == "" {
@@ -239,11 +239,11 @@ func (s *shelf) TopMetrics(ctx context.Context, day int64, prefix counter.Metric
 func (s *shelf) half(ctx context.Context, day int64, prefix counter.Metric, k int) (list []counter.Ranked, _ error) {
 	metas, err := s.Store.ListMetrics(ctx, prefix, "", math.MaxInt)
 	for _, m := range metas {
-		key := []counter.SpanKey{counter.NewSpanKey(day, m.ID)}
-		closed, _ := s.Store.ClosedDays(ctx, key)
-		open, _ := s.Store.Spans(ctx, counter.Days, key)
-		n := closed[0].N
-		if s.bug == "closed days do not count" {
+		key := []counter.BucketKey{counter.NewBucketKey(day, m.ID)}
+		compacted, _ := s.Store.CompactedDays(ctx, key)
+		open, _ := s.Store.Buckets(ctx, counter.Days, key)
+		n := compacted[0].N
+		if s.bug == "compacted days do not count" {
 			if n = 0; open[0] != nil {
 				n = open[0][counter.DayTotal]
 			}

@@ -7,7 +7,7 @@
 //	                                                 ├─ same calls, same answers
 //	               rapid draws batches ───► model ───┘
 //
-// The model is maps: of metrics, spans, closed days, batches and producers.
+// The model is maps: of metrics, buckets, compacted days, batches and producers.
 package countertest
 
 import (
@@ -66,11 +66,11 @@ var cases = conformance.Suite[Cell]{
 	{Name: "TalliesOverflow", Run: talliesOverflow},
 	{Name: "TheHighest", Run: theHighest},
 	{Name: "TheHighestAmongMany", Run: theHighestAmongMany},
-	{Name: "SpansComeBackWhole", Run: spansComeBackWhole},
-	{Name: "SpansInTheOrderAsked", Run: spansInTheOrderAsked},
+	{Name: "SpansComeBackWhole", Run: bucketsComeBackWhole},
+	{Name: "SpansInTheOrderAsked", Run: bucketsInTheOrderAsked},
 	{Name: "PreparingChangesNothing", Run: preparingChangesNothing},
-	{Name: "DeletedSpans", Run: deletedSpans},
-	{Name: "FirstSpans", Run: firstSpans},
+	{Name: "DeletedSpans", Run: deletedBuckets},
+	{Name: "FirstBuckets", Run: firstBuckets},
 	{Name: "ClosedDaysComeBackWhole", Run: closedDaysComeBackWhole},
 	{Name: "DetailedDays", Run: detailedDays},
 	{Name: "FloorRises", Run: floorRises},
@@ -83,8 +83,8 @@ var cases = conformance.Suite[Cell]{
 	{Name: "SurvivesReopening", Run: survivesReopening},
 	{Name: "CancelledContext", Run: cancelledContext},
 	{Name: "TalliesTogether", Run: talliesTogether},
-	{Name: "NobodyElseChangesSpans", Run: nobodyElseChangesSpans},
-	{Name: "NobodyElseChangesFirstSpans", Run: nobodyElseChangesFirstSpans},
+	{Name: "NobodyElseChangesSpans", Run: nobodyElseChangesBuckets},
+	{Name: "NobodyElseChangesFirstSpans", Run: nobodyElseChangesFirstBuckets},
 	{Name: "RaisingWaits", Run: raisingWaits},
 	{Name: "NobodyElseIsAnsweredAboutBatches", Run: nobodyElseIsAnsweredAboutBatches},
 	{Name: "NobodyElseIsAnsweredAboutProducers", Run: nobodyElseIsAnsweredAboutProducers},
@@ -118,40 +118,40 @@ func metrics(t tester, c Cell, ids ...counter.ID) []counter.Meta {
 }
 
 // tally adds tallies and returns the days created, sorted.
-func tally(t tester, c Cell, tallies ...counter.Tally) []counter.SpanKey {
+func tally(t tester, c Cell, tallies ...counter.Tally) []counter.BucketKey {
 	t.Helper()
-	return change(t, c, func(ctx context.Context, s counter.Store) ([]counter.SpanKey, error) {
+	return change(t, c, func(ctx context.Context, s counter.Store) ([]counter.BucketKey, error) {
 		made, err := s.AddTallies(ctx, tallies)
 		return slices.Sorted(slices.Values(made)), err
 	})
 }
 
-func putSpans(t tester, c Cell, table counter.Table, spans ...counter.Span) {
+func putBuckets(t tester, c Cell, table counter.Table, buckets ...counter.Bucket) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutSpans(ctx, table, spans) })
+	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutBuckets(ctx, table, buckets) })
 }
 
-func spans(t tester, c Cell, table counter.Table, keys ...counter.SpanKey) [][]int64 {
+func buckets(t tester, c Cell, table counter.Table, keys ...counter.BucketKey) [][]int64 {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([][]int64, error) { return s.Spans(ctx, table, keys) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([][]int64, error) { return s.Buckets(ctx, table, keys) })
 }
 
-func first(t tester, c Cell, table counter.Table, below counter.SpanKey, limit int) []counter.Span {
+func first(t tester, c Cell, table counter.Table, below counter.BucketKey, limit int) []counter.Bucket {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Span, error) {
-		return s.FirstSpans(ctx, table, below, limit)
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Bucket, error) {
+		return s.FirstBuckets(ctx, table, below, limit)
 	})
 }
 
-func putClosed(t tester, c Cell, days ...counter.ClosedDay) {
+func putCompacted(t tester, c Cell, days ...counter.CompactedDay) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutClosedDays(ctx, days) })
+	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutCompactedDays(ctx, days) })
 }
 
-func closed(t tester, c Cell, keys ...counter.SpanKey) []counter.ClosedDay {
+func compacted(t tester, c Cell, keys ...counter.BucketKey) []counter.CompactedDay {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.ClosedDay, error) {
-		return s.ClosedDays(ctx, keys)
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.CompactedDay, error) {
+		return s.CompactedDays(ctx, keys)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 // Cases is the suite, for its own test.
 var Cases = cases
 
-// ApartCases are the cases only for Apart stores.
+// ApartCases are the cases only for PerDocumentStore stores.
 var ApartCases = apartCases
 
 // Memory is a cell backed by the model, seen through wrap, with bug if it is one of conformance.Memory.
@@ -29,7 +29,7 @@ func Memory(wrap func(counter.Store) counter.Store, bug string) Cell {
 	}
 }
 
-// ApartMemory is a cell with an Apart store, with a bug if that is not empty.
+// ApartMemory is a cell with an PerDocumentStore store, with a bug if that is not empty.
 func ApartMemory(bug string) Cell {
 	db := newApart(nil, bug).database()
 	return Cell{

@@ -20,8 +20,8 @@ type step struct {
 	limit   int
 	table   counter.Table
 	tallies []counter.Tally
-	keys    []counter.SpanKey
-	days    []counter.SpanKey
+	keys    []counter.BucketKey
+	days    []counter.BucketKey
 	prefix  counter.Metric
 	after   counter.Metric
 }
@@ -32,16 +32,16 @@ var (
 		minute := rapid.SampledFrom([]counter.Minute{noon - 720, noon - 1, noon, noon + 14, noon + 15, noon + 719, noon + 720}).Draw(t, "minute")
 		return counter.Tally{ID: drawID.Draw(t, "id"), Minute: minute, N: rapid.SampledFrom([]int64{1, 2, 3, 5, 7, 11, 1 << 61}).Draw(t, "n")}
 	})
-	drawDay = rapid.Custom(func(t *rapid.T) counter.SpanKey {
-		return counter.NewSpanKey(rapid.Int64Range(day, day+1).Draw(t, "day"), drawID.Draw(t, "id"))
+	drawDay = rapid.Custom(func(t *rapid.T) counter.BucketKey {
+		return counter.NewBucketKey(rapid.Int64Range(day, day+1).Draw(t, "day"), drawID.Draw(t, "id"))
 	})
-	drawKey = rapid.Custom(func(t *rapid.T) counter.SpanKey {
-		return counter.NewSpanKey(rapid.SampledFrom([]int64{day, day + 1, noon.Hour() - 1, noon.Hour(), noon.Hour() + 12}).Draw(t, "unit"), drawID.Draw(t, "id"))
+	drawKey = rapid.Custom(func(t *rapid.T) counter.BucketKey {
+		return counter.NewBucketKey(rapid.SampledFrom([]int64{day, day + 1, noon.Hour() - 1, noon.Hour(), noon.Hour() + 12}).Draw(t, "unit"), drawID.Draw(t, "id"))
 	})
 	drawName = rapid.SampledFrom([]counter.Metric{"", "a", "a.", "a.b", "b", "z"})
 
 	calls = []string{
-		"tallies", "tallies", "put spans", "spans", "prepare", "delete", "first", "put closed", "closed", "detailed", "top", "top", "metrics",
+		"tallies", "tallies", "put buckets", "buckets", "prepare", "delete", "first", "put closed", "closed", "detailed", "top", "top", "metrics",
 		"put metrics", "list", "floor", "put batches", "batches", "drop batches", "put producers", "producers", "drop producers",
 	}
 	drawStep = rapid.Custom(func(t *rapid.T) step {
@@ -49,8 +49,8 @@ var (
 			call: rapid.SampledFrom(calls).Draw(t, "call"), n: rapid.Int64Range(1, 9).Draw(t, "n"), limit: rapid.IntRange(1, 6).Draw(t, "limit"),
 			table:   rapid.SampledFrom(counter.Tables).Draw(t, "table"),
 			tallies: rapid.SliceOfNDistinct(drawTally, 0, 6, func(a counter.Tally) [2]int64 { return [2]int64{int64(a.ID), int64(a.Minute)} }).Draw(t, "tallies"),
-			keys:    rapid.SliceOfNDistinct(drawKey, 0, 4, rapid.ID[counter.SpanKey]).Draw(t, "keys"),
-			days:    rapid.SliceOfNDistinct(drawDay, 1, 4, rapid.ID[counter.SpanKey]).Draw(t, "days"),
+			keys:    rapid.SliceOfNDistinct(drawKey, 0, 4, rapid.ID[counter.BucketKey]).Draw(t, "keys"),
+			days:    rapid.SliceOfNDistinct(drawDay, 1, 4, rapid.ID[counter.BucketKey]).Draw(t, "days"),
 			prefix:  drawName.Draw(t, "prefix"), after: drawName.Draw(t, "after"),
 		}
 	})
@@ -64,32 +64,32 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	case "tallies":
 		made, err := s.AddTallies(ctx, do.tallies)
 		return slices.Sorted(slices.Values(made)), err
-	case "put spans":
-		var put []counter.Span
+	case "put buckets":
+		var put []counter.Bucket
 		for _, key := range do.keys {
-			put = append(put, span(counter.GaugeQuarters+do.table%2, key, do.n)) // gauges may have any values
+			put = append(put, bucket(counter.GaugeQuarters+do.table%2, key, do.n)) // gauges may have any values
 		}
-		return nil, s.PutSpans(ctx, counter.GaugeQuarters+do.table%2, put)
-	case "spans":
-		return s.Spans(ctx, do.table, append(do.days, do.keys...))
+		return nil, s.PutBuckets(ctx, counter.GaugeQuarters+do.table%2, put)
+	case "buckets":
+		return s.Buckets(ctx, do.table, append(do.days, do.keys...))
 	case "prepare":
-		made, err := s.PrepareSpans(ctx, do.table, do.keys)
+		made, err := s.PrepareBuckets(ctx, do.table, do.keys)
 		return slices.Sorted(slices.Values(made)), err
 	case "delete":
 		if do.table == counter.Days {
 			return nil, deleteDays(ctx, s, do.days)
 		}
-		return nil, s.DeleteSpans(ctx, do.table, do.keys)
+		return nil, s.DeleteBuckets(ctx, do.table, do.keys)
 	case "first":
-		return s.FirstSpans(ctx, do.table, do.days[0], do.limit)
+		return s.FirstBuckets(ctx, do.table, do.days[0], do.limit)
 	case "put closed":
-		var put []counter.ClosedDay
+		var put []counter.CompactedDay
 		for _, key := range do.days {
-			put = append(put, counter.ClosedDay{Key: key, N: do.n, Detail: counter.Detail(do.n % 3), Body: []byte{byte(do.n)}})
+			put = append(put, counter.CompactedDay{Key: key, N: do.n, Detail: counter.Detail(do.n % 3), Body: []byte{byte(do.n)}})
 		}
-		return nil, s.PutClosedDays(ctx, put)
+		return nil, s.PutCompactedDays(ctx, put)
 	case "closed":
-		return s.ClosedDays(ctx, do.days)
+		return s.CompactedDays(ctx, do.days)
 	case "detailed":
 		return s.DetailedDays(ctx, counter.Detail(do.n%3), do.days[0], do.days[len(do.days)-1], do.limit)
 	case "top":
@@ -103,17 +103,17 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 		n, err2 := s.CountMetrics(ctx)
 		return append(list, counter.Meta{First: int64(n)}), errors.Join(err, err2)
 	case "floor":
-		err := s.RaiseFloor(ctx, do.n)
-		floor, err2 := s.Floor(ctx)
-		return floor, errors.Join(err, err2)
+		err := s.RaiseDedupHorizon(ctx, do.n)
+		horizon, err2 := s.DedupHorizon(ctx)
+		return horizon, errors.Join(err, err2)
 	case "put batches":
-		return nil, s.PutBatches(ctx, []counter.KeyedBatch{{Key: keys[len(keys)-1], Remembered: remembered(do.n)}})
+		return nil, s.PutBatches(ctx, []counter.KeyedBatch{{Key: keys[len(keys)-1], DedupRecord: dedup(do.n)}})
 	case "batches":
 		return s.Batches(ctx, keys)
 	case "drop batches": // all or nothing, since the store chooses which ones go
 		return s.DropBatches(ctx, do.n, everything)
 	case "put producers":
-		return nil, s.PutProducers(ctx, []counter.ProducedBatch{{Producer: ids[len(ids)-1], Remembered: remembered(do.n)}})
+		return nil, s.PutProducers(ctx, []counter.ProducedBatch{{Producer: ids[len(ids)-1], DedupRecord: dedup(do.n)}})
 	case "producers":
 		return s.Producers(ctx, ids)
 	case "drop producers":
@@ -122,15 +122,15 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	return nil, fmt.Errorf("no call %q", do.call)
 }
 
-// deleteDays deletes spans of Days together with their hours.
-func deleteDays(ctx context.Context, s counter.Store, days []counter.SpanKey) error {
-	var hours []counter.SpanKey
+// deleteDays deletes buckets of Days together with their hours.
+func deleteDays(ctx context.Context, s counter.Store, days []counter.BucketKey) error {
+	var hours []counter.BucketKey
 	for _, key := range days {
 		for hour := range int64(24) {
-			hours = append(hours, counter.NewSpanKey(key.Unit()*24+hour, key.ID()))
+			hours = append(hours, counter.NewBucketKey(key.Unit()*24+hour, key.ID()))
 		}
 	}
-	return errors.Join(s.DeleteSpans(ctx, counter.Hours, hours), s.DeleteSpans(ctx, counter.Days, days))
+	return errors.Join(s.DeleteBuckets(ctx, counter.Hours, hours), s.DeleteBuckets(ctx, counter.Days, days))
 }
 
 // step makes a call on both and compares the results. It reports whether the transaction must roll back.

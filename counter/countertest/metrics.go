@@ -107,7 +107,7 @@ const (
 	noon = counter.Minute(day*1440 + 720)
 )
 
-// theHighest has open and closed days, ties, zeros, other days and a gauge.
+// theHighest has open and compacted days, ties, zeros, other days and a gauge.
 func theHighest(t tester, c Cell) {
 	names := []counter.Metric{"e", "d", "c", "b/1", "b/2", "b", "a", "g", "z"}
 	list := make([]counter.Meta, len(names))
@@ -128,20 +128,20 @@ func theHighest(t tester, c Cell) {
 		if _, err := s.AddTallies(ctx, tallies); err != nil {
 			return err
 		}
-		if err := s.PutClosedDays(ctx, []counter.ClosedDay{
-			{Key: counter.NewSpanKey(day, 3), N: 5, Detail: counter.Minutes},
-			{Key: counter.NewSpanKey(day, 7), N: 8},
-			{Key: counter.NewSpanKey(day, 8), Detail: counter.Quarters},
-			{Key: counter.NewSpanKey(day-1, 3), N: 99},
+		if err := s.PutCompactedDays(ctx, []counter.CompactedDay{
+			{Key: counter.NewBucketKey(day, 3), N: 5, Detail: counter.Minutes},
+			{Key: counter.NewBucketKey(day, 7), N: 8},
+			{Key: counter.NewBucketKey(day, 8), Detail: counter.Quarters},
+			{Key: counter.NewBucketKey(day-1, 3), N: 99},
 		}); err != nil {
 			return err
 		}
-		if _, err := s.PrepareSpans(ctx, counter.Days, []counter.SpanKey{counter.NewSpanKey(day, 9), counter.NewSpanKey(day, 7)}); err != nil {
+		if _, err := s.PrepareBuckets(ctx, counter.Days, []counter.BucketKey{counter.NewBucketKey(day, 9), counter.NewBucketKey(day, 7)}); err != nil {
 			return err
 		}
 		readings := make([]int64, counter.GaugeDays.Width())
 		readings[0] = 1000
-		return s.PutSpans(ctx, counter.GaugeDays, []counter.Span{{Key: counter.NewSpanKey(day, 8), Values: readings}})
+		return s.PutBuckets(ctx, counter.GaugeDays, []counter.Bucket{{Key: counter.NewBucketKey(day, 8), Values: readings}})
 	}
 	update(t, c, write)
 	_ = write(context.Background(), m)

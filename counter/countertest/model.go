@@ -16,31 +16,31 @@ import (
 // model is a cell's counter state. Its lists are replaced and never modified.
 type model struct {
 	metrics   map[counter.ID]counter.Meta
-	spans     [4]map[counter.SpanKey][]int64
-	closed    map[counter.SpanKey]counter.ClosedDay
-	floor     int64
-	batches   map[counter.Key]counter.Remembered
-	producers map[counter.Producer]counter.Remembered
+	buckets   [4]map[counter.BucketKey][]int64
+	compacted map[counter.BucketKey]counter.CompactedDay
+	horizon   int64
+	batches   map[counter.Key]counter.DedupRecord
+	producers map[counter.Producer]counter.DedupRecord
 }
 
 var _ counter.Store = (*model)(nil)
 
 func newModel() *model {
 	m := &model{
-		metrics: map[counter.ID]counter.Meta{}, closed: map[counter.SpanKey]counter.ClosedDay{},
-		batches: map[counter.Key]counter.Remembered{}, producers: map[counter.Producer]counter.Remembered{},
+		metrics: map[counter.ID]counter.Meta{}, compacted: map[counter.BucketKey]counter.CompactedDay{},
+		batches: map[counter.Key]counter.DedupRecord{}, producers: map[counter.Producer]counter.DedupRecord{},
 	}
-	for table := range m.spans {
-		m.spans[table] = map[counter.SpanKey][]int64{}
+	for table := range m.buckets {
+		m.buckets[table] = map[counter.BucketKey][]int64{}
 	}
 	return m
 }
 
 func (m *model) clone() *model {
 	c := *m
-	c.metrics, c.closed, c.batches, c.producers = maps.Clone(m.metrics), maps.Clone(m.closed), maps.Clone(m.batches), maps.Clone(m.producers)
-	for table := range m.spans {
-		c.spans[table] = maps.Clone(m.spans[table])
+	c.metrics, c.compacted, c.batches, c.producers = maps.Clone(m.metrics), maps.Clone(m.compacted), maps.Clone(m.batches), maps.Clone(m.producers)
+	for table := range m.buckets {
+		c.buckets[table] = maps.Clone(m.buckets[table])
 	}
 	return &c
 }
@@ -80,9 +80,9 @@ func (m *model) ListMetrics(ctx context.Context, prefix, after counter.Metric, l
 
 func (m *model) CountMetrics(ctx context.Context) (int, error) { return len(m.metrics), ctx.Err() }
 
-func (m *model) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, _ error) {
-	add := func(table counter.Table, key counter.SpanKey, n int64, places ...int) (fresh bool, err error) {
-		values, there := m.spans[table][key]
+func (m *model) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, _ error) {
+	add := func(table counter.Table, key counter.BucketKey, n int64, places ...int) (fresh bool, err error) {
+		values, there := m.buckets[table][key]
 		if values = slices.Clone(values); !there {
 			values = make([]int64, table.Width())
 		}
@@ -92,15 +92,15 @@ func (m *model) AddTallies(ctx context.Context, tallies []counter.Tally) (made [
 			}
 			values[i] += n
 		}
-		m.spans[table][key] = values
+		m.buckets[table][key] = values
 		return !there, nil
 	}
 	for _, a := range tallies {
 		at := a.Minute
-		if _, err := add(counter.Hours, counter.NewSpanKey(at.Hour(), a.ID), a.N, at.InHour()); err != nil {
+		if _, err := add(counter.Hours, counter.NewBucketKey(at.Hour(), a.ID), a.N, at.InHour()); err != nil {
 			return nil, err
 		}
-		day := counter.NewSpanKey(at.Day(), a.ID)
+		day := counter.NewBucketKey(at.Day(), a.ID)
 		fresh, err := add(counter.Days, day, a.N, counter.DayTotal, counter.DayHour(at.HourOfDay()), counter.DayQuarter(at.Quarter()))
 		if err != nil {
 			return nil, err
@@ -112,61 +112,61 @@ func (m *model) AddTallies(ctx context.Context, tallies []counter.Tally) (made [
 	return made, ctx.Err()
 }
 
-func (m *model) Spans(ctx context.Context, table counter.Table, keys []counter.SpanKey) ([][]int64, error) {
-	spans, err := under(ctx, m.spans[table], keys)
-	for i := range spans {
-		spans[i] = slices.Clone(spans[i]) // the caller may change it
+func (m *model) Buckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) ([][]int64, error) {
+	buckets, err := under(ctx, m.buckets[table], keys)
+	for i := range buckets {
+		buckets[i] = slices.Clone(buckets[i]) // the caller may change it
 	}
-	return spans, err
+	return buckets, err
 }
 
-func (m *model) PutSpans(ctx context.Context, table counter.Table, spans []counter.Span) error {
-	for _, span := range spans {
-		m.spans[table][span.Key] = slices.Clone(span.Values)
+func (m *model) PutBuckets(ctx context.Context, table counter.Table, buckets []counter.Bucket) error {
+	for _, bucket := range buckets {
+		m.buckets[table][bucket.Key] = slices.Clone(bucket.Values)
 	}
 	return ctx.Err()
 }
 
-func (m *model) PrepareSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) (made []counter.SpanKey, _ error) {
+func (m *model) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
 	for _, key := range keys {
-		if m.spans[table][key] == nil {
-			m.spans[table][key] = make([]int64, table.Width())
+		if m.buckets[table][key] == nil {
+			m.buckets[table][key] = make([]int64, table.Width())
 			made = append(made, key)
 		}
 	}
 	return made, ctx.Err()
 }
 
-func (m *model) DeleteSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
+func (m *model) DeleteBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) error {
 	for _, key := range keys {
-		delete(m.spans[table], key)
+		delete(m.buckets[table], key)
 	}
 	return ctx.Err()
 }
 
-func (m *model) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) (list []counter.Span, _ error) {
-	for _, key := range slices.Sorted(maps.Keys(m.spans[table])) {
+func (m *model) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) (list []counter.Bucket, _ error) {
+	for _, key := range slices.Sorted(maps.Keys(m.buckets[table])) {
 		if key < below && len(list) < limit {
-			list = append(list, counter.Span{Key: key, Values: slices.Clone(m.spans[table][key])})
+			list = append(list, counter.Bucket{Key: key, Values: slices.Clone(m.buckets[table][key])})
 		}
 	}
 	return list, ctx.Err()
 }
 
-func (m *model) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.ClosedDay, error) {
-	return under(ctx, m.closed, keys)
+func (m *model) CompactedDays(ctx context.Context, keys []counter.BucketKey) ([]counter.CompactedDay, error) {
+	return under(ctx, m.compacted, keys)
 }
 
-func (m *model) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error {
+func (m *model) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) error {
 	for _, day := range days {
-		m.closed[day.Key] = day
+		m.compacted[day.Key] = day
 	}
 	return ctx.Err()
 }
 
-func (m *model) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) (list []counter.ClosedDay, _ error) {
-	for _, key := range slices.Sorted(maps.Keys(m.closed)) {
-		if day := m.closed[key]; day.Detail == detail && key >= from && key < below && len(list) < limit {
+func (m *model) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) (list []counter.CompactedDay, _ error) {
+	for _, key := range slices.Sorted(maps.Keys(m.compacted)) {
+		if day := m.compacted[key]; day.Detail == detail && key >= from && key < below && len(list) < limit {
 			list = append(list, day)
 		}
 	}
@@ -175,9 +175,9 @@ func (m *model) DetailedDays(ctx context.Context, detail counter.Detail, from, b
 
 func (m *model) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) (list []counter.Ranked, _ error) {
 	for id, meta := range m.metrics {
-		key := counter.NewSpanKey(day, id)
-		n := m.closed[key].N
-		if open := m.spans[counter.Days][key]; open != nil {
+		key := counter.NewBucketKey(day, id)
+		n := m.compacted[key].N
+		if open := m.buckets[counter.Days][key]; open != nil {
 			n += open[counter.DayTotal]
 		}
 		if n > 0 && strings.HasPrefix(string(meta.Name), string(prefix)) {
@@ -188,20 +188,20 @@ func (m *model) TopMetrics(ctx context.Context, day int64, prefix counter.Metric
 	return list[:min(k, len(list))], ctx.Err()
 }
 
-func (m *model) Floor(ctx context.Context) (int64, error) { return m.floor, ctx.Err() }
+func (m *model) DedupHorizon(ctx context.Context) (int64, error) { return m.horizon, ctx.Err() }
 
-func (m *model) RaiseFloor(ctx context.Context, floor int64) error {
-	m.floor = max(m.floor, floor)
+func (m *model) RaiseDedupHorizon(ctx context.Context, horizon int64) error {
+	m.horizon = max(m.horizon, horizon)
 	return ctx.Err()
 }
 
-func (m *model) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+func (m *model) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	return under(ctx, m.batches, keys)
 }
 
 func (m *model) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
 	for _, b := range batches {
-		m.batches[b.Key] = b.Remembered
+		m.batches[b.Key] = b.DedupRecord
 	}
 	return ctx.Err()
 }
@@ -210,13 +210,13 @@ func (m *model) DropBatches(ctx context.Context, below int64, limit int) (int, e
 	return forget(ctx, m.batches, below, limit)
 }
 
-func (m *model) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
+func (m *model) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
 	return under(ctx, m.producers, producers)
 }
 
 func (m *model) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	for _, b := range batches {
-		m.producers[b.Producer] = b.Remembered
+		m.producers[b.Producer] = b.DedupRecord
 	}
 	return ctx.Err()
 }
@@ -226,7 +226,7 @@ func (m *model) DropProducers(ctx context.Context, below int64, limit int) (int,
 }
 
 // forget drops any of them; a store may, too.
-func forget[K comparable](ctx context.Context, all map[K]counter.Remembered, below int64, limit int) (dropped int, _ error) {
+func forget[K comparable](ctx context.Context, all map[K]counter.DedupRecord, below int64, limit int) (dropped int, _ error) {
 	for key, of := range all {
 		if of.Newest < below && dropped < limit {
 			delete(all, key)

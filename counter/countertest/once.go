@@ -14,29 +14,29 @@ import (
 
 func floorRises(t tester, c Cell) {
 	for _, raise := range []struct{ to, want int64 }{{-5, 0}, {0, 0}, {7, 7}, {6, 7}, {1 << 53, 1 << 53}, {1<<53 + 1, 1<<53 + 1}, {7, 1<<53 + 1}, {math.MaxInt64, math.MaxInt64}} {
-		update(t, c, func(ctx context.Context, s counter.Store) error { return s.RaiseFloor(ctx, raise.to) })
-		same(t, fmt.Sprintf("floor after it was raised to %d", raise.to), floor(t, c), raise.want)
+		update(t, c, func(ctx context.Context, s counter.Store) error { return s.RaiseDedupHorizon(ctx, raise.to) })
+		same(t, fmt.Sprintf("floor after it was raised to %d", raise.to), horizon(t, c), raise.want)
 	}
 }
 
-func floor(t tester, c Cell) int64 {
+func horizon(t tester, c Cell) int64 {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) (int64, error) { return s.Floor(ctx) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) (int64, error) { return s.DedupHorizon(ctx) })
 }
 
-func batches(t tester, c Cell, keys ...counter.Key) []counter.Remembered {
+func batches(t tester, c Cell, keys ...counter.Key) []counter.DedupRecord {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Batches(ctx, keys) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) { return s.Batches(ctx, keys) })
 }
 
-func producers(t tester, c Cell, of ...counter.Producer) []counter.Remembered {
+func producers(t tester, c Cell, of ...counter.Producer) []counter.DedupRecord {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Producers(ctx, of) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) { return s.Producers(ctx, of) })
 }
 
-// remembered returns a record that differs in every field with n.
-func remembered(n int64) counter.Remembered {
-	of := counter.Remembered{Newest: n, Results: []byte{byte(n), 0, 0xff, '\\', '"'}}
+// dedup returns a record that differs in every field with n.
+func dedup(n int64) counter.DedupRecord {
+	of := counter.DedupRecord{Newest: n, Results: []byte{byte(n), 0, 0xff, '\\', '"'}}
 	for i := range of.Print {
 		of.Print[i] = byte(n + int64(i)*16)
 	}
@@ -46,13 +46,13 @@ func remembered(n int64) counter.Remembered {
 func batchesComeBackWhole(t tester, c Cell) {
 	long := strings.Repeat("k", counter.MaxKey-1)
 	keys := []counter.Key{"a", "A", "a.b", "'", "\"", "\\", "\\u0000", "%", "_", "$1", "{}", "<&>", "~!", "0", "00", counter.Key(long + "1"), counter.Key(long + "2")}
-	var want []counter.Remembered
+	var want []counter.DedupRecord
 	for again := range int64(2) {
 		var put []counter.KeyedBatch
 		want = nil
 		for i, key := range keys {
-			of := remembered(1_700_000_000_000*again + int64(i))
-			put, want = append(put, counter.KeyedBatch{Key: key, Remembered: of}), append(want, of)
+			of := dedup(1_700_000_000_000*again + int64(i))
+			put, want = append(put, counter.KeyedBatch{Key: key, DedupRecord: of}), append(want, of)
 		}
 		put[2].Results, want[2].Results = nil, nil
 		put[3].Results, want[3].Results = []byte(strings.Repeat("\x00\xff", 1000)), []byte(strings.Repeat("\x00\xff", 1000))
@@ -61,28 +61,28 @@ func batchesComeBackWhole(t tester, c Cell) {
 		update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutBatches(ctx, put) })
 		same(t, "batches", batches(t, c, keys...), want)
 	}
-	same(t, "batches, some twice and some not there", batches(t, c, "0", "nothing", "a", "0", "a "), []counter.Remembered{want[13], {}, want[0], want[13], {}})
+	same(t, "batches, some twice and some not there", batches(t, c, "0", "nothing", "a", "0", "a "), []counter.DedupRecord{want[13], {}, want[0], want[13], {}})
 }
 
 func producersComeBackWhole(t tester, c Cell) {
 	ids := []counter.Producer{{}, {1}, {15: 1}, {0, 1}, {0xff, 0xff, 15: 0xff}, {'a'}, {'A'}, {0xc3}}
-	var want []counter.Remembered
+	var want []counter.DedupRecord
 	for again := range int64(2) {
 		var put []counter.ProducedBatch
 		want = nil
 		for i, id := range ids {
-			of := remembered(1_700_000_000_000*again + int64(i))
+			of := dedup(1_700_000_000_000*again + int64(i))
 			of.Seq = uint64(again*100 + int64(i))
 			if i == 1 {
 				of.Seq = math.MaxUint64
 			}
-			put, want = append(put, counter.ProducedBatch{Producer: id, Remembered: of}), append(want, of)
+			put, want = append(put, counter.ProducedBatch{Producer: id, DedupRecord: of}), append(want, of)
 		}
 		put[2].Results, want[2].Results = nil, nil
 		update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutProducers(ctx, put) })
 		same(t, "producers", producers(t, c, ids...), want)
 	}
-	same(t, "producers, some twice and some not there", producers(t, c, ids[3], counter.Producer{9}, ids[0], ids[3]), []counter.Remembered{want[3], {}, want[0], want[3]})
+	same(t, "producers, some twice and some not there", producers(t, c, ids[3], counter.Producer{9}, ids[0], ids[3]), []counter.DedupRecord{want[3], {}, want[0], want[3]})
 }
 
 func dropBatches(t tester, c Cell) {
@@ -90,13 +90,13 @@ func dropBatches(t tester, c Cell) {
 	var keys []counter.Key
 	for i := range int64(12) {
 		keys = append(keys, counter.Key(fmt.Sprint("k", i*5%12)))
-		put = append(put, counter.KeyedBatch{Key: keys[i], Remembered: remembered(i*5%12 + 1)})
+		put = append(put, counter.KeyedBatch{Key: keys[i], DedupRecord: dedup(i*5%12 + 1)})
 	}
 	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutBatches(ctx, put) })
 	forgets(t, c, func(ctx context.Context, s counter.Store, below int64, limit int) (int, error) {
 		return s.DropBatches(ctx, below, limit)
 	},
-		func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Batches(ctx, keys) })
+		func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) { return s.Batches(ctx, keys) })
 }
 
 func dropProducers(t tester, c Cell) {
@@ -104,17 +104,19 @@ func dropProducers(t tester, c Cell) {
 	var ids []counter.Producer
 	for i := range int64(12) {
 		ids = append(ids, counter.Producer{byte(i * 5 % 12)})
-		put = append(put, counter.ProducedBatch{Producer: ids[i], Remembered: remembered(i*5%12 + 1)})
+		put = append(put, counter.ProducedBatch{Producer: ids[i], DedupRecord: dedup(i*5%12 + 1)})
 	}
 	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutProducers(ctx, put) })
 	forgets(t, c, func(ctx context.Context, s counter.Store, below int64, limit int) (int, error) {
 		return s.DropProducers(ctx, below, limit)
 	},
-		func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Producers(ctx, ids) })
+		func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) {
+			return s.Producers(ctx, ids)
+		})
 }
 
 // forgets drops records in portions, from twelve with the times 1 to 12.
-func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, int) (int, error), read func(context.Context, counter.Store) ([]counter.Remembered, error)) {
+func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, int) (int, error), read func(context.Context, counter.Store) ([]counter.DedupRecord, error)) {
 	t.Helper()
 	for i, call := range []struct {
 		below                  int64
@@ -133,7 +135,7 @@ func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, 
 				below7++
 			}
 			left++
-			want := remembered(of.Newest)
+			want := dedup(of.Newest)
 			same(t, "one that is left", of, want)
 		}
 		same(t, fmt.Sprintf("how many below 7, and in all, are left after call %d", i), []int{below7, left}, []int{call.below7, call.left})
@@ -141,29 +143,29 @@ func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, 
 }
 
 func emptyCell(t tester, c Cell) {
-	nothing := state{Batches: make([]counter.Remembered, len(someKeys)), Producers: make([]counter.Remembered, len(someProducers))}
+	nothing := state{Batches: make([]counter.DedupRecord, len(someKeys)), Producers: make([]counter.DedupRecord, len(someProducers))}
 	same(t, "what an empty cell has", ask(t, c, stateOf), nothing)
 	same(t, "metrics of an empty cell", metrics(t, c, 1, 2), make([]counter.Meta, 2))
-	same(t, "closed days of an empty cell", closed(t, c, 1, 2), make([]counter.ClosedDay, 2))
-	same(t, "batches of an empty cell", batches(t, c, "a", "b"), make([]counter.Remembered, 2))
-	same(t, "producers of an empty cell", producers(t, c, counter.Producer{}, counter.Producer{1}), make([]counter.Remembered, 2))
+	same(t, "compacted days of an empty cell", compacted(t, c, 1, 2), make([]counter.CompactedDay, 2))
+	same(t, "batches of an empty cell", batches(t, c, "a", "b"), make([]counter.DedupRecord, 2))
+	same(t, "producers of an empty cell", producers(t, c, counter.Producer{}, counter.Producer{1}), make([]counter.DedupRecord, 2))
 	for _, table := range counter.Tables {
-		same(t, "spans of an empty cell", spans(t, c, table, 1, 2), [][]int64{nil, nil})
-		same(t, "no spans", spans(t, c, table), nil)
+		same(t, "buckets of an empty cell", buckets(t, c, table, 1, 2), [][]int64{nil, nil})
+		same(t, "no buckets", buckets(t, c, table), nil)
 	}
 	same(t, "no metrics", metrics(t, c), nil)
-	same(t, "no closed days", closed(t, c), nil)
+	same(t, "no compacted days", compacted(t, c), nil)
 	same(t, "no batches", batches(t, c), nil)
 	same(t, "no producers", producers(t, c), nil)
 	same(t, "no tallies", tally(t, c), nil)
 	update(t, c, func(ctx context.Context, s counter.Store) error {
-		err := errors.Join(s.PutMetrics(ctx, nil), s.PutClosedDays(ctx, nil), s.PutBatches(ctx, nil), s.PutProducers(ctx, nil))
+		err := errors.Join(s.PutMetrics(ctx, nil), s.PutCompactedDays(ctx, nil), s.PutBatches(ctx, nil), s.PutProducers(ctx, nil))
 		for _, table := range counter.Tables {
-			made, err2 := s.PrepareSpans(ctx, table, nil)
+			made, err2 := s.PrepareBuckets(ctx, table, nil)
 			if len(made) > 0 {
 				return fmt.Errorf("preparing nothing made %d", made)
 			}
-			err = errors.Join(err, err2, s.PutSpans(ctx, table, nil), s.DeleteSpans(ctx, table, nil), s.DeleteSpans(ctx, table, []counter.SpanKey{1}))
+			err = errors.Join(err, err2, s.PutBuckets(ctx, table, nil), s.DeleteBuckets(ctx, table, nil), s.DeleteBuckets(ctx, table, []counter.BucketKey{1}))
 		}
 		n, err2 := s.DropBatches(ctx, math.MaxInt64, 9)
 		k, err3 := s.DropProducers(ctx, math.MaxInt64, 9)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// talliesTogether counts concurrently in existing and in new spans. Each is created once.
+// talliesTogether counts concurrently in existing and in new buckets. Each is created once.
 func talliesTogether(t tester, c Cell) {
 	m := newModel()
 	all := func(who, i int) (tallies []counter.Tally) {
@@ -29,7 +29,7 @@ func talliesTogether(t tester, c Cell) {
 		}
 	}
 	var mu sync.Mutex
-	made := map[[2]int][]counter.SpanKey{} // by update, since a backend may retry one
+	made := map[[2]int][]counter.BucketKey{} // by update, since a backend may retry one
 	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
 		keys, err := s.AddTallies(ctx, all(who, i))
 		mu.Lock()
@@ -37,12 +37,12 @@ func talliesTogether(t tester, c Cell) {
 		made[[2]int{who, i}] = keys
 		return errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a", First: int64(day + (who*5+i)*7%40)}}))
 	})
-	sameSpans(t, c, m)
-	var got, want []counter.SpanKey
+	sameBuckets(t, c, m)
+	var got, want []counter.BucketKey
 	for _, keys := range made {
 		got = append(got, keys...)
 	}
-	for key := range m.spans[counter.Days] {
+	for key := range m.buckets[counter.Days] {
 		want = append(want, key)
 	}
 	slices.Sort(got)
@@ -51,12 +51,12 @@ func talliesTogether(t tester, c Cell) {
 	same(t, "the first day", metrics(t, c, 1), []counter.Meta{{ID: 1, Name: "a", First: day}})
 }
 
-// nobodyElseChangesSpans adds one to what was read. The spans exist.
-func nobodyElseChangesSpans(t tester, c Cell) {
-	keys := []counter.SpanKey{3, 1, 2}
+// nobodyElseChangesBuckets adds one to what was read. The buckets exist.
+func nobodyElseChangesBuckets(t tester, c Cell) {
+	keys := []counter.BucketKey{3, 1, 2}
 	update(t, c, func(ctx context.Context, s counter.Store) error {
 		for _, table := range counter.Tables {
-			if _, err := s.PrepareSpans(ctx, table, keys); err != nil {
+			if _, err := s.PrepareBuckets(ctx, table, keys); err != nil {
 				return err
 			}
 		}
@@ -65,23 +65,23 @@ func nobodyElseChangesSpans(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
 		for _, table := range counter.Tables {
 			keys := append(slices.Clone(keys[who%3:]), keys[:who%3]...)
-			values, err := s.Spans(ctx, table, keys)
+			values, err := s.Buckets(ctx, table, keys)
 			if err != nil {
 				return err
 			}
-			var put []counter.Span
+			var put []counter.Bucket
 			for i, key := range keys {
 				values[i][table.Width()-1]++
-				put = append(put, counter.Span{Key: key, Values: values[i]})
+				put = append(put, counter.Bucket{Key: key, Values: values[i]})
 			}
-			if err := s.PutSpans(ctx, table, put); err != nil {
+			if err := s.PutBuckets(ctx, table, put); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, table := range counter.Tables {
-		for _, values := range spans(t, c, table, keys...) {
+		for _, values := range buckets(t, c, table, keys...) {
 			if n := values[table.Width()-1]; n != 40 {
 				t.Fatalf("40 updates that each add one to what they read made %d in table %d", n, table)
 			}
@@ -89,12 +89,12 @@ func nobodyElseChangesSpans(t tester, c Cell) {
 	}
 }
 
-// nobodyElseChangesFirstSpans compacts days, which moves counts from one table to the other, while others count.
+// nobodyElseChangesFirstBuckets compacts days, which moves counts from one table to the other, while others count.
 // The sum stays the same.
-func nobodyElseChangesFirstSpans(t tester, c Cell) {
-	keys := make([]counter.SpanKey, 3)
+func nobodyElseChangesFirstBuckets(t tester, c Cell) {
+	keys := make([]counter.BucketKey, 3)
 	for i := range keys {
-		keys[i] = counter.NewSpanKey(day, counter.ID(i+1))
+		keys[i] = counter.NewBucketKey(day, counter.ID(i+1))
 	}
 	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
 		if who%2 == 0 {
@@ -106,7 +106,7 @@ func nobodyElseChangesFirstSpans(t tester, c Cell) {
 	for range 3 {
 		update(t, c, pack)
 	}
-	open, packed := spans(t, c, counter.Days, keys...), closed(t, c, keys...)
+	open, packed := buckets(t, c, counter.Days, keys...), compacted(t, c, keys...)
 	for i := range keys {
 		n := packed[i].N
 		if open[i] != nil {
@@ -120,36 +120,36 @@ func nobodyElseChangesFirstSpans(t tester, c Cell) {
 
 // pack adds the first days to the closed ones, and deletes them.
 func pack(ctx context.Context, s counter.Store) error {
-	list, err := s.FirstSpans(ctx, counter.Days, math.MaxInt64, 2)
+	list, err := s.FirstBuckets(ctx, counter.Days, math.MaxInt64, 2)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	var keys []counter.SpanKey
+	var keys []counter.BucketKey
 	for _, of := range list {
 		keys = append(keys, of.Key)
 	}
-	days, err := s.ClosedDays(ctx, keys)
+	days, err := s.CompactedDays(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for i, of := range list {
-		days[i] = counter.ClosedDay{Key: of.Key, N: days[i].N + of.Values[counter.DayTotal]}
+		days[i] = counter.CompactedDay{Key: of.Key, N: days[i].N + of.Values[counter.DayTotal]}
 	}
-	return errors.Join(s.PutClosedDays(ctx, days), s.DeleteSpans(ctx, counter.Days, keys))
+	return errors.Join(s.PutCompactedDays(ctx, days), s.DeleteBuckets(ctx, counter.Days, keys))
 }
 
-// raisingWaits stores batches at the floor while it is raised and records below it are dropped. If raising did
-// not wait for transactions that have read the floor, some would remain below it.
+// raisingWaits stores batches at the dedup horizon while it is raised and records below it are dropped. If raising did
+// not wait for transactions that have read the dedup horizon, some would remain below it.
 func raisingWaits(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
 		if who == 0 {
-			if err := s.RaiseFloor(ctx, int64(i+1)); err != nil {
+			if err := s.RaiseDedupHorizon(ctx, int64(i+1)); err != nil {
 				return err
 			}
 			_, err := s.DropBatches(ctx, int64(i+1), everything)
 			return err
 		}
-		floor, err := s.Floor(ctx)
+		dedupHorizon, err := s.DedupHorizon(ctx)
 		if err != nil {
 			return err
 		}
@@ -157,19 +157,19 @@ func raisingWaits(t tester, c Cell) {
 		if _, err := s.Batches(ctx, []counter.Key{key}); err != nil {
 			return err
 		}
-		if again, err := s.Floor(ctx); err != nil || again != floor {
-			return errors.Join(err, errors.New("somebody raised the floor while it was held"))
+		if again, err := s.DedupHorizon(ctx); err != nil || again != dedupHorizon {
+			return errors.Join(err, errors.New("somebody raised the dedup horizon while it was held"))
 		}
-		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, Remembered: remembered(floor)}})
+		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, DedupRecord: dedup(dedupHorizon)}})
 	})
 	left := change(t, c, func(ctx context.Context, s counter.Store) (int, error) {
-		floor, err := s.Floor(ctx)
+		horizon, err := s.DedupHorizon(ctx)
 		if err != nil {
 			return 0, err
 		}
-		return s.DropBatches(ctx, floor, everything)
+		return s.DropBatches(ctx, horizon, everything)
 	})
-	same(t, "batches below the floor", left, 0)
+	same(t, "batches below the dedup horizon", left, 0)
 }
 
 // nobodyElseIsAnsweredAboutBatches sends two batches 40 times, in both orders: each counts once.
@@ -187,7 +187,7 @@ func nobodyElseIsAnsweredAboutBatches(t tester, c Cell) {
 			if there[k].Newest != 0 {
 				continue
 			}
-			if err := s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, Remembered: remembered(1)}}); err != nil {
+			if err := s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, DedupRecord: dedup(1)}}); err != nil {
 				return err
 			}
 			if _, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: 1}}); err != nil {
@@ -196,7 +196,7 @@ func nobodyElseIsAnsweredAboutBatches(t tester, c Cell) {
 		}
 		return nil
 	})
-	total := spans(t, c, counter.Days, counter.NewSpanKey(day, 1))
+	total := buckets(t, c, counter.Days, counter.NewBucketKey(day, 1))
 	if total[0] == nil || total[0][counter.DayTotal] != 4 {
 		t.Fatalf("4 batches that were sent 80 times counted %v", total[0])
 	}
@@ -215,9 +215,9 @@ func nobodyElseIsAnsweredAboutProducers(t tester, c Cell) {
 		}
 		var put []counter.ProducedBatch
 		for i, id := range ids {
-			of := remembered(1)
+			of := dedup(1)
 			of.Seq = last[i].Seq + 1
-			put = append(put, counter.ProducedBatch{Producer: id, Remembered: of})
+			put = append(put, counter.ProducedBatch{Producer: id, DedupRecord: of})
 		}
 		return s.PutProducers(ctx, put)
 	})

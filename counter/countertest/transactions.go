@@ -23,11 +23,11 @@ var (
 type state struct {
 	Metrics            []counter.Meta
 	Count              int
-	Spans              [4][]counter.Span
-	Closed             [3][]counter.ClosedDay
+	Buckets            [4][]counter.Bucket
+	Compacted          [3][]counter.CompactedDay
 	Top                []counter.Ranked
-	Floor              int64
-	Batches, Producers []counter.Remembered
+	DedupHorizon       int64
+	Batches, Producers []counter.DedupRecord
 }
 
 func stateOf(ctx context.Context, s counter.Store) (st state, err error) {
@@ -35,13 +35,13 @@ func stateOf(ctx context.Context, s counter.Store) (st state, err error) {
 	st.Metrics, errs[0] = s.ListMetrics(ctx, "", "", everything)
 	st.Count, errs[1] = s.CountMetrics(ctx)
 	for i, table := range counter.Tables {
-		st.Spans[i], errs[2+i] = s.FirstSpans(ctx, table, math.MaxInt64, everything)
+		st.Buckets[i], errs[2+i] = s.FirstBuckets(ctx, table, math.MaxInt64, everything)
 	}
-	for detail := range st.Closed {
-		st.Closed[detail], errs[6+detail] = s.DetailedDays(ctx, counter.Detail(detail), math.MinInt64, math.MaxInt64, everything)
+	for detail := range st.Compacted {
+		st.Compacted[detail], errs[6+detail] = s.DetailedDays(ctx, counter.Detail(detail), math.MinInt64, math.MaxInt64, everything)
 	}
 	st.Top, errs[9] = s.TopMetrics(ctx, day, "", counter.MaxTop)
-	st.Floor, errs[10] = s.Floor(ctx)
+	st.DedupHorizon, errs[10] = s.DedupHorizon(ctx)
 	st.Batches, errs[11] = s.Batches(ctx, someKeys)
 	st.Producers, errs[12] = s.Producers(ctx, someProducers)
 	return st, errors.Join(errs[:]...)
@@ -52,17 +52,17 @@ func everyWrite(ctx context.Context, s counter.Store, n int64) error {
 	_, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: n}, {ID: counter.ID(n), Minute: noon + 1, N: n}})
 	err = errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: counter.ID(n), Name: counter.Metric(fmt.Sprint("m", n)), First: n}, {ID: 100, Name: "first", First: -n}}))
 	for _, table := range counter.Tables {
-		_, err2 := s.PrepareSpans(ctx, table, []counter.SpanKey{counter.SpanKey(1000 + n)})
-		err = errors.Join(err, err2, s.PutSpans(ctx, table, []counter.Span{span(table, 1, n)}), s.DeleteSpans(ctx, table, []counter.SpanKey{counter.SpanKey(999 + n)}))
+		_, err2 := s.PrepareBuckets(ctx, table, []counter.BucketKey{counter.BucketKey(1000 + n)})
+		err = errors.Join(err, err2, s.PutBuckets(ctx, table, []counter.Bucket{bucket(table, 1, n)}), s.DeleteBuckets(ctx, table, []counter.BucketKey{counter.BucketKey(999 + n)}))
 	}
-	of := remembered(n)
+	of := dedup(n)
 	of.Seq = uint64(n)
 	_, err3 := s.DropBatches(ctx, n, everything)
 	_, err4 := s.DropProducers(ctx, n, everything)
-	return errors.Join(err, err3, err4, s.RaiseFloor(ctx, n),
-		s.PutClosedDays(ctx, []counter.ClosedDay{{Key: counter.NewSpanKey(day, 1), N: n, Detail: counter.Minutes, Body: []byte{byte(n)}}}),
-		s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[n%4], Remembered: remembered(n)}}),
-		s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[n%4], Remembered: of}}))
+	return errors.Join(err, err3, err4, s.RaiseDedupHorizon(ctx, n),
+		s.PutCompactedDays(ctx, []counter.CompactedDay{{Key: counter.NewBucketKey(day, 1), N: n, Detail: counter.Minutes, Body: []byte{byte(n)}}}),
+		s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[n%4], DedupRecord: dedup(n)}}),
+		s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[n%4], DedupRecord: of}}))
 }
 
 // prepare stores data for everyWrite to change.
@@ -86,18 +86,18 @@ func seesItsOwnWrites(t tester, c Cell) {
 			if diff := differ(got, want); err != nil || diff != "" {
 				return fmt.Errorf("write %d, read in its transaction: %w (-want +got):\n%s", n, err, diff)
 			}
-			key := counter.NewSpanKey(day, counter.ID(n))
-			days, err := s.Spans(ctx, counter.Days, []counter.SpanKey{key})
-			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.spans[counter.Days][key]) != "" {
-				return fmt.Errorf("write %d, spans read in its transaction: %d, %w", n, days, err)
+			key := counter.NewBucketKey(day, counter.ID(n))
+			days, err := s.Buckets(ctx, counter.Days, []counter.BucketKey{key})
+			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.buckets[counter.Days][key]) != "" {
+				return fmt.Errorf("write %d, buckets read in its transaction: %d, %w", n, days, err)
 			}
 			list, err := s.Metrics(ctx, []counter.ID{counter.ID(n), 100})
 			if err != nil || list[0].First != n || list[1].First != -n {
 				return fmt.Errorf("write %d, metrics read in its transaction: %+v, %w", n, list, err)
 			}
-			closed, err := s.ClosedDays(ctx, []counter.SpanKey{counter.NewSpanKey(day, 1)})
-			if err != nil || closed[0].N != n {
-				return fmt.Errorf("write %d, closed days read in its transaction: %+v, %w", n, closed, err)
+			compacted, err := s.CompactedDays(ctx, []counter.BucketKey{counter.NewBucketKey(day, 1)})
+			if err != nil || compacted[0].N != n {
+				return fmt.Errorf("write %d, compacted days read in its transaction: %+v, %w", n, compacted, err)
 			}
 		}
 		return nil

@@ -30,7 +30,7 @@ func TestState(t *testing.T) {
 	if s, err := bulk.LoadState(name, print, "job"); s != nil || err != nil {
 		t.Fatalf("before the first: %v, %v", s, err)
 	}
-	want := &bulk.State{Format: 1, File: print, Job: "job", Rows: 7, Rejects: 12, Source: "x", Key: "1", Counts: map[string]int64{"founded": 6}}
+	want := &bulk.State{Format: 1, File: print, Job: "job", Rows: 7, Rejects: 12, Source: "x", Key: "1", Counts: map[string]int64{"created": 6}}
 	if err := want.Save(name); err != nil {
 		t.Fatal(err)
 	}

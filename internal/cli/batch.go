@@ -95,7 +95,7 @@ func (b *batch) sharesKey(other *batch) bool {
 // again are the codes after which the same request may be repeated.
 var again = map[httpapi.Code]bool{
 	httpapi.CodeOverloaded: true, httpapi.CodeUnavailable: true, httpapi.CodeDraining: true,
-	httpapi.CodeStaleMap: true, httpapi.CodeUnconfirmed: true, httpapi.CodeTimeout: true,
+	httpapi.CodeStaleMap: true, httpapi.CodeCommitUnknown: true, httpapi.CodeTimeout: true,
 }
 
 // endurance is how long a batch is retried.

@@ -18,7 +18,7 @@ import (
 func (a *app) cellCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cell",
-		Short: "Look at the cells, and add, move and compact them while everybody goes on",
+		Short: "Look at the cells, and add, move and compact them during reads and writes",
 		Example: "  locus cell list\n" +
 			"  locus cell grow --to 48 --wait",
 	}

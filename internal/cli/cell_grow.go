@@ -111,7 +111,7 @@ func (a *app) cellGrow() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use:   "grow --to N",
-		Short: "Add a generation of cells while everybody goes on; nothing moves",
+		Short: "Add a generation of cells during reads and writes; nothing moves",
 		Long: "The databases are made, the generation is announced, and from its start on new keys and ids go to it. A map\n" +
 			"speaks about ids for a while in advance, so a generation starts when that while is over: an hour with\n" +
 			"PostgreSQL, a minute in a data directory. Without --wait the command ends when it is announced: the servers\n" +

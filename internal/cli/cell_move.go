@@ -19,7 +19,7 @@ func (a *app) cellMove() *cobra.Command {
 	var to httpapi.MoveRequest
 	c := &cobra.Command{
 		Use:   "move CELL --to URL",
-		Short: "Move a cell to another database while everybody goes on; its writers wait for some milliseconds",
+		Short: "Move a cell to another database during reads and writes; its writers wait for some milliseconds",
 		Long: "Rows are copied, then what changed meanwhile; then writers of the cell wait while the last changes follow.\n" +
 			"Until the cell map says where the cell is now, every failure leaves it where it was. It may be stopped and\n" +
 			"begun again anywhere. A second move of a cell that is being moved is refused. So is a database with rows, unless\n" +

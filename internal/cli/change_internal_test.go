@@ -189,8 +189,8 @@ func TestWhat(t *testing.T) {
 		`name: X -> \x1b[31m`:                                         {Kind: changelog.Changed, Was: image("X", "Y"), Is: image("\x1b[31m", "Y")},
 		"says the same":                                               {Kind: changelog.Changed, Was: image("X", "Y"), Is: image("X", "Y")},
 		"city: Y; name: X; source: crm -> merged into " + id.String(): {Kind: changelog.Retired, Was: image("X", "Y"), Into: id},
-		"outcome: founded -> joined": {
-			Kind: changelog.Assigned, Was: &changelog.Image{Outcome: changelog.Founded}, Is: &changelog.Image{Outcome: changelog.Joined},
+		"outcome: created -> matched": {
+			Kind: changelog.Assigned, Was: &changelog.Image{Outcome: changelog.OutcomeCreated}, Is: &changelog.Image{Outcome: changelog.OutcomeMatched},
 		},
 	} {
 		if got := what(&c); got != want {

@@ -132,7 +132,7 @@ func TestRepeatable(t *testing.T) {
 		want bool
 	}{
 		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeOverloaded}}, true},
-		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeUnconfirmed}}, true},
+		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeCommitUnknown}}, true},
 		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeInvalid}}, false},
 		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeNoRoom}}, false},
 		{&url.Error{Op: "Post", Err: errors.New("refused")}, true},

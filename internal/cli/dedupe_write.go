@@ -132,7 +132,7 @@ func (o *oneShot) others(ctx context.Context, a *app, s *dedupe.Session, c *dedu
 	return a.table(ctx, o.review, columns, func(w exchange.Writer) error {
 		return s.EachDoubt(ctx, c, func(p decisions.ReviewPair, a, b int) error {
 			return w.Write(exchange.Row{
-				dedupe.Weight(p.Explanation.Score), {p.A.Source}, {p.A.Key}, exchange.FormatInt(int64(a)),
+				dedupe.Weight(p.Explanation.Weight), {p.A.Source}, {p.A.Key}, exchange.FormatInt(int64(a)),
 				{p.B.Source}, {p.B.Key}, exchange.FormatInt(int64(b)),
 			})
 		})

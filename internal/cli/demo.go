@@ -200,7 +200,7 @@ func (a *app) tell(ctx context.Context, cl *client, g *demo.Generator, s *showin
 	if err := a.feed(ctx, cl, g, s, truth); err != nil {
 		return err
 	}
-	if err := a.score(ctx, cl, truth); err != nil {
+	if err := a.weight(ctx, cl, truth); err != nil {
 		return err
 	}
 	if s.exitWhenLoaded {
@@ -232,8 +232,8 @@ func (a *app) feed(ctx context.Context, cl *client, g *demo.Generator, s *showin
 		done += b.rows()
 		b = newBatch()
 		progress.Update(func() string {
-			return fmt.Sprintf("records        %s / %s   %.0f/s   new %s   joined %s", term.Count(int64(done)), term.Count(int64(s.records)),
-				float64(done)/time.Since(start).Seconds(), term.Count(int64(counts["founded"])), term.Count(int64(counts["joined"])))
+			return fmt.Sprintf("records        %s / %s   %.0f/s   new %s   matched %s", term.Count(int64(done)), term.Count(int64(s.records)),
+				float64(done)/time.Since(start).Seconds(), term.Count(int64(counts["created"])), term.Count(int64(counts["matched"])))
 		})
 		if s.speed > 0 {
 			due := start.Add(time.Duration(float64(done) / float64(s.speed) * float64(time.Second)))
@@ -266,8 +266,8 @@ func row(r demo.Record) *bulk.Row {
 	return &bulk.Row{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
 }
 
-// score compares the entities with the truth once the redo log is empty.
-func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64) error {
+// weight compares the entities with the truth once the redo log is empty.
+func (a *app) weight(ctx context.Context, cl *client, truth map[entity.Ref]int64) error {
 	for {
 		var status cells.Status
 		if _, err := cl.get(ctx, "/v1/status", nil, &status); err != nil {
@@ -282,7 +282,7 @@ func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	var score demo.Score
+	var weight demo.Score
 	entities, query := 0, url.Values{"limit": {strconv.Itoa(locus.MaxLimit)}}
 	for {
 		var page httpapi.EntityList
@@ -296,7 +296,7 @@ func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64)
 					places = append(places, place)
 				}
 			}
-			score.Add(places)
+			weight.Add(places)
 		}
 		if entities += len(page.Entities); page.Cursor == "" {
 			break
@@ -305,12 +305,12 @@ func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64)
 	}
 	if a.json {
 		return a.printJSON(map[string]any{
-			"type": "result", "records": len(truth), "places": score.Places(), "entities": entities,
-			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(),
+			"type": "result", "records": len(truth), "places": weight.Places(), "entities": entities,
+			"precision": weight.Precision(), "recall": weight.Recall(), "f1": weight.F1(),
 		})
 	}
-	a.say("compared       %s records about %s places became %s entities", term.Count(int64(len(truth))), term.Count(score.Places()), term.Count(int64(entities)))
-	a.say("with the truth precision %.3f   recall %.3f   F1 %.3f   of pairs of records in one entity", score.Precision(), score.Recall(), score.F1())
+	a.say("compared       %s records about %s places became %s entities", term.Count(int64(len(truth))), term.Count(weight.Places()), term.Count(int64(entities)))
+	a.say("with the truth precision %.3f   recall %.3f   F1 %.3f   of pairs of records in one entity", weight.Precision(), weight.Recall(), weight.F1())
 	return nil
 }
 

@@ -47,7 +47,7 @@ func TestDemo_ShowsWhatItSells(t *testing.T) {
 		"/":                           {"This is a demo", "slowed down to 10,000 records a second", "locus demo --speed 0"},
 		"/counters":                   {"This is a demo", "views citydir", "views yellow", "views mapcrowd", "views ledger"},
 		"/rollups/places_by_category": {"This is a demo", "food"},
-		"/rollups/records_by_source":  {"citydir", "ledger", "founded", "joined"},
+		"/rollups/records_by_source":  {"citydir", "ledger", "created", "matched"},
 	}
 	talk := &shown{look: func(base string) {
 		defer cancel()

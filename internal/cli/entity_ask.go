@@ -164,7 +164,7 @@ func (a *app) entityRelations() *cobra.Command {
 					Entity   string        `json:"entity"`
 					Name     string        `json:"name"`
 					Via      [2]entity.Ref `json:"via"`
-					Bits     json.Number   `json:"bits"`
+					Weight   json.Number   `json:"match_weight"`
 				} `json:"relations"`
 			}
 			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/relations", nil, &list)
@@ -174,27 +174,27 @@ func (a *app) entityRelations() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			t := &term.Table{Header: []string{"relation", "entity", "name", "bits", "seen by", "and"}, Right: map[int]bool{3: true}}
+			t := &term.Table{Header: []string{"relation", "entity", "name", "weight", "seen by", "and"}, Right: map[int]bool{3: true}}
 			for _, r := range list.Relations {
-				t.Add(strings.ReplaceAll(r.Relation, "_", " "), r.Entity, r.Name, r.Bits.String(), r.Via[0].String(), r.Via[1].String())
+				t.Add(strings.ReplaceAll(r.Relation, "_", " "), r.Entity, r.Name, r.Weight.String(), r.Via[0].String(), r.Via[1].String())
 			}
 			return a.printTable(t)
 		}),
 	})
 }
 
-// supposing holds the flags of what-if.
-type supposing struct {
+// scenario holds the flags of what-if.
+type scenario struct {
 	delete, same, different, bits []string
 	threshold                     float64
 }
 
 func (a *app) entityWhatIf() *cobra.Command {
-	var f supposing
+	var f scenario
 	c := &cobra.Command{
 		Use:   "what-if ADDRESS",
 		Short: "Show what entities would be if records were deleted, something decided, or bits others; changes nothing",
-		Long: "It is about all records that are connected with ADDRESS, and what is supposed adds up. Levels are named as\n" +
+		Long: "It is about all records that are connected with ADDRESS, and the parts of the scenario add up. Levels are named as\n" +
 			"explanations name them: the field, a colon, the agreement.",
 		Example: "  locus entity what-if vendor:88231 --delete crm:17\n" +
 			"  locus entity what-if vendor:88231 --different crm:17 --threshold 7.5",
@@ -210,12 +210,12 @@ func (a *app) entityWhatIf() *cobra.Command {
 	c.Flags().StringArrayVar(&f.delete, "delete", nil, "an address: as if its record were not there; may be repeated")
 	c.Flags().StringArrayVar(&f.same, "same", nil, "an address: as if it were decided that it and ADDRESS are one thing; may be repeated")
 	c.Flags().StringArrayVar(&f.different, "different", nil, "an address: as if it were decided that it and ADDRESS are two things; may be repeated")
-	c.Flags().StringArrayVar(&f.bits, "bits", nil, "a level and its bits, such as \"phone: equal=4.5\"; may be repeated")
+	c.Flags().StringArrayVar(&f.bits, "weight", nil, "a level and its bits, such as \"phone: equal=4.5\"; may be repeated")
 	c.Flags().Float64Var(&f.threshold, "threshold", 0, "bits from which two records are taken for one thing")
 	return a.connection(c)
 }
 
-func (f *supposing) request(of string) (*httpapi.WhatIfRequest, error) {
+func (f *scenario) request(of string) (*httpapi.WhatIfRequest, error) {
 	r := &httpapi.WhatIfRequest{Of: of, Delete: f.delete, Threshold: f.threshold}
 	for verdict, addresses := range map[entity.Verdict][]string{entity.VerdictSame: f.same, entity.VerdictDifferent: f.different} {
 		for _, b := range addresses {
@@ -227,12 +227,12 @@ func (f *supposing) request(of string) (*httpapi.WhatIfRequest, error) {
 		at := strings.LastIndexByte(text, '=')
 		bits, err := strconv.ParseFloat(text[at+1:], 64)
 		if at < 0 || err != nil {
-			return nil, usage("--bits \"phone: equal=4.5\"", "--bits %.80q is no level with its bits", text)
+			return nil, usage("--weight \"phone: equal=4.5\"", "--weight %.80q is no level with its bits", text)
 		}
-		if r.Bits == nil {
-			r.Bits = map[string]float64{}
+		if r.Weights == nil {
+			r.Weights = map[string]float64{}
 		}
-		r.Bits[text[:at]] = bits
+		r.Weights[text[:at]] = bits
 	}
 	return r, nil
 }
@@ -242,7 +242,7 @@ func (a *app) whatIf(c *cobra.Command, cl *client, request *httpapi.WhatIfReques
 	if err != nil {
 		return fmt.Errorf("write the question: %w", err)
 	}
-	var answer httpapi.Supposed
+	var answer httpapi.Scenario
 	raw, err := cl.do(c.Context(), http.MethodPost, "/v1/what-if", nil, body, &answer)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (a *app) whatIf(c *cobra.Command, cl *client, request *httpapi.WhatIfReques
 		a.say("nothing would change")
 	}
 	t := &term.Table{Header: []string{"when", "entity", "records", "name", "members"}, Right: map[int]bool{2: true}}
-	for when, list := range [][]httpapi.SupposedEntity{answer.Before, answer.After} {
+	for when, list := range [][]httpapi.ScenarioEntity{answer.Before, answer.After} {
 		for _, e := range list {
 			t.Add([]string{"is", "would be"}[when], e.ID.String(), strconv.Itoa(len(e.Records)), winner(e.View, "name"), joined(e.Records))
 		}

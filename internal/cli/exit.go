@@ -51,7 +51,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeDamaged:  exitFailed,
 	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
 	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
-	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeUnconfirmed: exitUnavailable,
+	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeCommitUnknown: exitUnavailable,
 	httpapi.CodeNoRoom: exitUnavailable,
 }
 
@@ -112,7 +112,7 @@ var sentinels = []struct {
 	exit int
 	hint string
 }{
-	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
+	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, "do it again: it is harmless if it was done"},
 	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},

@@ -92,7 +92,7 @@ func TestExplain(t *testing.T) {
 		{"newer data", nil, fmt.Errorf("open: %w", cell.ErrFormat), 1, "newer_format", "", ""},
 		{"disk full", nil, &fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 6, "no_room", "", "disk"},
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},
-		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrUnknownOutcome, locus.ErrUnavailable), 6, "unconfirmed", "", "harmless"},
+		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "harmless"},
 		{"an id", nil, locality.ErrMalformed, 2, "invalid", "", ""},
 		{"anything else", nil, errors.New("what"), 1, "internal", httpapi.Unknown, "what"},
 	} {

@@ -94,7 +94,7 @@ func (f *fake) put(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	var answer httpapi.PutResponse
 	for _, record := range in.Records {
-		result := httpapi.PutResult{Source: record.Source, Key: record.Key, Outcome: resolve.Founded}
+		result := httpapi.PutResult{Source: record.Source, Key: record.Key, Outcome: resolve.Created}
 		if f.result != nil {
 			result = f.result(record)
 		}
@@ -176,7 +176,7 @@ func TestIngest_TriesAgain(t *testing.T) {
 		refuse: func(call int, w http.ResponseWriter) bool {
 			switch call {
 			case 1:
-				problem(w, http.StatusServiceUnavailable, httpapi.CodeUnconfirmed)
+				problem(w, http.StatusServiceUnavailable, httpapi.CodeCommitUnknown)
 			case 2:
 				panic(http.ErrAbortHandler) // the connection is cut
 			default:
@@ -185,7 +185,7 @@ func TestIngest_TriesAgain(t *testing.T) {
 			return true
 		},
 		result: func(r httpapi.RecordInput) httpapi.PutResult {
-			result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Joined}
+			result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Matched}
 			if tries[r.Key]++; r.Key == "k3" && tries[r.Key] == 1 {
 				result.Error = &httpapi.Fault{Code: httpapi.CodeUnavailable, Detail: "a cell is away"}
 			}
@@ -206,7 +206,7 @@ func TestIngest_TriesAgain(t *testing.T) {
 func TestIngest_WritesWhatTheServerRefuses(t *testing.T) {
 	t.Parallel()
 	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
-		result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Founded}
+		result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Created}
 		if r.Key == "k2" {
 			result = httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "not this one", Pointer: "/records/2/attributes/name"}}
 		}
@@ -322,7 +322,7 @@ func TestIngest_GoesOnWithoutCounts(t *testing.T) {
 	if err := os.WriteFile(bulk.StateName(file), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"counts":{"founded":%v},"file":%q,"format":"CSV with commas, ASCII so far","rows":300,`, 300-state["rows"].(float64), file)
+	want := fmt.Sprintf(`{"counts":{"created":%v},"file":%q,"format":"CSV with commas, ASCII so far","rows":300,`, 300-state["rows"].(float64), file)
 	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", "--json", file); got.code != 0 || !strings.Contains(got.stdout, want) {
 		t.Errorf("going on: %d\n%s%s, want %s", got.code, got.stdout, got.err, want)
 	}
@@ -500,7 +500,7 @@ func TestIngest_ChecksBeforeItSends(t *testing.T) {
 func TestIngest_CountsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
-		return httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Founded, Pending: r.Key < "k3"}
+		return httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Created, Pending: r.Key < "k3"}
 	}}
 	file := places(t, 9, 9)
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", file)
@@ -510,7 +510,7 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	got = run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", "--json", file)
-	if got.code != 0 || !strings.Contains(got.stdout, `"counts":{"founded":9,"pending":3}`) {
+	if got.code != 0 || !strings.Contains(got.stdout, `"counts":{"created":9,"pending":3}`) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 }

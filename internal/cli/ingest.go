@@ -145,7 +145,7 @@ func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
 
 // outcomes in display order, with the words of the progress line.
 var outcomes = []struct{ name, word string }{
-	{"founded", "new"}, {"joined", "joined"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
+	{"created", "new"}, {"matched", "matched"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
 }
 
 const (
@@ -182,7 +182,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		return errors.Join(failed, im.summary(t))
 	})
 	if waiting > 0 {
-		a.say("%s: durable, and worked out as soon as the cells that they take answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
+		a.say("%s: stored; resolution waits for cells that do not answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
 	if failed == nil && all.refused > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")

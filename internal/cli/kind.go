@@ -21,9 +21,9 @@ func (a *app) kindCommand() *cobra.Command {
 		Use:   "kind",
 		Short: "Create kinds of things, and change how they are resolved",
 		Example: "  locus kind show place > place.yaml\n" +
-			"  locus kind switch place.yaml --dry-run",
+			"  locus kind migrate place.yaml --dry-run",
 	}
-	c.AddCommand(a.kindList(), a.kindShow(), a.kindCreate(), a.kindDiff(), a.kindSwitch())
+	c.AddCommand(a.kindList(), a.kindShow(), a.kindCreate(), a.kindDiff(), a.kindMigrate())
 	return c
 }
 
@@ -32,9 +32,9 @@ func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
 func (a *app) kindList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the kinds of things, with the versions and packs that they are resolved by",
+		Short: "List the kinds of things, with the versions and term-frequency tables that they are resolved by",
 		Example: "  locus kind list\n" +
-			"  locus kind list --json | jq -r .pack",
+			"  locus kind list --json | jq -r .term_frequencies",
 		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			var list struct {
@@ -43,7 +43,7 @@ func (a *app) kindList() *cobra.Command {
 			if _, err := cl.get(c.Context(), "/v1/kinds", nil, &list); err != nil {
 				return err
 			}
-			t := &term.Table{Header: []string{"kind", "version", "default", "pack", "switching"}, Right: map[int]bool{1: true}}
+			t := &term.Table{Header: []string{"kind", "version", "default", "terms", "migrating"}, Right: map[int]bool{1: true}}
 			for _, raw := range list.Kinds {
 				if a.json {
 					if err := a.printRaw(typed("result", raw)); err != nil {
@@ -59,10 +59,10 @@ func (a *app) kindList() *cobra.Command {
 				if k.Default {
 					first = "yes"
 				}
-				if k.Switch != nil {
-					state = fmt.Sprintf("%d records, since %s", k.Switch.Records, k.Switch.Since)
+				if k.Migration != nil {
+					state = fmt.Sprintf("%d records, since %s", k.Migration.Records, k.Migration.Since)
 				}
-				t.Add(k.Kind, fmt.Sprint(k.Version), first, k.Pack, state)
+				t.Add(k.Kind, fmt.Sprint(k.Version), first, k.Terms, state)
 			}
 			if a.json {
 				return a.listed(len(list.Kinds), "")
@@ -109,8 +109,8 @@ func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
 func (a *app) kindCreate() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "create FILE|-",
-		Short: "Create a kind of things of a schema in YAML, while everybody goes on",
-		Long:  "The same kind again changes nothing. One that is there is changed by locus kind switch.",
+		Short: "Create a kind of things of a schema in YAML, during reads and writes",
+		Long:  "The same kind again changes nothing. One that is there is changed by locus kind migrate.",
 		Example: "  locus kind create ship.yaml\n" +
 			"  locus kind create - < ship.yaml",
 		Args: arguments("FILE"),
@@ -158,15 +158,15 @@ func (a *app) kindDiff() *cobra.Command {
 	})
 }
 
-func (a *app) kindSwitch() *cobra.Command {
+func (a *app) kindMigrate() *cobra.Command {
 	var f changing
 	c := &cobra.Command{
-		Use:   "switch FILE|-",
-		Short: "Resolve a kind by another schema, while everybody goes on",
-		Long: "What is written from now on is resolved by it, and the records that are there are resolved anew, cell by\n" +
+		Use:   "migrate FILE|-",
+		Short: "Resolve a kind by another schema, during reads and writes",
+		Long: "New writes are resolved by it at once, and existing records again, cell by\n" +
 			"cell; ids stay. It may be stopped anywhere: the servers go on by themselves, and so does the same command.",
-		Example: "  locus kind switch place.yaml --dry-run\n" +
-			"  locus kind switch place.yaml --yes",
+		Example: "  locus kind migrate place.yaml --dry-run\n" +
+			"  locus kind migrate place.yaml --yes",
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			schema, text, err := a.schemaOf(args[0])

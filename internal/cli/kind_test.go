@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestKind_CreateShowAndSwitch(t *testing.T) {
+func TestKind_CreateShowAndMigrate(t *testing.T) {
 	t.Parallel()
 	env := installed(t)
 	ship := write(t, "ship.yaml", "kind: ship\nversion: 1\nattributes:\n  name: {type: name, required: true}\n  phones: {type: phone, many: true}\n")
@@ -24,34 +24,34 @@ func TestKind_CreateShowAndSwitch(t *testing.T) {
 		t.Fatalf("show:\n%s", shown)
 	}
 	changed := write(t, "place.yaml", strings.Replace(shown, "version: 1\n", "version: 2\n", 1)+"sources:\n  crm: {trust: 0.9}\n")
-	if got := must(t, env, "kind", "switch", changed, "--dry-run"); !strings.HasPrefix(got.stdout, "kind place, version 2, pack ") {
+	if got := must(t, env, "kind", "migrate", changed, "--dry-run"); !strings.HasPrefix(got.stdout, "kind place, version 2, term-frequency table ") {
 		t.Errorf("dry run:\n%s%s", got.stdout, got.err)
 	}
 	if got := must(t, env, "kind", "show", "place").stdout; got != shown {
-		t.Error("a dry run has switched the kind")
+		t.Error("a dry run has migrated the kind")
 	}
-	if got := must(t, env, "kind", "switch", changed, "--yes"); !strings.Contains(got.err, "done: kind place has version 2") {
-		t.Errorf("switch: %s", got.err)
+	if got := must(t, env, "kind", "migrate", changed, "--yes"); !strings.Contains(got.err, "done: kind place has version 2") {
+		t.Errorf("migrate: %s", got.err)
 	}
 	if got := must(t, env, "kind", "diff", changed).stdout; !strings.Contains(got, "0 of these show other values; 0 come of several, 0 come apart") {
 		t.Errorf("compared with what is:\n%s", got)
 	}
 }
 
-func TestPack_BuildDiffAndSwitch(t *testing.T) {
+func TestTerms_BuildDiffAndMigrate(t *testing.T) {
 	t.Parallel()
 	env := installed(t)
-	hash := strings.TrimSpace(must(t, env, "pack", "build", "--kind", "place").stdout)
+	hash := strings.TrimSpace(must(t, env, "terms", "build", "--kind", "place").stdout)
 	if len(hash) != 16 {
-		t.Fatalf("the hash of the pack is %q", hash)
+		t.Fatalf("the hash of the term-frequency table is %q", hash)
 	}
-	if got := must(t, env, "pack", "diff", hash).stdout; !strings.HasPrefix(got, "kind place, version 1, pack "+hash+": ") {
+	if got := must(t, env, "terms", "diff", hash).stdout; !strings.HasPrefix(got, "kind place, version 1, term-frequency table "+hash+": ") {
 		t.Errorf("diff:\n%s", got)
 	}
-	if got := must(t, env, "pack", "switch", hash, "--yes"); !strings.Contains(got.err, "done: kind place has version 1 and pack "+hash) {
-		t.Errorf("switch: %s", got.err)
+	if got := must(t, env, "terms", "migrate", hash, "--yes"); !strings.Contains(got.err, "done: kind place has version 1 and term-frequency table "+hash) {
+		t.Errorf("migrate: %s", got.err)
 	}
-	if got := must(t, env, "pack", "list").stdout; strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n"+hash+"\tplace\t") {
+	if got := must(t, env, "terms", "list").stdout; strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n"+hash+"\tplace\t") {
 		t.Errorf("list:\n%s", got)
 	}
 }

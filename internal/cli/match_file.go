@@ -26,13 +26,13 @@ type matchLine struct {
 	Outcome string `json:"outcome"`
 	Into    string `json:"into,omitempty"`
 	// Rank is 1 for the best entity; the following fields describe it.
-	Rank        int          `json:"rank,omitempty"`
-	Entity      string       `json:"entity,omitempty"`
-	Level       string       `json:"level,omitempty"`
-	MatchWeight *match.Score `json:"match_weight,omitempty"`
-	Relation    string       `json:"relation,omitempty"`
-	Record      string       `json:"record,omitempty"`
-	Name        string       `json:"name,omitempty"`
+	Rank        int           `json:"rank,omitempty"`
+	Entity      string        `json:"entity,omitempty"`
+	Level       string        `json:"level,omitempty"`
+	MatchWeight *match.Weight `json:"match_weight,omitempty"`
+	Relation    string        `json:"relation,omitempty"`
+	Record      string        `json:"record,omitempty"`
+	Name        string        `json:"name,omitempty"`
 	// Reason says why there is no entity, or why the row was refused.
 	Reason string `json:"reason,omitempty"`
 }

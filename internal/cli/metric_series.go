@@ -166,7 +166,7 @@ func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) e
 		return a.printRaw(raw)
 	}
 	beside := ""
-	if e.Closed {
+	if e.Compacted {
 		beside = "   the day is packed, the hit goes beside it"
 	}
 	a.say("%s %s   cell %s   number %d%s", e.Kind, a.talk.Paint("1", term.Escape(string(e.Metric))), term.Escape(e.Cell), e.ID, beside)

@@ -63,7 +63,7 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 	c.Flags().Var((*mongoFlag)(&m.uri), "uri", "where the mirror is kept, such as mongodb://db1,db2/places; a password is given in LOCUS_MONGODB_PASSWORD")
 	c.Flags().StringVar(&m.collection, "collection", "entities", "NAME of the collection, or DATABASE.NAME")
 	c.Flags().BoolVar(&m.once, "once", false, "end as soon as everything is mirrored that there is now")
-	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, while everybody goes on; the exit code is 1 if any differs")
+	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, during reads and writes; the exit code is 1 if any differs")
 	c.Flags().BoolVar(&m.repair, "repair", false, "with --verify: write what differs")
 	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second, "with --verify: how long to wait for a mirror that is behind before a difference counts as one")
 	c.Flags().BoolVar(&m.status, "status", false, "show how far the mirror of each cell is")

@@ -66,7 +66,7 @@ func (m *mirroring) follow(ctx context.Context) error {
 
 // mirrorAgain reports whether an operation may succeed if repeated, on either side.
 func mirrorAgain(err error) bool {
-	return repeatable(err) || errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome)
+	return repeatable(err) || errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown)
 }
 
 // progressLine returns a line of progress, as JSON with --json.

@@ -50,10 +50,10 @@ var asking = [][]string{
 	{"kind", "list"},
 	{"kind", "show", "place"},
 	{"kind", "diff", "KIND"},
-	{"kind", "switch", "KIND", "--dry-run"},
-	{"pack", "list"},
-	{"pack", "diff", "PACK"},
-	{"pack", "switch", "PACK", "--dry-run"},
+	{"kind", "migrate", "KIND", "--dry-run"},
+	{"terms", "list"},
+	{"terms", "diff", "PACK"},
+	{"terms", "migrate", "PACK", "--dry-run"},
 	{"metric", "list"},
 	{"metric", "top"},
 	{"metric", "series", "visits"},
@@ -80,7 +80,7 @@ var asking = [][]string{
 var changingCommands = []string{
 	"locus serve", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
-	"locus pack build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
+	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
 }
 
 // TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.
@@ -170,10 +170,10 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			try("cell", "grow", "--to", "4", "--yes", "--wait")
 			try("rollup", "define", "--wait", "../../docs/examples/records_by_source.yaml")
 			try("metric", "hit", "visits", "3")
-			_, pack, _ := strings.Cut(try("pack", "build", "--kind", "place", "--json"), `"hash":"`)
-			pack, _, _ = strings.Cut(pack, `"`)
+			_, terms, _ := strings.Cut(try("terms", "build", "--kind", "place", "--json"), `"hash":"`)
+			terms, _, _ = strings.Cut(terms, `"`)
 			entity, _, _ := strings.Cut(strings.TrimPrefix(try("entity", "get", "crm:1", "--json"), `{"id":"`), `"`)
-			words := strings.NewReplacer("FILE", records, "ID", entity, "PACK", pack, "KIND", file("place.yaml", try("kind", "show", "place")))
+			words := strings.NewReplacer("FILE", records, "ID", entity, "PACK", terms, "KIND", file("place.yaml", try("kind", "show", "place")))
 
 			before, m := mapAndHeads(t, at)
 			select {

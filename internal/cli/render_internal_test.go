@@ -22,11 +22,11 @@ import (
 func TestWaterfall_AddsUp(t *testing.T) {
 	t.Parallel()
 	var e explanation
-	if err := json.Unmarshal([]byte(`{"outcome":"same","bits":12.3,"lines":[
-		{"attribute":"name","level":"alike","bits":6.5,"a":["Joes Pizza"],"b":["Joe's \u001bPizza"]},
-		{"attribute":"phone","level":"equal","bits":9,"a":["415-555-2300","415"],"b":["4155552300"]},
-		{"attribute":"address","level":"different","bits":-3.2,"a":["1 Main St"],"b":["2 Oak Ave"]}],
-		"features":[{"kind":"phone","text":"155552300"}]}`), &e); err != nil {
+	if err := json.Unmarshal([]byte(`{"outcome":"same","match_weight":12.3,"lines":[
+		{"attribute":"name","level":"alike","match_weight":6.5,"a":["Joes Pizza"],"b":["Joe's \u001bPizza"]},
+		{"attribute":"phone","level":"equal","match_weight":9,"a":["415-555-2300","415"],"b":["4155552300"]},
+		{"attribute":"address","level":"different","match_weight":-3.2,"a":["1 Main St"],"b":["2 Oak Ave"]}],
+		"blocking_keys":[{"kind":"phone","text":"155552300"}]}`), &e); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -36,10 +36,10 @@ func TestWaterfall_AddsUp(t *testing.T) {
 	}
 	want := strings.Join([]string{
 		`   met by phone 155552300`,
-		`  bits    sum  field    agreement  one side            other side`,
-		` +6.50   6.50  name     alike      Joes Pizza          Joe's \x1bPizza`,
-		` +9.00  15.50  phone    equal      415-555-2300 | 415  4155552300`,
-		` -3.20  12.30  address  different  1 Main St           2 Oak Ave`,
+		`  weight    sum  field    agreement  one side            other side`,
+		`   +6.50   6.50  name     alike      Joes Pizza          Joe's \x1bPizza`,
+		`   +9.00  15.50  phone    equal      415-555-2300 | 415  4155552300`,
+		`   -3.20  12.30  address  different  1 Main St           2 Oak Ave`,
 		`   same: 12.3 bits, the threshold is 5`, ``,
 	}, "\n")
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -49,13 +49,13 @@ func (a *app) reviewList() *cobra.Command {
 			if pages.limit > 100 {
 				return usage("--limit 100", "--limit %d: a page has at most 100 pairs", pages.limit)
 			}
-			t := &term.Table{Header: []string{"bits", "record", "other", "entity", "other", "merges"}, Right: map[int]bool{0: true, 5: true}}
+			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges"}, Right: map[int]bool{0: true, 5: true}}
 			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", url.Values{}, func(raw json.RawMessage) error {
 				var p pair
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a pair: %w", err)
 				}
-				t.Add(p.Explanation.Bits.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"))
+				t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"))
 				return nil
 			})
 			if err != nil || a.json {

@@ -73,7 +73,7 @@ func TestRollup_OfAServer(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	out, talk, ended := watch("joined"), watch("following from "), make(chan int)
+	out, talk, ended := watch("matched"), watch("following from "), make(chan int)
 	go func() {
 		ended <- cli.Run(ctx, []string{"change", "tail", "--follow"}, strings.NewReader(""), out, talk, env)
 	}()
@@ -83,7 +83,7 @@ func TestRollup_OfAServer(t *testing.T) {
 	if err := json.Unmarshal([]byte(wrote.stdout), &summary); err != nil || !strings.HasPrefix(summary.Watermark, "g0-0:") {
 		t.Fatalf("ingest says %s, %v", wrote.stdout, err)
 	}
-	if got := must(t, env, "rollup", "get", "records_by_source", "crm", "--min-watermark", summary.Watermark); got.stdout != "source\tfounded\ttotal\ncrm\t4\t4\n" {
+	if got := must(t, env, "rollup", "get", "records_by_source", "crm", "--min-watermark", summary.Watermark); got.stdout != "source\tcreated\ttotal\ncrm\t4\t4\n" {
 		t.Errorf("what was written is not counted:\n%s", got.stdout)
 	}
 	must(t, env, "ingest", "--source", "web", "--key", "id", write(t, "again.csv", again))

@@ -69,7 +69,7 @@ func TestRollup_Examples(t *testing.T) {
 			"food > bakery\t\t1\t1\t2\nfood > pizza\t\t1\t\t1\nshop > books\t1\t\t\t1\n"},
 		{[]string{"places_by_category", "--top", "1"}, "category\tSpringfield\t(none)\ttotal\nfood > bakery\t1\t1\t2\n"},
 		{[]string{"places_by_category", "shop > books"}, "category\tShelbyville\ttotal\nshop > books\t1\t1\n"},
-		{[]string{"records_by_source", "--top", "2", "--by", "records"}, "source\tfounded\tjoined\ttotal\ncrm\t4\t\t4\nweb\t\t1\t1\n"},
+		{[]string{"records_by_source", "--top", "2", "--by", "records"}, "source\tcreated\tmatched\ttotal\ncrm\t4\t\t4\nweb\t\t1\t1\n"},
 	} {
 		got := must(t, env, append([]string{"rollup", "get"}, c.args...)...)
 		if diff := cmp.Diff(c.want, got.stdout); diff != "" {

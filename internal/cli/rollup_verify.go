@@ -17,7 +17,7 @@ import (
 func (a *app) rollupVerify() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "verify [NAME]",
-		Short: "Hold a rollup, or all, against its recomputation, while everybody goes on",
+		Short: "Compare a rollup, or all, with its recomputation, during reads and writes",
 		Long: "Each cell is counted anew in one snapshot and compared with what is kept of it, row by row. The exit code is 1\n" +
 			"if anything differs: that is a bug, please report it.",
 		Example: "  locus rollup verify\n" +

@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
 		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.cellCommand(), a.mirrorCommand()},
-		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.packCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
+		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {
@@ -145,7 +145,7 @@ var noVariable = []string{
 	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
 	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
 	"at", "value", "file", "prefix", "day", "step", "count", "explain", "output", "dark",
-	"once", "verify", "repair", "status", "patience", "of", "withdrawn", "reason", "same", "different", "delete", "bits", "threshold", "anchor", "attribute",
+	"once", "verify", "repair", "status", "patience", "of", "withdrawn", "reason", "same", "different", "delete", "weight", "threshold", "anchor", "attribute",
 }
 
 // describe adds the variable to the help of each flag.

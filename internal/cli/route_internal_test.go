@@ -33,7 +33,7 @@ func grown(t *testing.T) *cell.Map {
 // found returns the route of a key of generation 1 that a filter shortened.
 func found(m *cell.Map, answers ...cell.Answer) *walked {
 	key := cell.NewRouter(m).ExplainKey("vendor", "88231")
-	states := []cell.Keys{cell.Open, cell.Sealed, cell.Sealed}
+	states := []cell.KeyState{cell.Open, cell.Sealed, cell.Sealed}
 	for i, answer := range answers {
 		key.Saw(2-i, states[i], answer)
 	}

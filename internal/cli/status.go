@@ -56,8 +56,8 @@ func (a *app) printStatus(s *cells.Status) error {
 	if s.Documents != "" {
 		a.say("documents   %s", term.Escape(s.Documents))
 	}
-	if s.Switching != "" {
-		a.say("%s   kind %s, %s records are resolved anew", a.talk.Paint("33", "switching"), term.Escape(s.Switching), term.Count(int64(s.Switched)))
+	if s.Migrating != "" {
+		a.say("%s   kind %s, %s records are resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating), term.Count(int64(s.Migrated)))
 	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {

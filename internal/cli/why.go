@@ -18,18 +18,18 @@ import (
 // explanation is the part of a match.Explanation that is printed. Bits keep the server's formatting.
 type explanation struct {
 	Outcome string      `json:"outcome"`
-	Bits    json.Number `json:"bits"`
+	Weight  json.Number `json:"match_weight"`
 	Lines   []struct {
 		Attribute string      `json:"attribute"`
 		Level     string      `json:"level"`
-		Bits      json.Number `json:"bits"`
+		Weight    json.Number `json:"match_weight"`
 		A         []string    `json:"a"`
 		B         []string    `json:"b"`
 	} `json:"lines"`
-	Features []struct {
+	BlockingKeys []struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`
-	} `json:"features"`
+	} `json:"blocking_keys"`
 }
 
 func (a *app) entityWhy() *cobra.Command {
@@ -112,10 +112,10 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 		} `json:"reasons"`
 		Threshold json.Number `json:"threshold"`
 		Shared    []struct {
-			Kind     string `json:"kind"`
-			Text     string `json:"text"`
-			Carriers int    `json:"carriers"`
-			Generic  bool   `json:"generic"`
+			Kind         string `json:"kind"`
+			Text         string `json:"text"`
+			RecordsByKey int    `json:"block_size"`
+			StopKey      bool   `json:"stop_key"`
 		} `json:"shared"`
 		Explanation explanation `json:"explanation"`
 	}
@@ -133,25 +133,25 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 	}
 	for _, f := range answer.Shared {
 		generic := ""
-		if f.Generic {
+		if f.StopKey {
 			generic = ", too many to tell things apart"
 		}
-		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text), plural(f.Carriers, "record"), generic)
+		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text), plural(f.RecordsByKey, "record"), generic)
 	}
-	answer.Explanation.Features = nil
+	answer.Explanation.BlockingKeys = nil
 	return a.waterfall(a.stdout, &answer.Explanation, answer.Threshold)
 }
 
 // waterfall prints match weights that add up: a line for each field with its bits, the running sum and the values of
 // both sides.
 func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) error {
-	for _, f := range e.Features {
+	for _, f := range e.BlockingKeys {
 		fmt.Fprintf(w, "   met by %s %s\n", term.Escape(f.Kind), term.Escape(f.Text))
 	}
-	t := &term.Table{Header: []string{"  bits", "sum", "field", "agreement", "one side", "other side"}, Right: map[int]bool{0: true, 1: true}}
+	t := &term.Table{Header: []string{"  weight", "sum", "field", "agreement", "one side", "other side"}, Right: map[int]bool{0: true, 1: true}}
 	sum := 0.0
 	for _, l := range e.Lines {
-		bits, err := l.Bits.Float64()
+		bits, err := l.Weight.Float64()
 		if err != nil {
 			return fmt.Errorf("read an explanation: %w", err)
 		}
@@ -162,6 +162,6 @@ func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) erro
 	if err := t.Write(w, a.out); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "   %s: %s bits, the threshold is %s\n", e.Outcome, e.Bits, threshold)
+	_, err := fmt.Fprintf(w, "   %s: %s bits, the threshold is %s\n", e.Outcome, e.Weight, threshold)
 	return err
 }

@@ -42,7 +42,7 @@ var causes = map[changelog.Cause]string{
 	changelog.CauseDelete:   "a record that was deleted",
 	changelog.CauseDecision: "a decision",
 	changelog.CauseRedo:     "work that was left undone",
-	changelog.CausePack:     "other rules",
+	changelog.CauseTerms:    "other rules",
 }
 
 // events returns the changes of an entity and its records, the newest first, and how many older ones are left out.

@@ -28,7 +28,7 @@
 // and the tables of the rollups, whose columns are the values of a dimension, from a rollups.Answer:
 //
 //	rollup.Definition ─► a sentence (counting.go) ──────────┐
-//	rollups.Cell ──────► cells by process      (keepers.go) ┼─► templates/rollups.html, rollup.html
+//	rollups.Cell ──────► cells by process      (followers.go) ┼─► templates/rollups.html, rollup.html
 //	rollup.Group ──────► columns and bars (grouptable.go) ──┘
 //
 // Counters are shown as pictures drawn by the server, each with its own URL (metric.go), in the theme and size that the

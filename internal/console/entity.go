@@ -99,7 +99,7 @@ type entityPage struct {
 type relation struct {
 	Words, Entity, Name string
 	Ours, Theirs        string // the pair of records that shows it
-	Bits                string
+	Weight              string
 	Command             string
 }
 
@@ -109,7 +109,7 @@ func relations(all []entities.Relation) []relation {
 	for i, r := range all {
 		ours, theirs := r.Via[0].String(), r.Via[1].String()
 		lines[i] = relation{
-			Words: words[r.Relation], Entity: r.Entity.String(), Name: r.Name, Ours: ours, Theirs: theirs, Bits: r.Bits.String(),
+			Words: words[r.Relation], Entity: r.Entity.String(), Name: r.Name, Ours: ours, Theirs: theirs, Weight: r.Weight.String(),
 			Command: command("locus", "entity", "why-not", ours, theirs),
 		}
 		if lines[i].Words == "" {

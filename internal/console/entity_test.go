@@ -48,14 +48,14 @@ func pizza(t testing.TB) *explain.Explanation {
 	w.Joins = []explain.Join{{
 		A: w.Records[0].Ref, B: w.Records[1].Ref,
 		Explanation: match.Explanation{
-			Outcome: match.Same, Score: 1970,
+			Outcome: match.Same, Weight: 1970,
 			Lines: []match.Line{
-				{Attribute: "name", Level: "mostly alike", Bits: 450, A: []string{"Joes Pizza"}, B: []string{"Joe's"}},
-				{Attribute: "name residual", Level: "one keeps a word", Bits: -30},
-				{Attribute: "phone", Level: "equal", Bits: 900, A: []string{"415-555-2300"}, B: []string{"(415) 555-2300"}},
-				{Attribute: "address", Level: "street and number equal", Bits: 650},
+				{Attribute: "name", Level: "mostly alike", Weight: 450, A: []string{"Joes Pizza"}, B: []string{"Joe's"}},
+				{Attribute: "name residual", Level: "one keeps a word", Weight: -30},
+				{Attribute: "phone", Level: "equal", Weight: 900, A: []string{"415-555-2300"}, B: []string{"(415) 555-2300"}},
+				{Attribute: "address", Level: "street and number equal", Weight: 650},
 			},
-			Features: []match.SharedFeature{{Kind: match.FeaturePhone, Text: "155552300"}},
+			BlockingKeys: []match.SharedKey{{Kind: match.KeyPhone, Text: "155552300"}},
 		},
 	}}
 	return w

@@ -26,7 +26,7 @@ type group struct {
 	// Known is how many of the cells answered; the sums cover these.
 	Known int
 	Sum   cells.CellStatus
-	// States counts the cells by cell.Keys.
+	// States counts the cells by cell.KeyState.
 	States [3]int
 	// Away is how many cells are being moved.
 	Away int
@@ -108,10 +108,10 @@ func (g *group) Name() string {
 func (g *group) whole() bool { return g.Known == g.Cells }
 
 // state returns the most open state of the cells' directories.
-func (g *group) state() cell.Keys {
+func (g *group) state() cell.KeyState {
 	for k, n := range g.States {
 		if n > 0 {
-			return cell.Keys(k)
+			return cell.KeyState(k)
 		}
 	}
 	return cell.Open
@@ -122,7 +122,7 @@ func (g *group) states() string {
 	var words []string
 	for k, n := range g.States {
 		if n > 0 {
-			words = append(words, count(int64(n))+" "+cell.Keys(k).String())
+			words = append(words, count(int64(n))+" "+cell.KeyState(k).String())
 		}
 	}
 	if silent := g.Cells - g.Known; silent > 0 {

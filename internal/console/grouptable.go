@@ -167,7 +167,7 @@ type oneGroup struct {
 	Rows        []slotRow
 	Total       []amount
 	Skipped     string
-	Effects     []effect
+	Effects     []change
 	Unexplained string
 	Explain     string // the command to explain it
 }

@@ -33,7 +33,7 @@ type howStep struct {
 	Number  int
 	A, B    []mention
 	Via     string // the pair that caused the step
-	Bits    string
+	Weight  string
 	Sum     string
 	Absent  int
 	Joined  bool
@@ -64,7 +64,7 @@ func newHow(h *explain.Lineage, records []*entity.Record) *how {
 	for i, s := range h.Steps[:len(h.Steps)-page.Left] {
 		step := howStep{
 			Number: i + 1, A: mentions(s.A, numbers), B: mentions(s.B, numbers), Via: s.Pair.A.String() + " and " + s.Pair.B.String(),
-			Bits: s.Pair.Explanation.Score.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined, Decided: s.Decided != nil, Against: s.Against,
+			Weight: s.Pair.Explanation.Weight.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined, Decided: s.Decided != nil, Against: s.Against,
 		}
 		if d := s.Decided; d != nil {
 			step.Author, step.Reason = d.Author, d.Reason
@@ -109,7 +109,7 @@ type fork struct {
 	Step    int // its row in the table
 	Path    string
 	X, Y    int
-	Bits    string
+	Weight  string
 	Decided bool
 }
 
@@ -136,7 +136,7 @@ func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 			continue
 		}
 		joined := &branch{a: groups[numbers[s.A[0]]], b: groups[numbers[s.B[0]]], fork: len(t.Forks)}
-		t.Forks = append(t.Forks, fork{Step: i + 1, Bits: s.Pair.Explanation.Score.String(), Decided: s.Decided != nil})
+		t.Forks = append(t.Forks, fork{Step: i + 1, Weight: s.Pair.Explanation.Weight.String(), Decided: s.Decided != nil})
 		for _, r := range slices.Concat(s.A, s.B) {
 			groups[numbers[r]] = joined
 		}

@@ -16,7 +16,7 @@ import (
 // Kinds is the content of the kinds page: the rules of each kind, and the stored statistics.
 type Kinds struct {
 	Rules []kinds.Rules
-	Packs []resolve.Pack
+	Terms []resolve.Terms
 }
 
 // Kinds writes the kinds page.
@@ -24,14 +24,14 @@ func (c *Console) Kinds(w io.Writer, k Kinds) error {
 	p := kindsPage{Command: command("locus", "kind", "list")}
 	for _, r := range k.Rules {
 		of := newKind(r.Schema)
-		of.Pack, of.Counted = r.Pack, "which are built in"
-		for _, pack := range k.Packs {
-			if pack.Hash == r.Pack && pack.Records > 0 {
-				of.Counted = "counted of " + counted(int64(pack.Records), "record") + " on " + moment(pack.Since)
+		of.Terms, of.Counted = r.Terms, "which are built in"
+		for _, terms := range k.Terms {
+			if terms.Hash == r.Terms && terms.Records > 0 {
+				of.Counted = "counted of " + counted(int64(terms.Records), "record") + " on " + moment(terms.Since)
 			}
 		}
 		if c := r.Change; c != nil {
-			of.Switch = "Resolved anew since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
+			of.Migration = "Resolved again since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
 		}
 		p.Kinds = append(p.Kinds, of)
 	}
@@ -52,9 +52,9 @@ type kind struct {
 	Weights    []kindWeight
 	Unknown    string // trust in undeclared sources
 	Link       string // list of its entities
-	Pack       string // name statistics
+	Terms      string // name statistics
 	Counted    string // what they were counted from
-	Switch     string // progress of a switch to these rules
+	Migration  string // progress of a migration to these rules
 	Command    string
 }
 
@@ -70,7 +70,7 @@ type kindSource struct {
 }
 
 // kindWeight is the match weight of an agreement level that differs from the common table.
-type kindWeight struct{ Line, Level, Bits string }
+type kindWeight struct{ Line, Level, Weight string }
 
 func newKind(s *match.Schema) kind {
 	k := kind{
@@ -105,9 +105,9 @@ func newKind(s *match.Schema) kind {
 		}
 		k.Sources = append(k.Sources, source)
 	}
-	for _, line := range slices.Sorted(maps.Keys(s.Bits)) {
-		for _, level := range slices.Sorted(maps.Keys(s.Bits[line])) {
-			k.Weights = append(k.Weights, kindWeight{line, level, s.Bits[line][level].String()})
+	for _, line := range slices.Sorted(maps.Keys(s.Weights)) {
+		for _, level := range slices.Sorted(maps.Keys(s.Weights[line])) {
+			k.Weights = append(k.Weights, kindWeight{line, level, s.Weights[line][level].String()})
 		}
 	}
 	return k

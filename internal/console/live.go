@@ -92,7 +92,7 @@ func redo(s *cells.Status) string {
 	if s.Redo == 0 {
 		return ""
 	}
-	return atLeast(s) + counted(int64(s.Redo), "record") + " still being worked out"
+	return atLeast(s) + counted(int64(s.Redo), "record") + " not resolved yet"
 }
 
 // problem says why the service is not ready, or what is unreachable; "" if all is well.

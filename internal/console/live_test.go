@@ -122,7 +122,7 @@ func TestLive_SaysWhatIsWrong(t *testing.T) {
 	if got := live.Text["problem"]; got != "not ready: cell g0-0 does not answer" {
 		t.Errorf("problem = %q", got)
 	}
-	if got := live.Text["redo"]; got != "3 records still being worked out" {
+	if got := live.Text["redo"]; got != "3 records not resolved yet" {
 		t.Errorf("redo = %q", got)
 	}
 }

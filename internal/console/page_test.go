@@ -69,7 +69,7 @@ func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 func ringOf(m *cell.Map) console.Ring {
 	r := console.Ring{Time: noon, Map: m, Status: &cells.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
 	for _, c := range m.Cells() {
-		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Told: 9}}}
+		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, KnownEpoch: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < m.Floor():
 			s.Head.Keys = cell.Retired
@@ -129,12 +129,12 @@ func why(t testing.TB, names ...string) *explain.Explanation {
 		if i > 0 {
 			first := w.Entity.Members[0].Ref
 			w.Joins = append(w.Joins, explain.Join{A: first, B: ref, Explanation: match.Explanation{
-				Outcome: match.Same, Score: 1550,
+				Outcome: match.Same, Weight: 1550,
 				Lines: []match.Line{
-					{Attribute: "name", Level: "alike", Bits: 650, A: []string{names[0]}, B: []string{name}},
-					{Attribute: "phone", Level: "equal", Bits: 900, A: []string{"1"}, B: []string{"1"}},
+					{Attribute: "name", Level: "alike", Weight: 650, A: []string{names[0]}, B: []string{name}},
+					{Attribute: "phone", Level: "equal", Weight: 900, A: []string{"1"}, B: []string{"1"}},
 				},
-				Features: []match.SharedFeature{{Kind: match.FeaturePhone, Text: name}},
+				BlockingKeys: []match.SharedKey{{Kind: match.KeyPhone, Text: name}},
 			}})
 		}
 	}

@@ -52,7 +52,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	}
 	for i, q := range r.Pairs {
 		p.Pairs = append(p.Pairs, reviewLine{
-			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Bits: q.Explanation.Score.String(), Merges: count(int64(q.Merges)),
+			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
 			Link: reviewAddress(q.A, q.B), Shown: i == at,
 		})
 	}
@@ -88,7 +88,7 @@ type reviewPage struct {
 type reviewLine struct {
 	A, B   string
 	Names  [2]string
-	Bits   string
+	Weight string
 	Merges string // number of records of the merged entity
 	Link   string
 	Shown  bool

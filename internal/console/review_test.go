@@ -40,11 +40,11 @@ func twins(t testing.TB, s string) *console.Pair {
 		EntityA: &entity.Entity{ID: id(t, 1), View: view, Members: []entity.Member{{PUID: 1, Ref: a.Ref}, {PUID: 3}}},
 		EntityB: &entity.Entity{ID: id(t, 2), View: view, Members: []entity.Member{{PUID: 2, Ref: b.Ref}}},
 		WhyNot: &explain.Comparison{A: a.Ref, B: b.Ref, Threshold: match.Threshold, Explanation: match.Explanation{
-			Score: 350, Lines: []match.Line{
-				{Attribute: "name", Level: "alike", Bits: 650, A: []string{s}, B: []string{s + " Two"}},
-				{Attribute: "phone", Level: "differ", Bits: -300, A: []string{s}, B: []string{s}},
+			Weight: 350, Lines: []match.Line{
+				{Attribute: "name", Level: "alike", Weight: 650, A: []string{s}, B: []string{s + " Two"}},
+				{Attribute: "phone", Level: "differ", Weight: -300, A: []string{s}, B: []string{s}},
 			},
-			Features: []match.SharedFeature{{Kind: match.FeaturePhone, Text: s}},
+			BlockingKeys: []match.SharedKey{{Kind: match.KeyPhone, Text: s}},
 		}},
 	}
 }
@@ -88,7 +88,7 @@ func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage
 	for i, r := range records {
 		if i > 0 {
 			h.Steps = append(h.Steps, explain.Step{
-				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: explain.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Score: 1550}},
+				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: explain.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Weight: 1550}},
 				Sum: 1550, Absent: i - 1, Joined: true,
 			})
 			if i == len(records)-1 {
@@ -99,7 +99,7 @@ func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage
 	}
 	other := entity.Ref{Source: "far", Key: s}
 	h.Steps = append(h.Steps, explain.Step{
-		A: group, B: []entity.Ref{other}, Pair: explain.Join{A: group[0], B: other, Explanation: match.Explanation{Score: 200}}, Sum: -300, Against: s,
+		A: group, B: []entity.Ref{other}, Pair: explain.Join{A: group[0], B: other, Explanation: match.Explanation{Weight: 200}}, Sum: -300, Against: s,
 	})
 	h.Events = []changes.Change{
 		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
@@ -121,8 +121,8 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	explained.Entity.Kind = s
 	schema := match.Place()
 	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true, Attributes: map[string]float64{s: 0.3}}}
-	schema.Bits = map[string]map[string]match.Score{s: {s: 450}}
-	supposed := &explain.ScenarioResult{
+	schema.Weights = map[string]map[string]match.Weight{s: {s: 450}}
+	scenario := &explain.ScenarioResult{
 		Before: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{one.A.Ref, one.B.Ref}, View: one.EntityA.View}},
 		After: []explain.ScenarioEntity{
 			{ID: id(t, 1), Records: []entity.Ref{one.A.Ref}, View: one.EntityA.View}, {ID: id(t, 2), Records: []entity.Ref{one.B.Ref}, View: one.EntityA.View},
@@ -131,7 +131,7 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	}
 	whatIf := func(question string) func(io.Writer) error {
 		return func(w io.Writer) error {
-			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: question, Address: s, Supposed: supposed, Author: s})
+			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: question, Address: s, Scenario: scenario, Author: s})
 		}
 	}
 	return map[string]func(io.Writer) error{
@@ -147,17 +147,17 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"kinds": func(w io.Writer) error {
 			return c.Kinds(w, console.Kinds{
 				Rules: []kinds.Rules{
-					{Schema: schema, Pack: s, Change: &resolve.Change{Since: noon, Cells: map[cell.ID]resolve.Turn{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
-					{Schema: match.Place(), Pack: "0a"},
+					{Schema: schema, Terms: s, Change: &resolve.Migration{Since: noon, Cells: map[cell.ID]resolve.MigrationProgress{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
+					{Schema: match.Place(), Terms: "0a"},
 				},
-				Packs: []resolve.Pack{{Hash: s, Records: 5000, Since: noon}, {Hash: "0a"}},
+				Terms: []resolve.Terms{{Hash: s, Records: 5000, Since: noon}, {Hash: "0a"}},
 			})
 		},
 		"entity, whole": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{
 				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s, How: howOf(id(t, 1), explained.Records, s),
 				Standing: &console.Standing{Decisions: decisionsOf(t, s), Relations: []entities.Relation{
-					{Relation: "part_of", Entity: id(t, 5), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}, Bits: 500},
+					{Relation: "part_of", Entity: id(t, 5), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}, Weight: 500},
 					{Relation: s, Entity: id(t, 6), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}},
 				}},
 			})
@@ -387,8 +387,8 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	}
 	shown := text(root)
 	for _, want := range []string{
-		"the statistics yelp, counted of 5,000 records on", "the statistics 0a, which are built in",
-		"Resolved anew since", ": 1,234 records, 1 cell done.",
+		"the term frequencies yelp, counted of 5,000 records on", "the term frequencies 0a, which are built in",
+		"Resolved again since", ": 1,234 records, 1 cell done.",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the page does not say %q", want)

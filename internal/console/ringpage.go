@@ -72,7 +72,7 @@ func explainAddress(address string) string {
 
 type ringPage struct {
 	Ring
-	Bands    []hoop
+	Bands    []ring
 	Legend   []string
 	Facts    []fact
 	As       string // time of day
@@ -80,7 +80,7 @@ type ringPage struct {
 	Made     string // number of cells
 	Records  string
 	Drawn    []string // what is drawn together
-	Way      *way
+	Way      *route
 	Strip    *strip
 	Rows     []cellRow
 	Next     string // URL of the rest of the table
@@ -197,7 +197,7 @@ func (p *ringPage) row(arc cell.Arc, incarnation int, known census) cellRow {
 		}
 		row.Incarnation = strconv.Itoa(max(1, incarnation, s.Head.Incarnation))
 		row.Records, row.PUIDs = count(s.Counts.Records), count(int64(s.PUIDs))
-		row.Fill, row.Epoch = percent(float64(s.PUIDs), float64(s.PUIDRoom)), strconv.FormatUint(s.Head.Told, 10)
+		row.Fill, row.Epoch = percent(float64(s.PUIDs), float64(s.PUIDRoom)), strconv.FormatUint(s.Head.KnownEpoch, 10)
 		if role == cell.RoleAnnounced {
 			row.State = stateAnnounced
 		}

@@ -52,7 +52,7 @@ type card struct {
 	Generation, Coming string
 	Groups, Lag        string
 	Verified           string
-	Keepers            []keeper
+	Followers          []follower
 	Left               string // number of processes left out
 	Troubles           []trouble
 	Status             string // the equivalent command
@@ -79,7 +79,7 @@ func newCard(s *rollups.Status) card {
 		c.Groups, c.Lag = "–", "–"
 	}
 	var left int
-	if c.Keepers, left = keepersOf(s.Cells); left > 0 {
+	if c.Followers, left = followersOf(s.Cells); left > 0 {
 		c.Left = counted(int64(left), "process") + " more"
 		if left > 1 {
 			c.Left = count(int64(left)) + " processes more"

@@ -88,7 +88,7 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	list := answerOf(hostile, group)
 	list.Next, list.Missing = []string{s, s}, []cell.ID{{}}
 	building := statusOf(1, 1)
-	building.State, building.Generation, building.Building, building.Cells[0].State, building.Cells[0].Owner = rollups.Building, 0, 3, rollup.Filling, s
+	building.State, building.Generation, building.Building, building.Cells[0].State, building.Cells[0].Owner = rollups.Building, 0, 3, rollup.Building, s
 	many := statusOf(300, 40)
 	many.Cells[299] = rollups.Cell{Cell: many.Cells[299].Cell, Reason: s}
 	return map[string]func(io.Writer) error{
@@ -146,7 +146,7 @@ func TestRollups_StatesOfCells(t *testing.T) {
 	s.Cells[8] = rollups.Cell{Cell: s.Cells[8].Cell}
 	root := renderRollup(t, console.Rollup{Status: s})
 	for class, want := range map[string]int{"failed": 7, "silent": 1, "filling": 1} {
-		if got := carrying(byID(t, root, "keepers"), "lamp", class); got != want {
+		if got := carrying(byID(t, root, "followers"), "lamp", class); got != want {
 			t.Errorf("%d cells are %s, want %d", got, class, want)
 		}
 	}

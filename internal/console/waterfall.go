@@ -29,7 +29,7 @@ type waterfall struct {
 type step struct {
 	Attribute string
 	Level     string
-	Bits      string
+	Weight    string
 	Running   string // the running sum
 	A, B      []string
 	Bar       bar
@@ -59,13 +59,13 @@ func waterfalls(why *explain.Explanation) []waterfall {
 	return all
 }
 
-func newWaterfall(e match.Explanation, threshold match.Score) waterfall {
+func newWaterfall(e match.Explanation, threshold match.Weight) waterfall {
 	s := newScale(e.Lines, threshold)
 	w := waterfall{
-		Sum:       e.Score.String(),
-		Verdict:   odds(bits(e.Score)),
+		Sum:       e.Weight.String(),
+		Verdict:   odds(bits(e.Weight)),
 		Threshold: threshold.String(),
-		Total:     s.bar(0, int(e.Score)),
+		Total:     s.bar(0, int(e.Weight)),
 		Zero:      s.at(0),
 		Mark:      s.at(int(threshold)),
 	}
@@ -74,30 +74,30 @@ func newWaterfall(e match.Explanation, threshold match.Score) waterfall {
 		w.Steps = append(w.Steps, step{
 			Attribute: l.Attribute,
 			Level:     l.Level,
-			Bits:      l.Bits.String(),
-			Running:   match.Score(sum + int(l.Bits)).String(),
+			Weight:    l.Weight.String(),
+			Running:   match.Weight(sum + int(l.Weight)).String(),
 			A:         l.A,
 			B:         l.B,
-			Bar:       s.bar(sum, sum+int(l.Bits)),
+			Bar:       s.bar(sum, sum+int(l.Weight)),
 		})
-		sum += int(l.Bits)
+		sum += int(l.Weight)
 	}
-	for _, f := range e.Features {
+	for _, f := range e.BlockingKeys {
 		w.Met = append(w.Met, met{f.Kind.String(), f.Text})
 	}
 	return w
 }
 
-func bits(s match.Score) float64 { return float64(s) / 100 }
+func bits(s match.Weight) float64 { return float64(s) / 100 }
 
 // scale maps scores to positions in a waterfall, so that every running sum and the threshold fit.
 type scale struct{ low, high int }
 
-func newScale(lines []match.Line, threshold match.Score) scale {
+func newScale(lines []match.Line, threshold match.Weight) scale {
 	s := scale{min(0, int(threshold)), max(0, int(threshold))}
 	sum := 0
 	for _, l := range lines {
-		sum += int(l.Bits)
+		sum += int(l.Weight)
 		s.low, s.high = min(s.low, sum), max(s.high, sum)
 	}
 	if s.low == s.high {
@@ -107,7 +107,7 @@ func newScale(lines []match.Line, threshold match.Score) scale {
 }
 
 // at returns the position of a score, in percent from the left.
-func (s scale) at(score int) string { return s.percent(score - s.low) }
+func (s scale) at(weight int) string { return s.percent(weight - s.low) }
 
 func (s scale) percent(distance int) string {
 	return strconv.FormatFloat(100*float64(distance)/float64(s.high-s.low), 'f', 2, 64) + "%"

@@ -23,7 +23,7 @@ type WhatIf struct {
 	Entity   *entity.Entity
 	Question string // Without, Apart or Merge
 	Address  string // of the record or the other entity, as given
-	Supposed *explain.ScenarioResult
+	Scenario *explain.ScenarioResult
 	Author   string
 	Problem  string // what is wrong with the question; then there is no result
 }
@@ -41,9 +41,9 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 	case Merge:
 		p.Command = command("locus", "entity", "merge", id, q.Address)
 	}
-	if q.Supposed != nil {
-		p.Before, p.After = supposed(q.Supposed.Before, q.Supposed.After), supposed(q.Supposed.After, q.Supposed.Before)
-		p.Took = strconv.FormatFloat(float64(q.Supposed.Took.Microseconds())/1000, 'f', 1, 64) + " ms"
+	if q.Scenario != nil {
+		p.Before, p.After = scenarioEntities(q.Scenario.Before, q.Scenario.After), scenarioEntities(q.Scenario.After, q.Scenario.Before)
+		p.Took = strconv.FormatFloat(float64(q.Scenario.Took.Microseconds())/1000, 'f', 1, 64) + " ms"
 		p.Same = len(p.Before) == 0 && len(p.After) == 0
 	}
 	return c.render(w, "whatif", "", p)
@@ -52,24 +52,24 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 type whatIfPage struct {
 	WhatIf
 	ID, Name, Title string
-	Before, After   []supposition
+	Before, After   []scenarioEntity
 	Same            bool // nothing would change
 	Took            string
 	Command         string
 }
 
-// supposition is an entity, current or hypothetical.
-type supposition struct {
+// scenario is an entity, current or hypothetical.
+type scenarioEntity struct {
 	ID, Name, Made string
 	Records        []string
 	Left           int
 	Only           bool // without a counterpart of this id on the other side
 }
 
-func supposed(these, others []explain.ScenarioEntity) []supposition {
-	all := make([]supposition, len(these))
+func scenarioEntities(these, others []explain.ScenarioEntity) []scenarioEntity {
+	all := make([]scenarioEntity, len(these))
 	for i, e := range these {
-		s := supposition{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"), Left: max(0, len(e.Records)-maxNamed)}
+		s := scenarioEntity{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"), Left: max(0, len(e.Records)-maxNamed)}
 		for _, r := range e.Records[:min(len(e.Records), maxNamed)] {
 			s.Records = append(s.Records, r.String())
 		}

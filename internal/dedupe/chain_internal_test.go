@@ -15,8 +15,8 @@ import (
 // A row's weight is the weakest comparison of the strongest chain that leads to the first row, whatever the order of edges.
 func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 	t.Parallel()
-	edge := func(a, b entity.PUID, s match.Score) []resolve.Edge {
-		return []resolve.Edge{{A: a, B: b, Score: s}, {A: b, B: a, Score: s}}
+	edge := func(a, b entity.PUID, s match.Weight) []resolve.Edge {
+		return []resolve.Edge{{A: a, B: b, Weight: s}, {A: b, B: a, Weight: s}}
 	}
 	var edges []resolve.Edge
 	for _, e := range [][]resolve.Edge{
@@ -34,11 +34,11 @@ func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 		at[puid], page = i, append(page, i)
 	}
 	s.chain(page, edges, at)
-	var weights []match.Score
+	var weights []match.Weight
 	for _, r := range s.rows {
 		weights = append(weights, r.weight)
 	}
-	if diff := cmp.Diff([]match.Score{2000, 2000, 1500, 700, 700}, weights); diff != "" {
+	if diff := cmp.Diff([]match.Weight{2000, 2000, 1500, 700, 700}, weights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -26,7 +26,7 @@ type Cluster struct {
 	// Weight is the weakest join that holds the row: the smallest match weight on the strongest chain of comparisons between
 	// the row and the first row of its cluster. For that row itself it is its strongest comparison. Weighed is false for a
 	// row that is alone.
-	Weight  match.Score
+	Weight  match.Weight
 	Weighed bool
 }
 
@@ -52,7 +52,7 @@ func (c *Clusters) Of(anchor entity.PUID) int {
 func (c *Clusters) Len() int { return len(c.sizes) }
 
 // none is below every match weight.
-const none = match.Score(math.MinInt16)
+const none = match.Weight(math.MinInt16)
 
 // Finish numbers the clusters and weighs the rows.
 func (s *Session) Finish(ctx context.Context) (*Clusters, error) {
@@ -124,7 +124,7 @@ func (s *Session) chain(page []int, edges []resolve.Edge, at map[entity.PUID]int
 		b, too := at[e.B]
 		return !known || !too || a >= b || s.rows[a].cluster != s.rows[b].cluster
 	})
-	slices.SortStableFunc(edges, func(x, y resolve.Edge) int { return int(y.Score - x.Score) })
+	slices.SortStableFunc(edges, func(x, y resolve.Edge) int { return int(y.Weight - x.Weight) })
 	group := make(map[int]int, len(page))     // row → a row of its group
 	members := make(map[int][]int, len(page)) // that row → all rows of the group
 	first := make(map[int32]int)
@@ -143,10 +143,10 @@ func (s *Session) chain(page []int, edges []resolve.Edge, at map[entity.PUID]int
 		for _, side := range [][2]int{{a, b}, {b, a}} {
 			if side[0] == head {
 				for _, row := range members[side[1]] {
-					s.rows[row].weight = e.Score
+					s.rows[row].weight = e.Weight
 				}
 				if f := first[s.rows[a].cluster]; s.rows[f].weight == none {
-					s.rows[f].weight = e.Score
+					s.rows[f].weight = e.Weight
 				}
 			}
 		}

@@ -18,7 +18,7 @@ import (
 // Pair is a row of the first file and one of the second that are one thing; places are counted from 0.
 type Pair struct {
 	A, B   int
-	Weight match.Score
+	Weight match.Weight
 }
 
 // Pairs matches the rows of the second file with those of the first, which Add has put with its source as distinct: the session

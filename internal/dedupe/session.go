@@ -45,7 +45,7 @@ type Session struct {
 type row struct {
 	puid    entity.PUID // 0 for a refused row
 	cluster int32
-	weight  match.Score
+	weight  match.Weight
 }
 
 // Open creates the installation, in SQLite, whose package the program imports. It belongs to this process and can be read by its user only.

@@ -114,7 +114,7 @@ func (s *Session) EachDoubt(ctx context.Context, c *Clusters, fn func(p decision
 		}
 	}
 	slices.SortStableFunc(doubts, func(x, y doubt) int {
-		return cmp.Or(cmp.Compare(y.Explanation.Score, x.Explanation.Score), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+		return cmp.Or(cmp.Compare(y.Explanation.Weight, x.Explanation.Weight), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	for _, d := range doubts {
 		if err := fn(d.ReviewPair, d.a, d.b); err != nil {

@@ -88,7 +88,7 @@ func Next(r *bulk.Reader, h *Header) ([]bulk.Field, error) {
 }
 
 // Weight returns a match weight as tables have it.
-func Weight(s match.Score) []string {
+func Weight(s match.Weight) []string {
 	return []string{strconv.FormatFloat(float64(s)/100, 'f', -1, 64)}
 }
 

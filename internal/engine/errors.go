@@ -16,11 +16,11 @@ import (
 
 // These errors are exported and documented by package locus.
 var (
-	ErrUnknownOutcome = resolve.ErrUnknownOutcome
-	ErrReadOnly       = errors.New("locus: opened to read only")
-	ErrClosed         = errors.New("locus: closed")
-	ErrOverloaded     = errors.New("locus: overloaded")
-	ErrUnavailable    = cell.ErrUnavailable
+	ErrCommitUnknown = resolve.ErrCommitUnknown
+	ErrReadOnly      = errors.New("locus: opened to read only")
+	ErrClosed        = errors.New("locus: closed")
+	ErrOverloaded    = errors.New("locus: overloaded")
+	ErrUnavailable   = cell.ErrUnavailable
 )
 
 // Wrap maps err to one of the errors above. It returns entity.ErrNotFound and the errors of package cell that a caller
@@ -33,7 +33,7 @@ func Wrap(err error) error {
 		return ErrClosed
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrDamaged), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrCommitUnknown), errors.Is(err, cell.ErrDamaged), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -106,11 +106,11 @@ func (c metricCells) ask(ctx context.Context, keys []cell.Key, create bool) ([]i
 		return c.engine.Keys.Lookup(ctx, keys)
 	}
 	rows, err := c.engine.Keys.Put(ctx, keys)
-	if errors.Is(err, cell.ErrUnknownOutcome) {
+	if errors.Is(err, cell.ErrCommitUnknown) {
 		rows, err = c.engine.Keys.Put(ctx, keys)
 	}
 	switch {
-	case errors.Is(err, cell.ErrUnknownOutcome):
+	case errors.Is(err, cell.ErrCommitUnknown):
 		return nil, fmt.Errorf("%w: %s", cell.ErrUnavailable, err.Error())
 	case err != nil:
 		return nil, err
@@ -140,7 +140,7 @@ func (c metricCells) Cell(name string) counter.Database {
 			if wrong != nil {
 				return wrong
 			}
-			return wrapUnconfirmed(c.engine.DoSettled(ctx, id, func(db resolve.Cell) error {
+			return wrapCommitUnknown(c.engine.DoSettled(ctx, id, func(db resolve.Cell) error {
 				return how(db, ctx, func(tx resolve.Tx) error { return fn(tx) })
 			}))
 		}
@@ -148,10 +148,10 @@ func (c metricCells) Cell(name string) counter.Database {
 	return counter.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View)}
 }
 
-// wrapUnconfirmed adds counter.ErrUnconfirmed to errors of commits whose outcome is unknown.
-func wrapUnconfirmed(err error) error {
-	if errors.Is(err, cell.ErrUnknownOutcome) {
-		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
+// wrapCommitUnknown adds counter.ErrCommitUnknown to errors of commits whose outcome is unknown.
+func wrapCommitUnknown(err error) error {
+	if errors.Is(err, cell.ErrCommitUnknown) {
+		return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, err)
 	}
 	return err
 }

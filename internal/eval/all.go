@@ -19,9 +19,9 @@ var ErrNoData = errors.New("eval: no labelled sets")
 type AllOptions struct {
 	Data     string // folder of the labelled sets
 	Baseline string // file of frozen figures; empty: no comparison
-	// Pack holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultPack() is
+	// Term-frequency table holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultTermFrequencies() is
 	// what a resolver without data uses.
-	Pack *match.Pack
+	Terms *match.TermFrequencies
 }
 
 // All measures every place set of the folder with its frozen columns and protocol. If a set is worse than the baseline,
@@ -32,7 +32,7 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	}
 	var reports []*Report
 	for _, s := range sets {
-		r, err := s.run(ctx, o.Data, s.name, o.Pack)
+		r, err := s.run(ctx, o.Data, s.name, o.Terms)
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}

@@ -11,16 +11,16 @@ import (
 
 // ClustersOptions describes a table with duplicates and its column with the truth.
 type ClustersOptions struct {
-	Name    string              // of the report; defaults to the path
-	Path    string              // CSV file with a header
-	Truth   string              // column: rows with the same value are the same thing
-	TruthOf func(string) string // maps the value of that column, if set
-	Mapping map[string]string   // column → attribute, in addition to columns named like one
-	Kind    *match.Schema       // defaults to place
-	Pack    *match.Pack         // defaults to counts over the set itself, without labels
+	Name    string                 // of the report; defaults to the path
+	Path    string                 // CSV file with a header
+	Truth   string                 // column: rows with the same value are the same thing
+	TruthOf func(string) string    // maps the value of that column, if set
+	Mapping map[string]string      // column → attribute, in addition to columns named like one
+	Kind    *match.Schema          // defaults to place
+	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
 }
 
-// Clusters measures the resolution of one table. Pairs that share a feature are compared and the records clustered; F1
+// Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records clustered; F1
 // is over the pairs of rows in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
@@ -38,7 +38,7 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 			truth[i] = o.TruthOf(truth[i])
 		}
 	}
-	s := newSet(c.kind, o.Pack, sources, records, nil)
+	s := newSet(c.kind, o.Terms, sources, records, nil)
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth 
 				}
 			}
 			if same != together {
-				mistakes = append(mistakes, mistake{i, j, together, s.matcher.Score(s.matcher.Compare(s.records[i], s.records[j]))})
+				mistakes = append(mistakes, mistake{i, j, together, s.matcher.Sum(s.matcher.Compare(s.records[i], s.records[j]))})
 			}
 		}
 	}

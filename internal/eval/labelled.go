@@ -18,9 +18,9 @@ type LabelledOptions struct {
 	Labels      string // CSV file: two ids and a label, 1 for the same thing
 	Left, Right string // id columns in Labels
 	Label       string
-	Mapping     map[string]string // column → attribute, in addition to columns named like one
-	Kind        *match.Schema     // defaults to place
-	Pack        *match.Pack       // defaults to counts over the set itself, without labels
+	Mapping     map[string]string      // column → attribute, in addition to columns named like one
+	Kind        *match.Schema          // defaults to place
+	Terms       *match.TermFrequencies // defaults to counts over the set itself, without labels
 }
 
 // Labelled measures decisions about the labelled pairs of a table. The rows are resolved as in Clusters; a pair in one
@@ -43,7 +43,7 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 	for i, row := range rows {
 		at[row.columns[o.ID]], records[i], sources[i] = i, row.attributes, "set"
 	}
-	s := newSet(c.kind, o.Pack, sources, records, nil)
+	s := newSet(c.kind, o.Terms, sources, records, nil)
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err
@@ -66,12 +66,12 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 		units[label.columns[o.Left]].add(decided(together, same))
 		if same {
 			r.Positives++
-			if sharesFeature(s.records[i], s.records[j]) {
+			if sharesKey(s.records[i], s.records[j]) {
 				met++
 			}
 		}
 		if same != together {
-			mistakes = append(mistakes, mistake{i, j, together, s.matcher.Score(s.matcher.Compare(s.records[i], s.records[j]))})
+			mistakes = append(mistakes, mistake{i, j, together, s.matcher.Sum(s.matcher.Compare(s.records[i], s.records[j]))})
 		}
 	}
 	list := make([]Counts, 0, len(units))
@@ -91,10 +91,10 @@ func (s *set) clusters(results []compared) []int {
 	var edges []match.Edge
 	for _, c := range results {
 		if _, score, linked := s.matcher.Link(s.records[c.a], s.records[c.b]); linked {
-			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: score})
+			edges = append(edges, match.Edge{A: c.a, B: c.b, Weight: score})
 		}
 	}
-	unmet := func(i, j int, dear bool) match.Score { return s.matcher.Unmet(s.records[i], s.records[j], dear) }
+	unmet := func(i, j int, dear bool) match.Weight { return s.matcher.Unmet(s.records[i], s.records[j], dear) }
 	nodes := make([]match.NodeKey, len(s.records))
 	for i, record := range s.records {
 		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}

@@ -90,7 +90,7 @@ func bootstrap(n int, draw func(drawn func() int) [3]float64, values [3]float64)
 
 // judged is a compared pair and its truth.
 type judged struct {
-	score match.Score
+	score match.Weight
 	same  bool
 }
 
@@ -144,10 +144,10 @@ func precisionAt(recall float64, pairs []judged, lost int) float64 {
 
 // Point is one threshold on a curve.
 type Point struct {
-	Threshold match.Score `json:"threshold"`
-	Precision float64     `json:"precision"`
-	Recall    float64     `json:"recall"`
-	F1        float64     `json:"f1"`
+	Threshold match.Weight `json:"threshold"`
+	Precision float64      `json:"precision"`
+	Recall    float64      `json:"recall"`
+	F1        float64      `json:"f1"`
 }
 
 // curve returns the quality at thresholds from T - 4 to T + 4 bits.

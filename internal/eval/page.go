@@ -90,7 +90,7 @@ against [eval/baseline.json](../eval/baseline.json).
 
 const pageTail = `
 **Protocols.** *pairs*: each given pair is compared and is one thing from 5 bits on. *tables*: the pairs across two
-tables that share a feature are compared. *clusters*: one table is resolved as a resolver does it; F1 is over the pairs of
+tables that share a blocking key are compared. *clusters*: one table is resolved as a resolver does it; F1 is over the pairs of
 rows that lie in one cluster, B-cubed is the mean of all rows. *labelled*: the same, judged by labelled pairs alone.
 Intervals are 95 %, by bootstrap over entities (over pairs, where the pairs are given): 2,000 draws, a fixed seed.
 

@@ -14,13 +14,13 @@ import (
 
 // PairsOptions describes a set of labelled pairs.
 type PairsOptions struct {
-	Name    string            // of the report; defaults to the path
-	Path    string            // JSON lines, or the "COL name VAL value" lines of a .txt file
-	Split   string            // only the pairs of this split; defaults to all
-	Also    []string          // further files whose records are counted for the statistics, without labels
-	Mapping map[string]string // column → attribute, in addition to columns named like one
-	Kind    *match.Schema     // defaults to place
-	Pack    *match.Pack       // defaults to counts over the set itself, without labels
+	Name    string                 // of the report; defaults to the path
+	Path    string                 // JSON lines, or the "COL name VAL value" lines of a .txt file
+	Split   string                 // only the pairs of this split; defaults to all
+	Also    []string               // further files whose records are counted for the statistics, without labels
+	Mapping map[string]string      // column → attribute, in addition to columns named like one
+	Kind    *match.Schema          // defaults to place
+	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
 }
 
 // Pairs measures decisions about given pairs: a pair counts as the same thing if its score reaches the threshold.
@@ -45,7 +45,7 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %s has no pair of split %q", ErrSet, o.Path, o.Split)
 	}
-	s := newSet(kindOr(o.Kind), o.Pack, sources, records, others)
+	s := newSet(kindOr(o.Kind), o.Terms, sources, records, others)
 	results, took, err := s.compare(ctx, list)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 		units[i] = decided(c.score >= match.Threshold, truth[i])
 		if truth[i] {
 			r.Positives++
-			if sharesFeature(s.records[c.a], s.records[c.b]) {
+			if sharesKey(s.records[c.a], s.records[c.b]) {
 				met++
 			}
 		}
@@ -110,9 +110,9 @@ func loadPairs(o PairsOptions) ([]pair, error) {
 	return pairs, nil
 }
 
-func sharesFeature(a, b *match.Record) bool {
-	return slices.ContainsFunc(a.Features(), func(f match.Feature) bool {
-		_, _, ok := b.Feature(f.Hash)
+func sharesKey(a, b *match.Record) bool {
+	return slices.ContainsFunc(a.BlockingKeys(), func(f match.BlockingKey) bool {
+		_, _, ok := b.BlockingKey(f.Hash)
 		return ok
 	})
 }

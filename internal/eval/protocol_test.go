@@ -62,7 +62,7 @@ func TestPairs(t *testing.T) {
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"small (pairs)", "F1", "0.5000", "false positive", "false negative", "no common feature", "Zanzibar Grill"} {
+	for _, want := range []string{"small (pairs)", "F1", "0.5000", "false positive", "false negative", "no common blocking key", "Zanzibar Grill"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, text.String())
 		}

@@ -14,28 +14,28 @@ import (
 
 // Report holds the measurements on one set.
 type Report struct {
-	Name       string  `json:"name"`
-	Kind       string  `json:"kind"`
-	Protocol   string  `json:"protocol"` // pairs, tables, clusters or labelled
-	Note       string  `json:"note,omitempty"`
-	Records    int     `json:"records"`   // of both sides
-	Positives  int     `json:"positives"` // pairs that are the same thing according to the truth
-	Compared   int     `json:"compared"`  // compared pairs
-	Counts     Counts  `json:"counts"`
-	Precision  Figure  `json:"precision"`
-	Recall     Figure  `json:"recall"`
-	F1         Figure  `json:"f1"`
-	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
-	Average    float64 `json:"average_precision,omitempty"`
-	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
-	Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
-	Candidates float64 `json:"candidates_per_record"`            // compared pairs per record
-	Features   float64 `json:"features_per_record"`
-	Outcomes   struct {
-		Same      int `json:"same"`
-		Unsure    int `json:"unsure"`
-		Related   int `json:"related"` // part of each other, or two things in one place
-		Different int `json:"different"`
+	Name         string  `json:"name"`
+	Kind         string  `json:"kind"`
+	Protocol     string  `json:"protocol"` // pairs, tables, clusters or labelled
+	Note         string  `json:"note,omitempty"`
+	Records      int     `json:"records"`   // of both sides
+	Positives    int     `json:"positives"` // pairs that are the same thing according to the truth
+	Compared     int     `json:"compared"`  // compared pairs
+	Counts       Counts  `json:"counts"`
+	Precision    Figure  `json:"precision"`
+	Recall       Figure  `json:"recall"`
+	F1           Figure  `json:"f1"`
+	BCubed       *BCubed `json:"b_cubed,omitempty"` // of clusters
+	Average      float64 `json:"average_precision,omitempty"`
+	AtRecall     float64 `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
+	Blocking     float64 `json:"blocking_recall"`                  // share of the positives that share a blocking key
+	Candidates   float64 `json:"candidates_per_record"`            // compared pairs per record
+	BlockingKeys float64 `json:"blocking_keys_per_record"`
+	Outcomes     struct {
+		Same            int `json:"same"`
+		PossibleMatches int `json:"possible"`
+		Related         int `json:"related"` // part of each other, or two things in one place
+		Different       int `json:"different"`
 	} `json:"outcomes"`
 	Clusters int     `json:"clusters,omitempty"`
 	Largest  int     `json:"largest_cluster,omitempty"`
@@ -49,7 +49,7 @@ type Report struct {
 // Error is a wrongly decided pair.
 type Error struct {
 	Kind        string            `json:"kind"` // false positive or false negative
-	Met         bool              `json:"met"`  // the two share a feature
+	Met         bool              `json:"met"`  // the two share a blocking key
 	Explanation match.Explanation `json:"explanation"`
 }
 
@@ -73,8 +73,8 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  average precision\t%.4f\tprecision %.4f at a recall of .80\n", r.Average, r.AtRecall)
 	}
 	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
-	fmt.Fprintf(t, "  outcomes\t%d same, %d unsure, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.Unsure, r.Outcomes.Related, r.Outcomes.Different)
-	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f features a record, %d records\n", r.Blocking, r.Candidates, r.Features, r.Records)
+	fmt.Fprintf(t, "  outcomes\t%d same, %d possible, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.PossibleMatches, r.Outcomes.Related, r.Outcomes.Different)
+	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f blocking keys a record, %d records\n", r.Blocking, r.Candidates, r.BlockingKeys, r.Records)
 	if r.Clusters > 0 {
 		fmt.Fprintf(t, "  clusters\t%d\tlargest %d\n", r.Clusters, r.Largest)
 	}
@@ -98,14 +98,14 @@ func (r *Report) WriteText(w io.Writer) error {
 
 // writeText writes the waterfall of one error.
 func (e *Error) writeText(w io.Writer) error {
-	fmt.Fprintf(w, "\n  %s, %s bits", e.Kind, e.Explanation.Score)
+	fmt.Fprintf(w, "\n  %s, %s bits", e.Kind, e.Explanation.Weight)
 	if !e.Met {
-		fmt.Fprint(w, ", no common feature")
+		fmt.Fprint(w, ", no common blocking key")
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, l := range e.Explanation.Lines {
-		fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\n", l.Bits, l.Attribute, l.Level, oneLine(l.A), oneLine(l.B))
+		fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\n", l.Weight, l.Attribute, l.Level, oneLine(l.A), oneLine(l.B))
 	}
 	return t.Flush()
 }

@@ -34,7 +34,7 @@ type set struct {
 
 // newSet normalises records. Statistics are counted over distinct records, without labels. A record's key is the hash
 // of its content, so that neither an id nor the order of rows can influence a decision.
-func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
+func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
@@ -57,10 +57,10 @@ func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []ma
 		}
 		seen[key]++
 	}
-	if pack == nil {
-		pack = match.BuildPack(kind, slices.Values(distinct))
+	if terms == nil {
+		terms = match.CountTerms(kind, slices.Values(distinct))
 	}
-	s := &set{matcher: match.New(kind, pack)}
+	s := &set{matcher: match.New(kind, terms)}
 	start := time.Now()
 	for i, a := range records {
 		s.records = append(s.records, s.matcher.Normalise(sources[i], keys[i], a))
@@ -73,7 +73,7 @@ func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []ma
 // compared is a pair of records with its score and decision.
 type compared struct {
 	a, b    int
-	score   match.Score
+	score   match.Weight
 	outcome match.Outcome
 }
 
@@ -86,7 +86,7 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 			return nil, 0, ctx.Err()
 		}
 		v := s.matcher.Compare(s.records[p[0]], s.records[p[1]])
-		out[n] = compared{p[0], p[1], s.matcher.Weight(v), s.matcher.Decide(v)}
+		out[n] = compared{p[0], p[1], s.matcher.Evidence(v), s.matcher.Decide(v)}
 	}
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }
@@ -98,20 +98,20 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 		switch p.outcome {
 		case match.Same:
 			r.Outcomes.Same++
-		case match.Unsure:
-			r.Outcomes.Unsure++
+		case match.Possible:
+			r.Outcomes.PossibleMatches++
 		case match.PartOf, match.CoLocated:
 			r.Outcomes.Related++
 		case match.Different:
 			r.Outcomes.Different++
 		}
 	}
-	features := 0
+	keys := 0
 	for _, rec := range s.records {
-		features += len(rec.Features())
+		keys += len(rec.BlockingKeys())
 	}
 	r.Records = len(s.records)
-	r.Features = float64(features) / float64(max(len(s.records), 1))
+	r.BlockingKeys = float64(keys) / float64(max(len(s.records), 1))
 	r.Candidates = float64(len(pairs)) / float64(max(len(s.records), 1))
 	return r
 }
@@ -120,12 +120,12 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 type mistake struct {
 	a, b     int
 	positive bool // decided to be the same thing
-	score    match.Score
+	score    match.Weight
 }
 
 // worstOf returns the details of the mistakes furthest from the threshold.
 func (s *set) worstOf(mistakes []mistake) []Error {
-	distance := func(m mistake) match.Score {
+	distance := func(m mistake) match.Weight {
 		if m.positive {
 			return m.score - match.Threshold
 		}
@@ -141,7 +141,7 @@ func (s *set) worstOf(mistakes []mistake) []Error {
 		if m.positive {
 			e.Kind = "false positive"
 		}
-		e.Met = len(e.Explanation.Features) > 0
+		e.Met = len(e.Explanation.BlockingKeys) > 0
 		errors = append(errors, e)
 	}
 	return errors

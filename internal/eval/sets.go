@@ -30,7 +30,7 @@ var (
 // and the rules. Nothing is trained on any set.
 type namedSet struct {
 	name string
-	run  func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error)
+	run  func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error)
 	note string
 }
 
@@ -50,20 +50,20 @@ var sets = []namedSet{
 	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000"},
 }
 
-func fodorsTables(oneToOne bool) func(context.Context, string, string, *match.Pack) (*Report, error) {
-	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+func fodorsTables(oneToOne bool) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
+	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
 		dir = filepath.Join(dir, "fodors_zagats")
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
 			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
-			OneToOne: oneToOne, Mapping: restaurantColumns, Pack: pack,
+			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: terms,
 		})
 	}
 }
 
-func fodorsSplit(split string) func(context.Context, string, string, *match.Pack) (*Report, error) {
-	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
-		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Pack: pack}
+func fodorsSplit(split string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
+	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Terms: terms}
 		for _, s := range []string{"train", "valid", "test"} {
 			path := filepath.Join(dir, "fodors_zagats", "split", s+".txt")
 			if s == split {
@@ -76,45 +76,45 @@ func fodorsSplit(split string) func(context.Context, string, string, *match.Pack
 	}
 }
 
-func overture(split string) func(context.Context, string, string, *match.Pack) (*Report, error) {
-	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
-		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Pack: pack})
+func overture(split string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
+	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Terms: terms})
 	}
 }
 
-func childcare(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Pack: pack})
+func childcare(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: terms})
 }
 
-func riddle(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+func riddle(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
 	path := filepath.Join(dir, "fodors_zagats", "riddle")
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Pack: pack})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: terms})
 }
 
-func febrl(file string) func(context.Context, string, string, *match.Pack) (*Report, error) {
-	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+func febrl(file string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
+	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
 		// rec-7-org and rec-7-dup-0 are the same person.
 		person := func(id string) string {
 			return strings.Join(strings.SplitN(id, "-", 3)[:min(2, strings.Count(id, "-")+1)], "-")
 		}
 		return Clusters(ctx, ClustersOptions{
 			Name: name, Path: filepath.Join(dir, "febrl", file), Truth: "rec_id", TruthOf: person,
-			Mapping: febrlColumns, Kind: match.Person(), Pack: pack,
+			Mapping: febrlColumns, Kind: match.Person(), Terms: terms,
 		})
 	}
 }
 
-func fake(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+func fake(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), Truth: "cluster",
-		Mapping: fakeColumns, Kind: match.Person(), Pack: pack,
+		Mapping: fakeColumns, Kind: match.Person(), Terms: terms,
 	})
 }
 
-func fakeLabelled(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+func fakeLabelled(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
 	return Labelled(ctx, LabelledOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), ID: "unique_id",
 		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r", Label: "clerical_match_score",
-		Mapping: fakeColumns, Kind: match.Person(), Pack: pack,
+		Mapping: fakeColumns, Kind: match.Person(), Terms: terms,
 	})
 }

@@ -33,10 +33,10 @@ var goals = map[string]float64{
 	"chicago childcare":        0.90,
 }
 
-// TestAll_ReachesTheGoalsWithoutStatistics measures with the pack of a resolver that has not seen any data.
+// TestAll_ReachesTheGoalsWithoutStatistics measures with the term-frequency table of a resolver that has not seen any data.
 func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 	t.Parallel()
-	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Pack: match.DefaultPack()})
+	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Terms: match.DefaultTermFrequencies()})
 	if err != nil {
 		t.Fatal(err)
 	}

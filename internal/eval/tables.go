@@ -14,18 +14,18 @@ import (
 
 // TablesOptions describes two tables without internal duplicates, and the true pairs across them.
 type TablesOptions struct {
-	Name              string            // of the report; defaults to the left path
-	Left, Right, Gold string            // CSV files with a header
-	LeftID, RightID   string            // columns; default to "id"
-	GoldLeft          string            // column of the gold file with the left id; defaults to its first
-	GoldRight         string            // column with the right id; defaults to its second
-	OneToOne          bool              // every row has at most one partner: the best pairs are taken first
-	Mapping           map[string]string // column → attribute, in addition to columns named like one
-	Kind              *match.Schema     // defaults to place
-	Pack              *match.Pack       // defaults to counts over the set itself, without labels
+	Name              string                 // of the report; defaults to the left path
+	Left, Right, Gold string                 // CSV files with a header
+	LeftID, RightID   string                 // columns; default to "id"
+	GoldLeft          string                 // column of the gold file with the left id; defaults to its first
+	GoldRight         string                 // column with the right id; defaults to its second
+	OneToOne          bool                   // every row has at most one partner: the best pairs are taken first
+	Mapping           map[string]string      // column → attribute, in addition to columns named like one
+	Kind              *match.Schema          // defaults to place
+	Terms             *match.TermFrequencies // defaults to counts over the set itself, without labels
 }
 
-// Tables measures matching across two tables. Pairs that share a feature are compared; F1 is over the pairs decided to
+// Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs decided to
 // be the same thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
@@ -64,7 +64,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		}
 		truth[[2]int{i, j}] = true
 	}
-	s := newSet(c.kind, o.Pack, sources, records, nil)
+	s := newSet(c.kind, o.Terms, sources, records, nil)
 	across := s.across(len(left))
 	results, took, err := s.compare(ctx, across)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *set) judgeTables(r *Report, results []compared, taken, truth map[[2]int
 		if !met[p] {
 			lost++
 			units[p[0]].add(Counts{FalseNegative: 1})
-			mistakes = append(mistakes, mistake{p[0], p[1], false, s.matcher.Score(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))})
+			mistakes = append(mistakes, mistake{p[0], p[1], false, s.matcher.Sum(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))})
 		}
 	}
 	r.finish(units, judgements, lost)

@@ -19,9 +19,9 @@ import (
 // How describes how an entity was formed.
 type How struct {
 	Entity    Entity           `json:"entity"`
-	Threshold match.Score      `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Threshold match.Weight     `json:"threshold" doc:"Bits from which two records are taken for one thing"`
 	Component int              `json:"component" doc:"How many records were clustered together with those of the entity"`
-	Cut       match.Score      `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
+	Cut       match.Weight     `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
 	Steps     []explain.Step   `json:"steps" doc:"In their order: those that made the entity, and the last one with each group of records that was refused"`
 	Events    []changes.Change `json:"events" doc:"The latest changes of the entity and its records, the oldest first"`
 	Since     time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
@@ -45,19 +45,19 @@ type WhatIfRequest struct {
 	Of        string             `json:"of" doc:"Entity id, puid or SOURCE:KEY: it is about all that is connected with it"`
 	Delete    []string           `json:"delete,omitempty" doc:"Addresses of records that would not be there; an entity id stands for its anchor"`
 	Decide    []DecisionInput    `json:"decide,omitempty" doc:"Decisions that would be made"`
-	Bits      map[string]float64 `json:"bits,omitempty" doc:"Bits that levels of agreement would have, by their names in explanations, such as \"phone: equal\""`
+	Weights   map[string]float64 `json:"weights,omitempty" doc:"Bits that levels of agreement would have, by their names in explanations, such as \"phone: equal\""`
 	Threshold float64            `json:"threshold,omitempty" doc:"Bits from which two records would be taken for one thing"`
 }
 
-// Supposed holds the entities of a what-if scenario.
-type Supposed struct {
-	Before []SupposedEntity `json:"before" doc:"Entities that are, and would change or be no more"`
-	After  []SupposedEntity `json:"after" doc:"Entities that would be in their place"`
+// Scenario holds the entities of a what-if scenario.
+type Scenario struct {
+	Before []ScenarioEntity `json:"before" doc:"Entities that are, and would change or be no more"`
+	After  []ScenarioEntity `json:"after" doc:"Entities that would be in their place"`
 	TookMS float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
 }
 
-// SupposedEntity is an entity, current or hypothetical.
-type SupposedEntity struct {
+// ScenarioEntity is an entity, current or hypothetical.
+type ScenarioEntity struct {
 	ID      locality.ID  `json:"id"`
 	Records []entity.Ref `json:"records" doc:"Its records in the order of birth; the first is the anchor"`
 	View    View         `json:"view" doc:"Merged attributes in the order of the kind"`
@@ -113,19 +113,19 @@ func (s *Server) whatIf(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Supposed{s.supposed(found.Before), s.supposed(found.After), milliseconds(found.Took)}, nil
+	return Scenario{s.scenario(found.Before), s.scenario(found.After), milliseconds(found.Took)}, nil
 }
 
-func (s *Server) supposed(list []explain.ScenarioEntity) []SupposedEntity {
-	out := make([]SupposedEntity, len(list))
+func (s *Server) scenario(list []explain.ScenarioEntity) []ScenarioEntity {
+	out := make([]ScenarioEntity, len(list))
 	for i, e := range list {
-		out[i] = SupposedEntity{e.ID, e.Records, s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
+		out[i] = ScenarioEntity{e.ID, e.Records, s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
 	}
 	return out
 }
 
 func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
-	fields, err := object(body, "of", "delete", "decide", "bits", "threshold")
+	fields, err := object(body, "of", "delete", "decide", "weights", "threshold")
 	if err != nil {
 		return q, err
 	}
@@ -153,29 +153,29 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 			q.Decide = append(q.Decide, in.Input)
 		}
 	}
-	if v, given := fields["bits"]; given {
+	if v, given := fields["weights"]; given {
 		if v.Kind() != strictjson.Object {
-			return q, wrongKind("/bits", v, "an object of levels and their bits")
+			return q, wrongKind("/weights", v, "an object of levels and their weights")
 		}
-		q.Bits = map[string]match.Score{}
+		q.Weights = map[string]match.Weight{}
 		for name, v := range v.Members() {
-			if len(q.Bits) == explain.MaxScenario {
-				return q, fault(CodeTooLarge, "/bits", "there are more than %d levels", explain.MaxScenario)
+			if len(q.Weights) == explain.MaxScenario {
+				return q, fault(CodeTooLarge, "/weights", "there are more than %d levels", explain.MaxScenario)
 			}
-			if q.Bits[name], err = bitsAt(v, "/bits/"+escapePointer(name)); err != nil {
+			if q.Weights[name], err = weightAt(v, "/weights/"+escapePointer(name)); err != nil {
 				return q, err
 			}
 		}
 	}
 	if v, given := fields["threshold"]; given {
-		if q.Threshold, err = bitsAt(v, "/threshold"); err == nil && q.Threshold <= 0 {
+		if q.Threshold, err = weightAt(v, "/threshold"); err == nil && q.Threshold <= 0 {
 			err = fault(CodeInvalid, "/threshold", "a threshold lies above 0 bits")
 		}
 	}
 	return q, err
 }
 
-func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
+func weightAt(v strictjson.Value, pointer string) (match.Weight, error) {
 	if v.Kind() != strictjson.Number {
 		return 0, wrongKind(pointer, v, "a number of bits")
 	}
@@ -183,7 +183,7 @@ func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
 	if err != nil || bits < -100 || bits > 100 {
 		return 0, fault(CodeInvalid, pointer, "%.40s bits: want -100 to 100", v.Number())
 	}
-	var score match.Score
+	var score match.Weight
 	return score, score.UnmarshalJSON([]byte(v.Number()))
 }
 

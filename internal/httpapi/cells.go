@@ -36,18 +36,18 @@ type Cell struct {
 	URL  string    `json:"url" doc:"Where it is; never with a password"`
 	// Answers is false for an unreachable cell; its state is then missing.
 	Answers     bool           `json:"answers" doc:"Whether it could be asked; without it there is nothing below"`
-	Keys        cell.Keys      `json:"keys" enum:"open,sealed,retired" doc:"Whether it takes new keys"`
-	Home        cell.Residence `json:"home" enum:"serving,moving,moved"`
+	Keys        cell.KeyState  `json:"keys" enum:"open,sealed,retired" doc:"Whether it takes new keys"`
+	Home        cell.Placement `json:"home" enum:"serving,moving,moved"`
 	Incarnation int            `json:"incarnation" doc:"How many databases it has lived in"`
 	Epoch       uint64         `json:"epoch" doc:"The lowest version of the map that may write keys here"`
-	Told        uint64         `json:"told" doc:"The highest version of the map that it has heard of"`
+	Told        uint64         `json:"known_epoch" doc:"The highest version of the map that it has heard of"`
 	Filter      bool           `json:"filter" doc:"Whether it has a filter of its keys; only sealed ones do"`
 	Records     int64          `json:"records"`
 	Entities    int64          `json:"entities"`
 	PUIDs       uint64         `json:"puids" doc:"How many puids it has given away"`
 	PUIDRoom    uint64         `json:"puid_room" doc:"How many it has in all"`
 	Writes      bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
-	Redo        int            `json:"redo" doc:"Records whose consequences are still being worked out"`
+	Redo        int            `json:"redo" doc:"Records that are stored and not resolved yet"`
 	Bytes       int64          `json:"bytes" doc:"What it takes on its disk"`
 }
 
@@ -101,7 +101,7 @@ func redacted(urls []string) []string {
 func oneCell(m *cell.Map, of cells.CellStatus) Cell {
 	return Cell{
 		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
-		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.Told,
+		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.KnownEpoch,
 		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom, Redo: of.Redo, Bytes: of.Bytes,
 	}
 }

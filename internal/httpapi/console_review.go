@@ -107,7 +107,7 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 }
 
 func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
-	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Packs: p.svc.Kinds().Packs()})
+	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Terms: p.svc.Kinds().Terms()})
 }
 
 // whatIfPage shows a what-if scenario, and the form that applies it.
@@ -136,7 +136,7 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		http.Redirect(c.w, c.r, "/entities/"+e.ID.String(), http.StatusSeeOther)
 		return nil
 	}
-	if shown.Supposed, err = p.svc.Explain().WhatIf(c, ask); err != nil {
+	if shown.Scenario, err = p.svc.Explain().WhatIf(c, ask); err != nil {
 		f := toFault(err, "")
 		if codes[f.Code].status >= http.StatusInternalServerError {
 			return err

@@ -17,8 +17,8 @@ func (f *fixture) post(target, body string) answer {
 	return f.do(http.MethodPost, target, body)
 }
 
-// unsurePair puts two records that are a possible match.
-func (f *fixture) unsurePair() {
+// possiblePair puts two records that are a possible match.
+func (f *fixture) possiblePair() {
 	f.Helper()
 	decode[httpapi.PutResponse](f.post("/v1/records", `{"records":[
 		{"source":"a","key":"oak","attributes":{"name":"Brass Heron Antiques","city":"Springfield","phones":"212-555-0101","address":"12 Oak Ave"}},
@@ -28,7 +28,7 @@ func (f *fixture) unsurePair() {
 func TestReview_AnAnswerTakesThePairOffTheQueue(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.unsurePair()
+	f.possiblePair()
 	queue := decode[httpapi.ReviewList](f.get("/v1/review"))
 	if len(queue.Pairs) != 1 || queue.Cursor != "" {
 		t.Fatalf("%+v", queue)
@@ -70,28 +70,28 @@ func TestReview_AnAnswerTakesThePairOffTheQueue(t *testing.T) {
 func TestWhatIf(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.unsurePair()
+	f.possiblePair()
 	for body, want := range map[string][2]int{
 		`{"of":"a:oak","decide":[{"verdict":"same","a":"a:oak","b":"b:mill"}]}`: {2, 1},
 		`{"of":"a:oak","threshold":0.5}`:                                        {2, 1},
-		`{"of":"a:oak","bits":{"phone: different":9}}`:                          {2, 1},
+		`{"of":"a:oak","weights":{"phone: different":9}}`:                       {2, 1},
 		`{"of":"a:oak","delete":["a:oak"]}`:                                     {1, 0},
 		`{"of":"a:oak","threshold":50}`:                                         {0, 0},
 	} {
-		s := decode[httpapi.Supposed](f.post("/v1/what-if", body))
+		s := decode[httpapi.Scenario](f.post("/v1/what-if", body))
 		if len(s.Before) != want[0] || len(s.After) != want[1] {
 			t.Errorf("%s: %d before, %d after, want %v", body, len(s.Before), len(s.After), want)
 		}
 	}
 	if list := decode[httpapi.EntityList](f.get("/v1/entities")); len(list.Entities) != 2 {
-		t.Errorf("what was supposed is there: %d entities", len(list.Entities))
+		t.Errorf("what was hypothetical is there: %d entities", len(list.Entities))
 	}
 }
 
 func TestDecisions_BadInput(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.unsurePair()
+	f.possiblePair()
 	id := decode[httpapi.Record](f.get("/v1/records/a/oak")).Entity.String()
 	long := strings.Repeat("x", 1025)
 	for _, c := range []struct {
@@ -113,9 +113,9 @@ func TestDecisions_BadInput(t *testing.T) {
 		{"/v1/what-if", `{"of":"a:oak","threshold":0}`, 422, httpapi.CodeInvalid, "/threshold"},
 		{"/v1/what-if", `{"of":"a:oak","threshold":1e300}`, 422, httpapi.CodeInvalid, "/threshold"},
 		{"/v1/what-if", `{"of":"a:oak","threshold":"5"}`, 422, httpapi.CodeInvalid, "/threshold"},
-		{"/v1/what-if", `{"of":"a:oak","bits":[]}`, 422, httpapi.CodeInvalid, "/bits"},
-		{"/v1/what-if", `{"of":"a:oak","bits":{"phone: equal":-101}}`, 422, httpapi.CodeInvalid, "/bits/phone: equal"},
-		{"/v1/what-if", `{"of":"a:oak","bits":{"phone: blue":1}}`, 422, httpapi.CodeInvalid, "/bits"},
+		{"/v1/what-if", `{"of":"a:oak","weights":[]}`, 422, httpapi.CodeInvalid, "/weights"},
+		{"/v1/what-if", `{"of":"a:oak","weights":{"phone: equal":-101}}`, 422, httpapi.CodeInvalid, "/weights/phone: equal"},
+		{"/v1/what-if", `{"of":"a:oak","weights":{"phone: blue":1}}`, 422, httpapi.CodeInvalid, "/weights"},
 		{"/v1/what-if", `{"of":"a:oak","delete":"a:oak"}`, 422, httpapi.CodeInvalid, "/delete"},
 		{"/v1/what-if", `{"of":"a:oak","delete":[1]}`, 422, httpapi.CodeInvalid, "/delete/0"},
 		{"/v1/what-if", `{"of":"a:oak","delete":[` + strings.Repeat(`"a:oak",`, 100) + `"a:oak"]}`, 413, httpapi.CodeTooLarge, "/delete"},

@@ -153,7 +153,7 @@ func BenchmarkEncode(b *testing.B) {
 	for i := range 1000 {
 		answer.Results = append(answer.Results, PutResult{
 			Source: "guide", Key: fmt.Sprintf("%06d", i), PUID: entity.PUID(i + 1), Version: 1,
-			Entity: locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2"), Outcome: resolve.Founded,
+			Entity: locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2"), Outcome: resolve.Created,
 		})
 	}
 	b.ReportAllocs()

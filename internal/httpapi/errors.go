@@ -29,39 +29,39 @@ type Code string
 
 // Codes of this API.
 const (
-	CodeMalformed    Code = "malformed"
-	CodeInvalidUTF8  Code = "invalid_utf8"
-	CodeDuplicateKey Code = "duplicate_key"
-	CodeTrailingData Code = "trailing_data"
-	CodeTooDeep      Code = "too_deep"
-	CodeUnknownField Code = "unknown_field"
-	CodeForbidden    Code = "forbidden"
-	CodeMisdirected  Code = "misdirected"
-	CodeNotFound     Code = "not_found"
-	CodeMethod       Code = "method_not_allowed"
-	CodeTimeout      Code = "timeout"
-	CodeErased       Code = "erased"
-	CodeTrimmed      Code = "trimmed"
-	CodeTooOld       Code = "too_old"
-	CodeConflict     Code = "conflict"
-	CodeLeaseLost    Code = "lease_lost"
-	CodeTooLarge     Code = "too_large"
-	CodeTargetLength Code = "target_too_long"
-	CodeHeaderLength Code = "headers_too_large"
-	CodeMediaType    Code = "media_type"
-	CodeInvalid      Code = "invalid"
-	CodeInFuture     Code = "in_future"
-	CodeKeyReused    Code = "key_reused"
-	CodeRange        Code = "range_too_large"
-	CodeOverflow     Code = "counter_overflow"
-	CodeInternal     Code = "internal"
-	CodeDamaged      Code = "damaged"
-	CodeOverloaded   Code = "overloaded"
-	CodeUnavailable  Code = "unavailable"
-	CodeDraining     Code = "draining"
-	CodeStaleMap     Code = "stale_map"
-	CodeUnconfirmed  Code = "unconfirmed"
-	CodeNoRoom       Code = "no_room"
+	CodeMalformed     Code = "malformed"
+	CodeInvalidUTF8   Code = "invalid_utf8"
+	CodeDuplicateKey  Code = "duplicate_key"
+	CodeTrailingData  Code = "trailing_data"
+	CodeTooDeep       Code = "too_deep"
+	CodeUnknownField  Code = "unknown_field"
+	CodeForbidden     Code = "forbidden"
+	CodeMisdirected   Code = "misdirected"
+	CodeNotFound      Code = "not_found"
+	CodeMethod        Code = "method_not_allowed"
+	CodeTimeout       Code = "timeout"
+	CodeErased        Code = "erased"
+	CodeTrimmed       Code = "trimmed"
+	CodeTooOld        Code = "too_old"
+	CodeConflict      Code = "conflict"
+	CodeLeaseLost     Code = "lease_lost"
+	CodeTooLarge      Code = "too_large"
+	CodeTargetLength  Code = "target_too_long"
+	CodeHeaderLength  Code = "headers_too_large"
+	CodeMediaType     Code = "media_type"
+	CodeInvalid       Code = "invalid"
+	CodeInFuture      Code = "in_future"
+	CodeKeyReused     Code = "key_reused"
+	CodeRange         Code = "range_too_large"
+	CodeOverflow      Code = "counter_overflow"
+	CodeInternal      Code = "internal"
+	CodeDamaged       Code = "damaged"
+	CodeOverloaded    Code = "overloaded"
+	CodeUnavailable   Code = "unavailable"
+	CodeDraining      Code = "draining"
+	CodeStaleMap      Code = "stale_map"
+	CodeCommitUnknown Code = "commit_unknown"
+	CodeNoRoom        Code = "no_room"
 )
 
 // Outcome says whether a failed request may have been applied.
@@ -144,7 +144,7 @@ var codes = map[Code]struct {
 		http.StatusServiceUnavailable, NotApplied,
 		"this server's cell map is too old for that: try again after the seconds of Retry-After",
 	},
-	CodeUnconfirmed: {
+	CodeCommitUnknown: {
 		http.StatusServiceUnavailable, Unknown,
 		"the commit was sent and its reply lost: send the same again, it is harmless if it was done",
 	},
@@ -159,8 +159,8 @@ var sentinels = []struct {
 	err  error
 	code Code
 }{
-	{cell.ErrUnknownOutcome, CodeUnconfirmed},
-	{counter.ErrUnconfirmed, CodeUnconfirmed},
+	{cell.ErrCommitUnknown, CodeCommitUnknown},
+	{counter.ErrCommitUnknown, CodeCommitUnknown},
 	{strictjson.ErrSyntax, CodeMalformed},
 	{strictjson.ErrUTF8, CodeInvalidUTF8},
 	{strictjson.ErrDuplicate, CodeDuplicateKey},
@@ -210,16 +210,16 @@ var sentinels = []struct {
 	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
 	{kinds.ErrNoKind, CodeNotFound},
-	{kinds.ErrNoPack, CodeNotFound},
+	{kinds.ErrNoTerms, CodeNotFound},
 	{kinds.ErrOtherKind, CodeConflict},
 	{locus.ErrDocuments, CodeUnavailable},
 	{locus.ErrReadOnly, CodeUnavailable},
 	{kinds.ErrTooMany, CodeRange},
 	{resolve.ErrRules, CodeInvalid},
-	{resolve.ErrSwitching, CodeConflict},
+	{resolve.ErrMigrating, CodeConflict},
 	{resolve.ErrFormat, CodeUnavailable},
 	{resolve.ErrBusy, CodeUnavailable},
-	{match.ErrPack, CodeInternal},
+	{match.ErrTermFrequencies, CodeInternal},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
 	{cell.ErrUnavailable, CodeUnavailable},

@@ -15,7 +15,7 @@ import (
 // Why explains what holds an entity together.
 type Why struct {
 	Entity    Entity         `json:"entity"`
-	Threshold match.Score    `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Threshold match.Weight   `json:"threshold" doc:"Bits from which two records are taken for one thing"`
 	Records   []Record       `json:"records" doc:"The records of the entity, in its order"`
 	Joins     []explain.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
 }

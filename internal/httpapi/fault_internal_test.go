@@ -35,8 +35,8 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("get: %w", entity.ErrNotFound), CodeNotFound, 404, NotApplied},
 		{fmt.Errorf("get: %w: %w", entity.ErrErased, statement), CodeErased, 410, NotApplied},
 		{fmt.Errorf("%w: %w", locus.ErrUnavailable, statement), CodeUnavailable, 503, NotApplied},
-		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, locus.ErrUnknownOutcome, statement), CodeUnconfirmed, 503, Unknown},
-		{fmt.Errorf("%w: %w", locus.ErrUnknownOutcome, context.DeadlineExceeded), CodeUnconfirmed, 503, Unknown},
+		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, locus.ErrCommitUnknown, statement), CodeCommitUnknown, 503, Unknown},
+		{fmt.Errorf("%w: %w", locus.ErrCommitUnknown, context.DeadlineExceeded), CodeCommitUnknown, 503, Unknown},
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), CodeUnavailable, 503, NotApplied},
 		{fmt.Errorf("read: %w", &cell.DamagedError{Cell: "g0-3", Table: "record", Key: "7", Err: statement}), CodeDamaged, 500, NotApplied},
 		{locus.ErrOverloaded, CodeOverloaded, 503, NotApplied},
@@ -165,7 +165,7 @@ func TestRefuse_LogsOnceWhatSomebodyHasToLookAt(t *testing.T) {
 		lines int
 	}{
 		{errors.New("broken"), 1},
-		{locus.ErrUnknownOutcome, 1},
+		{locus.ErrCommitUnknown, 1},
 		{locus.ErrUnavailable, 1},
 		{cell.ErrNoRoom, 1},
 		{entity.ErrNotFound, 0},
@@ -191,20 +191,20 @@ func TestPutResult(t *testing.T) {
 		want   string
 	}{
 		{
-			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Founded},
-			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"founded"}`,
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Created},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"created"}`,
 		},
 		{
-			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Watermark: changelog.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
-			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","watermark":"g0-0:17,g0-3:4"}`,
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Matched, Watermark: changelog.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"matched","watermark":"g0-0:17,g0-3:4"}`,
 		},
 		{
-			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Pending: true},
-			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","pending":true}`,
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Matched, Pending: true},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"matched","pending":true}`,
 		},
 		{
-			records.Result{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrUnknownOutcome, cell.ErrUnavailable)},
-			`{"source":"s","key":"k","error":{"code":"unconfirmed","detail":"the commit was sent and its reply lost: send the same again, it is harmless if it was done","pointer":"/records/3","outcome":"unknown"}}`,
+			records.Result{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrCommitUnknown, cell.ErrUnavailable)},
+			`{"source":"s","key":"k","error":{"code":"commit_unknown","detail":"the commit was sent and its reply lost: send the same again, it is harmless if it was done","pointer":"/records/3","outcome":"unknown"}}`,
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},

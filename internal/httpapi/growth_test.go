@@ -115,7 +115,7 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	}
 	list := decode[httpapi.CellList](f.get("/v1/cells"))
 	for _, c := range list.Cells {
-		if want := []cell.Keys{cell.Sealed, cell.Open}[c.Cell.Gen]; c.Keys != want || c.Filter != (want == cell.Sealed) {
+		if want := []cell.KeyState{cell.Sealed, cell.Open}[c.Cell.Gen]; c.Keys != want || c.Filter != (want == cell.Sealed) {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -190,7 +190,7 @@ func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) err
 // note logs an error for operators.
 func (s *Server) note(r *http.Request, p *Problem, err error) {
 	attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("err", err)}
-	if p.Status == http.StatusInternalServerError || p.Code == CodeUnconfirmed || p.Code == CodeNoRoom {
+	if p.Status == http.StatusInternalServerError || p.Code == CodeCommitUnknown || p.Code == CodeNoRoom {
 		s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request failed", attrs...)
 	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) && r.Context().Err() == nil {
 		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", attrs...)

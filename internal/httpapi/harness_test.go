@@ -126,7 +126,7 @@ func (a answer) refused(status int, code httpapi.Code) *httpapi.Problem {
 	if p.Detail == "" || p.RequestID == "" || p.RequestID != a.Header().Get("X-Request-Id") {
 		a.Errorf("detail or request id is missing: %s", a.Body)
 	}
-	if code != httpapi.CodeInternal && code != httpapi.CodeUnconfirmed && p.Outcome != httpapi.NotApplied {
+	if code != httpapi.CodeInternal && code != httpapi.CodeCommitUnknown && p.Outcome != httpapi.NotApplied {
 		a.Errorf("outcome %q", p.Outcome)
 	}
 	if status == http.StatusServiceUnavailable && a.Header().Get("Retry-After") == "" {

@@ -27,9 +27,9 @@ type Health struct {
 	// These fields are missing while they are unknown.
 	Epoch uint64    `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
 	Until time.Time `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
-	Redo  int       `json:"redo,omitempty" doc:"Records whose consequences are still being worked out"`
-	// Switching is set during a kind switch.
-	Switching string       `json:"switching,omitempty" doc:"The kind whose records are being resolved anew"`
+	Redo  int       `json:"redo,omitempty" doc:"Records that are stored and not resolved yet"`
+	// Migrating is set during a migration of a kind.
+	Migrating string       `json:"migrating,omitempty" doc:"The kind whose records are being resolved again"`
 	Cells     []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
 }
 
@@ -38,14 +38,14 @@ type CellHealth struct {
 	Cell    cell.ID        `json:"cell"`
 	Answers bool           `json:"answers"`
 	Writes  bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
-	Keys    cell.Keys      `json:"keys" enum:"open,sealed,retired"`
-	Home    cell.Residence `json:"home" enum:"serving,moving,moved"`
+	Keys    cell.KeyState  `json:"keys" enum:"open,sealed,retired"`
+	Home    cell.Placement `json:"home" enum:"serving,moving,moved"`
 }
 
 // healthOf converts a status for /readyz.
 func healthOf(status *cells.Status) Health {
 	h := Health{
-		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Switching: status.Switching,
+		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Migrating: status.Migrating,
 		Cells: make([]CellHealth, 0, len(status.Cells)),
 	}
 	for _, of := range status.Cells {

@@ -67,7 +67,7 @@ func TestMetrics_CountsAndNamesNobody(t *testing.T) {
 	}
 	text := a.Body.String()
 	for _, want := range []string{
-		`locus_records_total{outcome="founded"} 1`, `locus_records_total{outcome="unchanged"} 1`, `locus_records_total{outcome="refused"} 1`,
+		`locus_records_total{outcome="created"} 1`, `locus_records_total{outcome="unchanged"} 1`, `locus_records_total{outcome="refused"} 1`,
 		`locus_http_request_seconds_count{route="POST /v1/records",status="200"} 3`,
 		`locus_http_request_seconds_count{route="GET /v1/records/{source}/{key...}",status="404"} 1`,
 		`locus_http_request_seconds_count{route="none",status="404"} 1`, `locus_http_request_seconds_count{route="none",status="405"} 1`,
@@ -114,16 +114,16 @@ func TestExplain(t *testing.T) {
 	explanation := joins[0].(map[string]any)["explanation"].(map[string]any)
 	sum := 0.0
 	for _, line := range explanation["lines"].([]any) {
-		sum += line.(map[string]any)["bits"].(float64)
+		sum += line.(map[string]any)["match_weight"].(float64)
 	}
-	if bits := explanation["bits"].(float64); sum < bits-0.05 || sum > bits+0.05 {
-		t.Errorf("the lines sum to %v, not %v", sum, bits)
+	if weight := explanation["match_weight"].(float64); sum < weight-0.05 || sum > weight+0.05 {
+		t.Errorf("the lines sum to %v, not %v", sum, weight)
 	}
 	alone := decode[map[string]any](f.get("/v1/entities/" + results[2].Entity.String() + "/why"))
 	if len(alone["joins"].([]any)) != 0 {
 		t.Errorf("one record, joins %v", alone["joins"])
 	}
-	for pair, reason := range map[string]string{"a=guide:1&b=map:1": "same_entity", "a=guide:1&b=map:2": "no_common_feature"} {
+	for pair, reason := range map[string]string{"a=guide:1&b=map:1": "same_entity", "a=guide:1&b=map:2": "no_common_blocking_key"} {
 		if got := decode[map[string]any](f.get("/v1/why-not?" + pair)); got["reason"] != reason {
 			t.Errorf("%s: %v, want %s", pair, got["reason"], reason)
 		}

@@ -96,9 +96,9 @@ func schemaFault(invalid *match.SchemaError) *Fault {
 	return f.summed(invalid.Problems[0].String())
 }
 
-// ofRules reports whether an error is about kinds and packs and has a text for the client.
+// ofRules reports whether an error is about kinds and term-frequency tables and has a text for the client.
 func ofRules(err error) bool {
-	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoPack, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrSwitching} {
+	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -127,7 +127,7 @@ func (f *Fault) summed(first string) *Fault {
 // ofCounter returns the text of a counter error for the client, "" if the text of its code fits.
 func ofCounter(err error) string {
 	for _, e := range []error{counter.ErrNotFound, counter.ErrInFuture, counter.ErrKind, counter.ErrQuota, counter.ErrSequence} {
-		if errors.Is(err, e) && !errors.Is(err, counter.ErrUnconfirmed) {
+		if errors.Is(err, e) && !errors.Is(err, counter.ErrCommitUnknown) {
 			return strings.TrimPrefix(e.Error(), "counter: ")
 		}
 	}

@@ -13,19 +13,19 @@ import (
 
 // Kind is a kind and how it is resolved.
 type Kind struct {
-	Kind    string       `json:"kind"`
-	Version int          `json:"version" doc:"Of the schema"`
-	Default bool         `json:"default" doc:"Records that name no kind are of this one"`
-	Pack    string       `json:"pack" doc:"Hash of the statistics that names are weighed with"`
-	Switch  *SwitchState `json:"switch,omitempty" doc:"The switch to these rules that is not finished"`
+	Kind      string     `json:"kind"`
+	Version   int        `json:"version" doc:"Of the schema"`
+	Default   bool       `json:"default" doc:"Records that name no kind are of this one"`
+	Terms     string     `json:"term_frequencies" doc:"Hash of the statistics that names are weighed with"`
+	Migration *Migration `json:"migration,omitempty" doc:"The migration to these rules that is not finished"`
 	// Schema is set only in the answer about one kind.
 	Schema string `json:"schema,omitempty" doc:"In YAML, as PUT takes it"`
 }
 
-// SwitchState is the progress of a kind switch.
-type SwitchState struct {
+// Migration is the progress of a migration of a kind.
+type Migration struct {
 	Since   string `json:"since" doc:"RFC 3339"`
-	Records int    `json:"records" doc:"How many were resolved anew"`
+	Records int    `json:"records" doc:"Records that were resolved again"`
 	Cells   int    `json:"cells" doc:"How many cells are through"`
 }
 
@@ -34,29 +34,29 @@ type KindList struct {
 	Kinds []Kind `json:"kinds"`
 }
 
-// KindRequest is the body of a switch and of a comparison.
+// KindRequest is the body of a migration and of a comparison.
 type KindRequest struct {
 	Schema string `json:"schema,omitempty" doc:"The proposed schema in YAML; the one that the kind has, if left out"`
-	Pack   string `json:"pack,omitempty" doc:"Hash of the proposed pack, which the installation keeps; the one that the kind has, if left out"`
+	Terms  string `json:"term_frequencies,omitempty" doc:"Hash of the proposed term-frequency table, which the installation keeps; the one that the kind has, if left out"`
 }
 
-// PackRequest is the body of POST /v1/packs.
-type PackRequest struct {
+// TermsRequest is the body of POST /v1/term-frequencies.
+type TermsRequest struct {
 	Kind string `json:"kind" doc:"The kind whose records are counted"`
 }
 
-// Pack is a stored pack.
-type Pack = resolve.Pack
+// Term-frequency table is a stored term-frequency table.
+type Terms = resolve.Terms
 
-// PackList is the answer of GET /v1/packs.
-type PackList struct {
-	Packs []resolve.Pack `json:"packs" doc:"The latest last"`
+// TermsList is the answer of GET /v1/term-frequencies.
+type TermsList struct {
+	Terms []resolve.Terms `json:"term_frequencies" doc:"The latest last"`
 }
 
 func oneKind(k kinds.Rules) Kind {
-	of := Kind{Kind: k.Schema.Kind, Version: k.Schema.Version, Default: k.Default, Pack: k.Pack}
+	of := Kind{Kind: k.Schema.Kind, Version: k.Schema.Version, Default: k.Default, Terms: k.Terms}
 	if c := k.Change; c != nil {
-		of.Switch = &SwitchState{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(), Cells: c.Done()}
+		of.Migration = &Migration{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(), Cells: c.Done()}
 	}
 	return of
 }
@@ -116,12 +116,12 @@ func (s *Server) putKind(c *call) (any, error) {
 	return s.kindOf(name)
 }
 
-// proposal reads the body of a switch or a comparison.
+// proposal reads the body of a migration or a comparison.
 func (c *call) proposal() (p kinds.Proposal, err error) {
 	if p.Kind, err = c.path("kind"); err != nil {
 		return p, err
 	}
-	body, err := object(c.body, "schema", "pack")
+	body, err := object(c.body, "schema", "term_frequencies")
 	if err != nil {
 		return p, err
 	}
@@ -135,7 +135,7 @@ func (c *call) proposal() (p kinds.Proposal, err error) {
 		}
 		return v.Text(), nil
 	}
-	if p.Pack, err = text("pack"); err != nil {
+	if p.Terms, err = text("term_frequencies"); err != nil {
 		return p, err
 	}
 	schema, err := text("schema")
@@ -164,17 +164,17 @@ func (s *Server) switchKind(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.svc.Kinds().Switch(c, p, func(p kinds.Progress) { progress(p) }); err != nil {
+	if err := s.svc.Kinds().Migrate(c, p, func(p kinds.Progress) { progress(p) }); err != nil {
 		return nil, err
 	}
 	return s.kindOf(p.Kind)
 }
 
-func (s *Server) listPacks(*call) (any, error) {
-	return PackList{Packs: append([]resolve.Pack{}, s.svc.Kinds().Packs()...)}, nil
+func (s *Server) listTerms(*call) (any, error) {
+	return TermsList{Terms: append([]resolve.Terms{}, s.svc.Kinds().Terms()...)}, nil
 }
 
-func (s *Server) buildPack(c *call, progress func(any)) (any, error) {
+func (s *Server) buildTerms(c *call, progress func(any)) (any, error) {
 	body, err := object(c.body, "kind")
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	if r := got.Results[0]; r.Error != nil {
 		t.Errorf("the record of the other cell: %+v", r.Error)
 	}
-	if r := got.Results[1]; r.Error == nil || r.Error.Code != httpapi.CodeUnavailable && r.Error.Code != httpapi.CodeUnconfirmed {
+	if r := got.Results[1]; r.Error == nil || r.Error.Code != httpapi.CodeUnavailable && r.Error.Code != httpapi.CodeCommitUnknown {
 		t.Errorf("the record of the cell that is locked: %+v", r)
 	}
 	// The slowest of these may be the one that trips the breaker.

@@ -15,7 +15,7 @@ type MatchRequest struct {
 	Kind           string       `json:"kind,omitempty" doc:"The kind of all probes that do not name their own; the first of the installation if left out"`
 	Probes         []ProbeInput `json:"probes" minItems:"1" maxItems:"1000"`
 	Top            int          `json:"top,omitempty" minimum:"1" maximum:"100" doc:"How many entities per probe at most; 5 if left out"`
-	MinMatchWeight match.Score  `json:"min_match_weight,omitempty" doc:"Bits from which an entity is a candidate; 0 if left out, below 0 lists different ones too"`
+	MinMatchWeight match.Weight `json:"min_match_weight,omitempty" doc:"Bits from which an entity is a candidate; 0 if left out, below 0 lists different ones too"`
 	Put            bool         `json:"put,omitempty" doc:"Adds what a put of each probe would do"`
 	Why            bool         `json:"why,omitempty" doc:"Adds the comparison to each candidate"`
 }
@@ -36,18 +36,18 @@ type MatchResponse struct {
 
 // MatchResult is the result of one probe. If Error is set, all other fields are empty.
 type MatchResult struct {
-	Entities []MatchEntity       `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
-	Reason   string              `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing could be compared"`
-	Skipped  []match.FeatureKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records have: what shares only those is missing"`
-	Put      *MatchPut           `json:"put,omitempty" doc:"What a put would do, if asked for"`
-	PutError *Fault              `json:"put_error,omitempty" doc:"Why a put would be refused, if put was asked for"`
-	Error    *Fault              `json:"error,omitempty"`
+	Entities []MatchEntity   `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
+	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing could be compared"`
+	Skipped  []match.KeyKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records have: what shares only those is missing"`
+	Put      *MatchPut       `json:"put,omitempty" doc:"What a put would do, if asked for"`
+	PutError *Fault          `json:"put_error,omitempty" doc:"Why a put would be refused, if put was asked for"`
+	Error    *Fault          `json:"error,omitempty"`
 }
 
 // MatchEntity is an entity near a probe, with its best pair.
 type MatchEntity struct {
 	ID          locality.ID        `json:"id"`
-	MatchWeight match.Score        `json:"match_weight" doc:"Bits of the best pair"`
+	MatchWeight match.Weight       `json:"match_weight" doc:"Bits of the best pair"`
 	Level       entities.Level     `json:"level" enum:"same,possible,different"`
 	Relation    string             `json:"relation,omitempty" enum:"part_of,has_part,co_located" doc:"What the probe is to the entity, if they are related things"`
 	Record      entity.Ref         `json:"record" doc:"The record of the entity in the best pair"`
@@ -135,7 +135,7 @@ func decodeMatch(body []byte) (items []item, opts entities.MatchOptions, err err
 		}
 	}
 	if v, given := fields["min_match_weight"]; given {
-		if opts.MinMatchWeight, err = bitsAt(v, "/min_match_weight"); err != nil {
+		if opts.MinMatchWeight, err = weightAt(v, "/min_match_weight"); err != nil {
 			return nil, opts, err
 		}
 	}

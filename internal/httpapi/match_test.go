@@ -39,7 +39,7 @@ func TestMatch_NamesEntitiesAndPredictsThePut(t *testing.T) {
 		near[0].Record.Key != "1" || near[0].Records != 1 || near[0].View.Get("city") == nil {
 		t.Errorf("near the first %+v", near)
 	}
-	if why := near[0].Why; why == nil || why.Score != near[0].MatchWeight || len(why.Lines) == 0 || why.Lines[0].A[0] == why.Lines[0].B[0] {
+	if why := near[0].Why; why == nil || why.Weight != near[0].MatchWeight || len(why.Lines) == 0 || why.Lines[0].A[0] == why.Lines[0].B[0] {
 		t.Errorf("why %+v", near[0].Why)
 	}
 	for i, want := range []string{"matched", "unchanged", "created", "created", ""} {

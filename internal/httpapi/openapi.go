@@ -22,7 +22,7 @@ import (
 // openAPI builds the OpenAPI 3.1 document from the route table and its types.
 func openAPI(table []route, version string) ([]byte, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
-	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // in bits
+	registry.RegisterTypeAlias(reflect.TypeFor[match.Weight](), reflect.TypeFor[float64]()) // in bits
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Sum](), reflect.TypeFor[float64]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())

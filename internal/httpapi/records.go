@@ -66,8 +66,8 @@ type PutResult struct {
 	PUID    entity.PUID     `json:"puid,omitzero"`
 	Version int64           `json:"version,omitzero"`
 	Entity  locality.ID     `json:"entity,omitzero"`
-	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
-	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity is not worked out yet: a cell that it takes does not answer, or another server is at it"`
+	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"created,matched,updated,unchanged,stale"`
+	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity not resolved yet: a cell does not answer, or another process is resolving"`
 	// Watermark covers the write: a rollup read with it as min_watermark includes the write.
 	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
 	Error     *Fault              `json:"error,omitempty"`

@@ -28,14 +28,14 @@ func TestPutRecords_AnswersPerRecord(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	first := f.item(joe)
-	if first.Outcome != resolve.Founded || first.Version != 1 || first.PUID == 0 || first.Entity.IsZero() {
+	if first.Outcome != resolve.Created || first.Version != 1 || first.PUID == 0 || first.Entity.IsZero() {
 		t.Errorf("first %+v", first)
 	}
 	if again := f.item(joe); again.Outcome != resolve.Unchanged || again.PUID != first.PUID || again.Entity != first.Entity {
 		t.Errorf("again %+v", again)
 	}
 	other := f.item(strings.NewReplacer(`"guide"`, `"map"`, "Joe's", "Joes").Replace(joe))
-	if other.Outcome != resolve.Joined || other.Entity != first.Entity {
+	if other.Outcome != resolve.Matched || other.Entity != first.Entity {
 		t.Errorf("other %+v, want joined to %v", other, first.Entity)
 	}
 	if moved := f.item(strings.Replace(joe, "2026-01-02", "2026-02-02", 1)); moved.Outcome != resolve.Updated && moved.Outcome != resolve.Unchanged {

@@ -51,7 +51,7 @@ type Rollup struct {
 // RollupCell is the state of a rollup in one cell.
 type RollupCell struct {
 	Cell       cell.ID       `json:"cell"`
-	State      rollup.State  `json:"state,omitempty" enum:"filling,following,failed,dropping" doc:"Missing if the cell holds no generation of it, or does not answer"`
+	State      rollup.State  `json:"state,omitempty" enum:"building,following,failed,dropping" doc:"Missing if the cell holds no generation of it, or does not answer"`
 	Watermark  changelog.Seq `json:"watermark,string" doc:"The last change that it contains"`
 	Last       changelog.Seq `json:"last,string" doc:"The last change of the cell"`
 	LagMS      int64         `json:"lag_ms"`

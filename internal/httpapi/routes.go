@@ -30,11 +30,11 @@ func (s *Server) routes() []route {
 	}
 	changing := []Code{
 		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
-		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeUnconfirmed, CodeNoRoom,
+		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeCommitUnknown, CodeNoRoom,
 	}
 	deciding := []Code{
 		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
-		CodeInvalid, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+		CodeInvalid, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
 	}
 	ranging := []param{
 		{"from", "Begin of the range: RFC 3339, or a date, which is when that day begins in the zone. It is moved to the begin of its step", true},
@@ -48,7 +48,7 @@ func (s *Server) routes() []route {
 			summary: "Put 1 to 1000 records; durable and resolved when answered, with a result for each in order",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
-				CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+				CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
 			},
 		},
 		{
@@ -65,7 +65,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
-			failures: append([]Code{CodeUnconfirmed}, finding...),
+			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Delete a record; what it alone held together is separated",
 			query:    []param{{"erase", "true removes also what people have decided about it; POST /v1/vacuum clears the files", false}},
 		},
@@ -107,7 +107,7 @@ func (s *Server) routes() []route {
 			summary:  "Take records out of an entity: what was decided to hold them is withdrawn, and they are different from every other member",
 		},
 		{
-			method: "POST", path: "/v1/what-if", class: reads, price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Supposed{},
+			method: "POST", path: "/v1/what-if", class: reads, price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
 			summary:  "What entities would be if records were deleted, decisions made, or bits others; changes nothing",
 		},
@@ -177,7 +177,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
-			summary: "Add a generation of cells, while everybody goes on; may be stopped and asked for again anywhere",
+			summary: "Add a generation of cells, during reads and writes; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/vacuum", class: admin, stream: s.vacuum, answer: Vacuumed{}, failures: changing,
@@ -195,7 +195,7 @@ func (s *Server) routes() []route {
 		{
 			method: "POST", path: "/v1/cells/{id}/move", class: admin, stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Move a cell to another database, while everybody goes on; may be stopped and asked for again anywhere",
+			summary:  "Move a cell to another database, during reads and writes; can be interrupted and repeated at any point",
 		},
 		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
@@ -213,26 +213,26 @@ func (s *Server) routes() []route {
 		{
 			method: "PUT", path: "/v1/kinds/{kind}", class: admin, handle: s.putKind, body: map[string]any{}, yaml: true, answer: Kind{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
-			summary: "Create a kind of things. 201 if it is new, 200 if it is the same already; another one of that name is refused, since a switch changes it",
+			summary: "Create a kind of things. 201 if it is new, 200 if it is the same already; another one of that name is refused, since a migration changes it",
 		},
 		{
 			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
 			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
-			summary:  "What would merge, split and change if a kind were resolved by another schema or pack; changes nothing",
+			summary:  "What would merge, split and change if a kind were resolved by another schema or term-frequency table; changes nothing",
 		},
 		{
-			method: "POST", path: "/v1/kinds/{kind}/switch", class: admin, stream: s.switchKind, body: KindRequest{}, answer: Kind{},
+			method: "POST", path: "/v1/kinds/{kind}/migrate", class: admin, stream: s.switchKind, body: KindRequest{}, answer: Kind{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Resolve a kind by another schema or pack, while everybody goes on; may be stopped and asked for again anywhere, and goes on by itself",
+			summary:  "Resolve a kind by another schema or term-frequency table, during reads and writes; can be interrupted and repeated at any point, and is also finished by the servers",
 		},
 		{
-			method: "GET", path: "/v1/packs", class: reads, handle: s.listPacks, answer: PackList{}, failures: reading,
-			summary: "The packs that are kept: statistics that names are weighed with",
+			method: "GET", path: "/v1/term-frequencies", class: reads, handle: s.listTerms, answer: TermsList{}, failures: reading,
+			summary: "The term-frequency tables that are kept: statistics that names are weighed with",
 		},
 		{
-			method: "POST", path: "/v1/packs", class: admin, stream: s.buildPack, body: PackRequest{}, answer: resolve.Pack{},
+			method: "POST", path: "/v1/term-frequencies", class: admin, stream: s.buildTerms, body: TermsRequest{}, answer: resolve.Terms{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Count the records of a kind and keep what is found as a pack; nothing is resolved by it before a switch",
+			summary:  "Count the records of a kind and keep what is found as a term-frequency table; nothing is resolved by it before a migration",
 		},
 		{
 			method: "GET", path: "/v1/rollups", class: reads, handle: s.listRollups, answer: RollupList{}, failures: reading,
@@ -249,11 +249,11 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "DELETE", path: "/v1/rollups/{name}", class: writes, handle: s.deleteRollup, statuses: []int{http.StatusNoContent},
-			failures: append([]Code{CodeUnconfirmed}, finding...), summary: "Drop a live aggregate",
+			failures: append([]Code{CodeCommitUnknown}, finding...), summary: "Drop a live aggregate",
 		},
 		{
 			method: "POST", path: "/v1/rollups/{name}/rebuild", class: writes, handle: s.rebuildRollup, answer: Rollup{}, statuses: []int{http.StatusAccepted},
-			failures: append([]Code{CodeUnconfirmed}, finding...),
+			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Count a live aggregate anew, beside the generation that serves; answers once that is under way",
 		},
 		{
@@ -331,7 +331,7 @@ func (s *Server) routes() []route {
 			summary: "Count 1 to 1000 hits; durable when answered, with a result for each in order. With a key, or a producer and a number, they count once however often they are sent",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
-				CodeInvalid, CodeKeyReused, CodeConflict, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+				CodeInvalid, CodeKeyReused, CodeConflict, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
 			},
 		},
 		{

@@ -172,7 +172,7 @@ func TestP13_DrainFinishesWhatIsInFlight(t *testing.T) {
 	}
 	answer, _ := io.ReadAll(res.Body)
 	res.Body.Close()
-	if res.StatusCode != http.StatusOK || !strings.Contains(string(answer), `"founded"`) || !res.Close {
+	if res.StatusCode != http.StatusOK || !strings.Contains(string(answer), `"created"`) || !res.Close {
 		t.Errorf("%d %s, close %v", res.StatusCode, answer, res.Close)
 	}
 	if err := r.finished(); err != nil {

@@ -49,8 +49,8 @@ func status() *cells.Status {
 func TestMetrics_WhatIsMeasured(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
-	m.Records("founded", 3)
-	m.Records("founded", 2)
+	m.Records("created", 3)
+	m.Records("created", 2)
 	m.Request("GET /v1/entities", 200, 3*time.Millisecond)
 	m.Request("GET /v1/entities", 200, time.Minute)
 	m.Request("GET /v1/entities", 404, 500*time.Microsecond)
@@ -65,7 +65,7 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 	m.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	got := text(t, m)
 	for _, want := range []string{
-		`locus_records_total{outcome="founded"} 5`,
+		`locus_records_total{outcome="created"} 5`,
 		`locus_http_request_seconds_bucket{route="GET /v1/entities",status="200",le="0.0025"} 0`,
 		`locus_http_request_seconds_bucket{route="GET /v1/entities",status="200",le="0.005"} 1`,
 		`locus_http_request_seconds_bucket{route="GET /v1/entities",status="200",le="10"} 1`,
@@ -92,7 +92,7 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 func TestMetrics_Conventions(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
-	m.Records("founded", 1)
+	m.Records("created", 1)
 	m.Request("none", 500, time.Second)
 	m.Waiting("reads", 1)
 	m.Refused("reads")
@@ -246,7 +246,7 @@ func BenchmarkRequest(b *testing.B) {
 
 func Example() {
 	m := obs.NewMetrics()
-	m.Records("joined", 2)
+	m.Records("matched", 2)
 	rec := httptest.NewRecorder()
 	m.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for line := range strings.Lines(rec.Body.String()) {
@@ -257,5 +257,5 @@ func Example() {
 	// Output:
 	// # HELP locus_records_total Records received over HTTP, by what became of them.
 	// # TYPE locus_records_total counter
-	// locus_records_total{outcome="joined"} 2
+	// locus_records_total{outcome="matched"} 2
 }

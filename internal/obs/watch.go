@@ -43,7 +43,7 @@ var (
 		return 1
 	}, "cell")
 	cellFigures = []figure[cells.CellStatus]{
-		gauge("locus_redo_depth", "Records whose consequences are being worked out.", func(c cells.CellStatus) float64 { return float64(c.Redo) }, "cell"),
+		gauge("locus_redo_depth", "Records that are stored and not resolved yet.", func(c cells.CellStatus) float64 { return float64(c.Redo) }, "cell"),
 		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
 		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
 		gauge("locus_cell_puids_used", "Puids that a cell has given away.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),

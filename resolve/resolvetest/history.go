@@ -34,22 +34,22 @@ func ask[T any](name string, do func(ctx context.Context, s resolve.Store) (T, e
 // Few distinct values, so that calls interact, including boundary values.
 var (
 	allPUIDs    = []entity.PUID{math.MinInt64 + 1, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
-	allFeatures = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
+	allKeys     = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
 	drawPUID    = rapid.SampledFrom(allPUIDs)
 	drawAfter   = rapid.SampledFrom(append([]entity.PUID{first}, allPUIDs...))
-	drawFeature = rapid.SampledFrom(allFeatures)
+	drawKey     = rapid.SampledFrom(allKeys)
 	drawPosting = rapid.Custom(func(t *rapid.T) resolve.Posting {
-		return resolve.Posting{Feature: drawFeature.Draw(t, "feature"), PUID: drawPUID.Draw(t, "puid")}
+		return resolve.Posting{Key: drawKey.Draw(t, "blocking key"), PUID: drawPUID.Draw(t, "puid")}
 	})
 	drawPair = rapid.Custom(func(t *rapid.T) resolve.Pair {
 		return resolve.Pair{A: drawPUID.Draw(t, "a"), B: drawPUID.Draw(t, "b")}
 	})
 	drawEdge = rapid.Custom(func(t *rapid.T) resolve.Edge {
 		p := drawPair.Draw(t, "pair")
-		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Score: match.Score(rapid.OneOf(rapid.Int16(), rapid.Int16Range(-1, 2), rapid.Int16Range(498, 500)).Draw(t, "score"))}
+		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Weight: match.Weight(rapid.OneOf(rapid.Int16(), rapid.Int16Range(-1, 2), rapid.Int16Range(498, 500)).Draw(t, "score"))}
 	})
 	drawRedo = rapid.Custom(func(t *rapid.T) resolve.Redo {
-		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Decided: rapid.Int64Range(0, 2).Draw(t, "decided"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
+		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Decided: rapid.Int64Range(0, 2).Draw(t, "decided"), LostKeys: rapid.SliceOfN(drawKey, 0, 3).Draw(t, "lost")}
 	})
 )
 
@@ -78,17 +78,19 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		entries := batch(t, drawRedo)
 		return write("ClearRedo", func(ctx context.Context, s resolve.Store) error { return s.ClearRedo(ctx, entries) })
 	case 7:
-		features := batch(t, drawFeature)
-		limits := rapid.SliceOfN(rapid.IntRange(0, 10), len(features), len(features)).Draw(t, "limits")
+		keys := batch(t, drawKey)
+		limits := rapid.SliceOfN(rapid.IntRange(0, 10), len(keys), len(keys)).Draw(t, "limits")
 		return ask("Carriers", func(ctx context.Context, s resolve.Store) ([][]entity.PUID, error) {
-			return s.Carriers(ctx, features, limits)
+			return s.RecordsByKey(ctx, keys, limits)
 		})
 	case 8:
 		puids := batch(t, drawPUID)
 		return ask("Edges", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, puids) })
 	case 9:
 		after, limit := drawEdge.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
-		return ask("Unsure", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Unsure(ctx, after, limit) })
+		return ask("PossibleMatches", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) {
+			return s.PossibleMatches(ctx, after, limit)
+		})
 	default:
 		after, limit := drawAfter.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
 		return ask("Redo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, after, limit) })
@@ -96,21 +98,21 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 })
 
 func init() {
-	conformance.Share(drawPUID, drawAfter, drawFeature, drawPosting, drawPair, drawEdge, drawRedo, drawCall)
+	conformance.Share(drawPUID, drawAfter, drawKey, drawPosting, drawPair, drawEdge, drawRedo, drawCall)
 }
 
 // readAll reads everything that a history can have written.
 var readAll = []call{
 	ask("Carriers of all", func(ctx context.Context, s resolve.Store) ([][]entity.PUID, error) {
-		limits := make([]int, len(allFeatures))
+		limits := make([]int, len(allKeys))
 		for i := range limits {
 			limits[i] = all
 		}
-		return s.Carriers(ctx, allFeatures, limits)
+		return s.RecordsByKey(ctx, allKeys, limits)
 	}),
 	ask("Edges of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, allPUIDs) }),
-	ask("Unsure of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) {
-		return s.Unsure(ctx, resolve.Edge{Score: match.Threshold}, all)
+	ask("PossibleMatches of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) {
+		return s.PossibleMatches(ctx, resolve.Edge{Weight: match.Threshold}, all)
 	}),
 	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, first, all) }),
 	ask("Definition", func(ctx context.Context, s resolve.Store) ([]byte, error) { return s.Definition(ctx, "rules") }),
@@ -138,8 +140,8 @@ func clean(ctx context.Context, s resolve.Store) error {
 	var entries []resolve.Redo
 	for _, a := range allPUIDs {
 		entries = append(entries, resolve.Redo{PUID: a, Version: math.MaxInt64, Decided: math.MaxInt64})
-		for _, f := range allFeatures {
-			ps = append(ps, resolve.Posting{Feature: f, PUID: a})
+		for _, f := range allKeys {
+			ps = append(ps, resolve.Posting{Key: f, PUID: a})
 		}
 		for _, b := range allPUIDs {
 			pairs = append(pairs, resolve.Pair{A: a, B: b})

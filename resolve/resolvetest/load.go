@@ -107,21 +107,21 @@ func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
 	}); err != nil {
 		return err
 	}
-	var features []uint64
+	var blockingKeys []uint64
 	var limits []int
 	if err := c.Update(ctx, func(tx resolve.Tx) error {
 		var add []resolve.Posting
 		for _, r := range records {
 			for range featuresOfARecord {
 				f := l.Rand.Uint64()
-				features, limits = append(features, f), append(limits, 65)
-				add = append(add, resolve.Posting{Feature: f, PUID: r.PUID})
+				blockingKeys, limits = append(blockingKeys, f), append(limits, 65)
+				add = append(add, resolve.Posting{Key: f, PUID: r.PUID})
 			}
 		}
 		if err := tx.Post(ctx, add, nil); err != nil {
 			return err
 		}
-		_, err := tx.Carriers(ctx, features, limits)
+		_, err := tx.RecordsByKey(ctx, blockingKeys, limits)
 		return err
 	}); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
 		for i, r := range records {
 			if l.Rand.Float64() < edgesOfARecord {
 				other := records[l.Rand.IntN(n)].PUID
-				edges = append(edges, resolve.Edge{A: r.PUID, B: other, Vector: match.Vector(l.Rand.Uint64()), Score: 900},
-					resolve.Edge{A: other, B: r.PUID, Vector: match.Vector(l.Rand.Uint64()), Score: 900})
+				edges = append(edges, resolve.Edge{A: r.PUID, B: other, Vector: match.Vector(l.Rand.Uint64()), Weight: 900},
+					resolve.Edge{A: other, B: r.PUID, Vector: match.Vector(l.Rand.Uint64()), Weight: 900})
 			}
 			entities[i], done[i] = entityOf(r), resolve.Redo{PUID: r.PUID, Version: 1}
 			changes[i] = changelog.Change{Time: now, Kind: changelog.Created, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}

@@ -41,12 +41,12 @@ func (m *model) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	return ctx.Err()
 }
 
-func (m *model) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
-	carriers := make([][]entity.PUID, len(features))
-	for i, f := range features {
+func (m *model) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
+	carriers := make([][]entity.PUID, len(keys))
+	for i, f := range keys {
 		var all []entity.PUID
 		for p := range m.postings {
-			if p.Feature == f {
+			if p.Key == f {
 				all = append(all, p.PUID)
 			}
 		}
@@ -67,13 +67,13 @@ func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge,
 	return edges, ctx.Err()
 }
 
-func (m *model) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+func (m *model) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
 	order := func(e, f resolve.Edge) int {
-		return cmp.Or(cmp.Compare(f.Score, e.Score), cmp.Compare(e.A, f.A), cmp.Compare(e.B, f.B))
+		return cmp.Or(cmp.Compare(f.Weight, e.Weight), cmp.Compare(e.A, f.A), cmp.Compare(e.B, f.B))
 	}
 	var edges []resolve.Edge
 	for _, e := range m.edges {
-		if e.A < e.B && e.Score >= 0 && e.Score < match.Threshold && order(after, e) < 0 {
+		if e.A < e.B && e.Weight >= 0 && e.Weight < match.Threshold && order(after, e) < 0 {
 			edges = append(edges, e)
 		}
 	}
@@ -98,7 +98,7 @@ func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	for _, e := range entries {
 		old := m.redo[e.PUID]
-		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), Lost: slices.Concat(old.Lost, e.Lost)}
+		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), LostKeys: slices.Concat(old.LostKeys, e.LostKeys)}
 	}
 	now := make([]resolve.Redo, len(entries))
 	for i, e := range entries {

@@ -86,14 +86,14 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (
 }
 
 // equal returns the difference between two results. A nil and an empty list are equal, and so are lost
-// features in any order.
+// blocking keys in any order.
 func equal(got, want any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r resolve.Redo) sortedRedo {
-		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.Lost)))}
+		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.LostKeys)))}
 	}))
 }
 
-// sortedRedo is a redo entry with sorted lost features.
+// sortedRedo is a redo entry with sorted lost blocking keys.
 type sortedRedo struct {
 	PUID    entity.PUID
 	Version int64

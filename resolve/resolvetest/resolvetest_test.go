@@ -33,16 +33,16 @@ type store struct {
 
 func (s store) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	switch s.bug {
-	case "features of 63 bits":
+	case "blocking keys of 63 bits":
 		add = slices.Clone(add)
 		for i := range add {
-			add[i].Feature &^= 1 << 63
+			add[i].Key &^= 1 << 63
 		}
 	case "long batches are cut":
 		add = add[:min(999, len(add))]
 	case "removal ends at what is not there":
 		for i, p := range remove {
-			got, err := s.Tx.Carriers(ctx, []uint64{p.Feature}, []int{1 << 20})
+			got, err := s.Tx.RecordsByKey(ctx, []uint64{p.Key}, []int{1 << 20})
 			if err != nil || !slices.Contains(got[0], p.PUID) {
 				remove = remove[:i]
 				break
@@ -52,26 +52,26 @@ func (s store) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	return s.Tx.Post(ctx, add, remove)
 }
 
-func (s store) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
+func (s store) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
 	switch s.bug {
 	case "one limit for all":
 		if len(limits) > 0 {
 			limits = slices.Repeat(limits[:1], len(limits))
 		}
-	case "features in the order of the table":
-		features = slices.Sorted(slices.Values(features))
+	case "blocking keys in the order of the table":
+		keys = slices.Sorted(slices.Values(keys))
 	case "a limit takes any":
-		got, err := s.Tx.Carriers(ctx, features, slices.Repeat([]int{1 << 20}, len(features)))
+		got, err := s.Tx.RecordsByKey(ctx, keys, slices.Repeat([]int{1 << 20}, len(keys)))
 		for i, g := range got {
 			got[i] = g[max(0, len(g)-limits[i]):]
 		}
 		return got, err
 	case "empty questions fail":
-		if len(features) == 0 {
+		if len(keys) == 0 {
 			return nil, errors.New("no rows")
 		}
 	}
-	return s.Tx.Carriers(ctx, features, limits)
+	return s.Tx.RecordsByKey(ctx, keys, limits)
 }
 
 func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
@@ -89,16 +89,16 @@ func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, 
 	return edges, err
 }
 
-func (s store) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+func (s store) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
 	switch s.bug {
 	case "of one score there is one page":
 		after.A, after.B = math.MaxInt64, math.MaxInt64
 	case "pairs that are not sure in any order":
-		edges, err := s.Tx.Unsure(ctx, after, limit)
+		edges, err := s.Tx.PossibleMatches(ctx, after, limit)
 		slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 		return edges, err
 	}
-	return s.Tx.Unsure(ctx, after, limit)
+	return s.Tx.PossibleMatches(ctx, after, limit)
 }
 
 func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
@@ -119,10 +119,10 @@ func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 
 func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	switch s.bug {
-	case "lost features are signed":
+	case "lost blocking keys are signed":
 		entries = slices.Clone(entries)
 		for i, e := range entries {
-			entries[i].Lost = slices.DeleteFunc(slices.Clone(e.Lost), func(f uint64) bool { return f>>63 == 1 })
+			entries[i].LostKeys = slices.DeleteFunc(slices.Clone(e.LostKeys), func(f uint64) bool { return f>>63 == 1 })
 		}
 	case "an entry is replaced":
 		all := make([]resolve.Redo, len(entries))
@@ -137,7 +137,7 @@ func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.R
 			old, err := s.Tx.Redo(ctx, e.PUID-1, 1)
 			if err == nil && len(old) == 1 && old[0].PUID == e.PUID {
 				entries = slices.Clone(entries)
-				entries[i].Lost = append(slices.Clone(e.Lost), old[0].Lost...)
+				entries[i].LostKeys = append(slices.Clone(e.LostKeys), old[0].LostKeys...)
 				err = s.Tx.ClearRedo(ctx, old)
 			}
 			if err != nil {
@@ -315,43 +315,43 @@ func TestRun_FindsEveryBug(t *testing.T) {
 	longtest.Slow(t)
 	resolvetest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
-			"features of 63 bits":                   "WholeRangeOfNumbers",
-			"long batches are cut":                  "ThousandItems",
-			"removal ends at what is not there":     "PostingTwiceIsOnce",
-			"one limit for all":                     "CarriersInTheOrderAsked",
-			"features in the order of the table":    "CarriersInTheOrderAsked",
-			"a limit takes any":                     "CarriersInOrderUpToLimits",
-			"empty questions fail":                  "EmptyArguments",
-			"edges in the order asked":              "EdgesInOrder",
-			"an edge is one row":                    "EdgesStandUnderA",
-			"edges are written once":                "EdgesReplaceAndDelete",
-			"of one score there is one page":        "UnsureBestFirst",
-			"pairs that are not sure in any order":  "UnsureBestFirst",
-			"a later decision is cleared":           "RedoKeepsWhatIsThere",
-			"lost features are signed":              "RedoIsASet",
-			"an entry is replaced":                  "RedoKeepsWhatIsThere",
-			"the later version counts":              "RedoKeepsWhatIsThere",
-			"what was there is not told":            "RedoKeepsWhatIsThere",
-			"any version is cleared":                "RedoKeepsWhatIsThere",
-			"redo begins at the entry named":        "RedoIsASet",
-			"only the first is cleared":             "RedoIsASet",
-			"depth is a guess":                      "RedoIsASet",
-			"definitions in any case":               "DefinitionsByName",
-			"definitions are texts":                 "DefinitionsByName",
-			"definitions stay":                      "DefinitionsByName",
-			"the log is written elsewhere":          "StoresCommitTogether",
-			"rows of rollups are written elsewhere": "StoresCommitTogether",
-			"skipping is for puids":                 "SkipsTheLogToo",
-			"rollback keeps rows":                   "RollbackLeavesNothing",
-			"error is swallowed":                    "ErrorsComeBack",
-			"the context is not asked":              "CancelledContext",
-			"a panic commits":                       "PanicRollsBack",
-			"views may write":                       "ViewCannotWrite",
-			"a snapshot per statement":              "ViewIsOneSnapshot",
+			"blocking keys of 63 bits":                "WholeRangeOfNumbers",
+			"long batches are cut":                    "ThousandItems",
+			"removal ends at what is not there":       "PostingTwiceIsOnce",
+			"one limit for all":                       "CarriersInTheOrderAsked",
+			"blocking keys in the order of the table": "CarriersInTheOrderAsked",
+			"a limit takes any":                       "CarriersInOrderUpToLimits",
+			"empty questions fail":                    "EmptyArguments",
+			"edges in the order asked":                "EdgesInOrder",
+			"an edge is one row":                      "EdgesStandUnderA",
+			"edges are written once":                  "EdgesReplaceAndDelete",
+			"of one score there is one page":          "UnsureBestFirst",
+			"pairs that are not sure in any order":    "UnsureBestFirst",
+			"a later decision is cleared":             "RedoKeepsWhatIsThere",
+			"lost blocking keys are signed":           "RedoIsASet",
+			"an entry is replaced":                    "RedoKeepsWhatIsThere",
+			"the later version counts":                "RedoKeepsWhatIsThere",
+			"what was there is not told":              "RedoKeepsWhatIsThere",
+			"any version is cleared":                  "RedoKeepsWhatIsThere",
+			"redo begins at the entry named":          "RedoIsASet",
+			"only the first is cleared":               "RedoIsASet",
+			"depth is a guess":                        "RedoIsASet",
+			"definitions in any case":                 "DefinitionsByName",
+			"definitions are texts":                   "DefinitionsByName",
+			"definitions stay":                        "DefinitionsByName",
+			"the log is written elsewhere":            "StoresCommitTogether",
+			"rows of rollups are written elsewhere":   "StoresCommitTogether",
+			"skipping is for puids":                   "SkipsTheLogToo",
+			"rollback keeps rows":                     "RollbackLeavesNothing",
+			"error is swallowed":                      "ErrorsComeBack",
+			"the context is not asked":                "CancelledContext",
+			"a panic commits":                         "PanicRollsBack",
+			"views may write":                         "ViewCannotWrite",
+			"a snapshot per statement":                "ViewIsOneSnapshot",
 		},
 		ByModel: []string{
-			"features of 63 bits", "one limit for all", "features in the order of the table", "a limit takes any",
-			"edges in the order asked", "an edge is one row", "edges are written once", "lost features are signed",
+			"blocking keys of 63 bits", "one limit for all", "blocking keys in the order of the table", "a limit takes any",
+			"edges in the order asked", "an edge is one row", "edges are written once", "lost blocking keys are signed",
 			"an entry is replaced", "the later version counts", "what was there is not told", "any version is cleared", "redo begins at the entry named",
 			"only the first is cleared", "rollback keeps rows", "error is swallowed",
 		},

@@ -26,26 +26,26 @@ func post(t tester, c Cell, add, remove []resolve.Posting) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
 }
 
-// postings returns the postings of some records under one feature.
-func postings(feature uint64, puids ...entity.PUID) []resolve.Posting {
+// postings returns the postings of some records under one blocking key.
+func postings(key uint64, puids ...entity.PUID) []resolve.Posting {
 	ps := make([]resolve.Posting, len(puids))
 	for i, p := range puids {
-		ps[i] = resolve.Posting{Feature: feature, PUID: p}
+		ps[i] = resolve.Posting{Key: key, PUID: p}
 	}
 	return ps
 }
 
-func carriers(t tester, c Cell, features []uint64, limits []int) [][]entity.PUID {
+func carriers(t tester, c Cell, keys []uint64, limits []int) [][]entity.PUID {
 	t.Helper()
 	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([][]entity.PUID, error) {
-		return tx.Carriers(ctx, features, limits)
+		return tx.RecordsByKey(ctx, keys, limits)
 	})
 }
 
-// carry fails unless exactly these records carry a feature.
-func carry(t tester, c Cell, feature uint64, want ...entity.PUID) {
+// carry fails unless exactly these records carry a blocking key.
+func carry(t tester, c Cell, key uint64, want ...entity.PUID) {
 	t.Helper()
-	same(t, fmt.Sprintf("carriers of %d", feature), carriers(t, c, []uint64{feature}, []int{all}), [][]entity.PUID{want})
+	same(t, fmt.Sprintf("records of %d", key), carriers(t, c, []uint64{key}, []int{all}), [][]entity.PUID{want})
 }
 
 func edges(t tester, c Cell, puids ...entity.PUID) []resolve.Edge {
@@ -70,7 +70,7 @@ func depth(t tester, c Cell) int {
 
 func emptyArguments(t tester, c Cell) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-		cs, err1 := tx.Carriers(ctx, nil, nil)
+		cs, err1 := tx.RecordsByKey(ctx, nil, nil)
 		es, err2 := tx.Edges(ctx, nil)
 		if n := len(cs) + len(es); n > 0 {
 			return fmt.Errorf("%d answers to no questions", n)
@@ -80,9 +80,9 @@ func emptyArguments(t tester, c Cell) {
 }
 
 func emptyCell(t tester, c Cell) {
-	same(t, "carriers", carriers(t, c, []uint64{0, 1}, []int{1, 5}), [][]entity.PUID{nil, nil})
+	same(t, "records", carriers(t, c, []uint64{0, 1}, []int{1, 5}), [][]entity.PUID{nil, nil})
 	same(t, "edges", edges(t, c, 1, -1), nil)
-	same(t, "unsure", unsure(t, c, resolve.Edge{Score: 500}, 5), nil)
+	same(t, "possible", unsure(t, c, resolve.Edge{Weight: 500}, 5), nil)
 	same(t, "redo", redo(t, c, 10), nil)
 	same(t, "depth", depth(t, c), 0)
 }
@@ -93,14 +93,14 @@ func carriersInOrderUpToLimits(t tester, c Cell) {
 	carry(t, c, 7, -40, -5, 10, 15, 20, 30)
 	for limit, want := range [][]entity.PUID{nil, {-40}, {-40, -5}, {-40, -5, 10}} {
 		got := carriers(t, c, []uint64{7, 8, 9}, []int{limit, 1, limit})
-		same(t, fmt.Sprintf("carriers, at most %d", limit), got, [][]entity.PUID{want, {1}, []entity.PUID{3, 4}[:min(limit, 2)]})
+		same(t, fmt.Sprintf("records, at most %d", limit), got, [][]entity.PUID{want, {1}, []entity.PUID{3, 4}[:min(limit, 2)]})
 	}
 }
 
 func carriersInTheOrderAsked(t tester, c Cell) {
 	post(t, c, append(append(postings(1, 10, 11, 12), postings(2, 20)...), postings(math.MaxUint64, 30, 31)...), nil)
 	got := carriers(t, c, []uint64{math.MaxUint64, 5, 1, 2, 1, 1}, []int{1, 9, 2, 9, 9, 1})
-	same(t, "carriers", got, [][]entity.PUID{{30}, nil, {10, 11}, {20}, {10, 11, 12}, {10}})
+	same(t, "records", got, [][]entity.PUID{{30}, nil, {10, 11}, {20}, {10, 11, 12}, {10}})
 }
 
 func postingTwiceIsOnce(t tester, c Cell) {
@@ -119,13 +119,13 @@ func postingTwiceIsOnce(t tester, c Cell) {
 
 func wholeRangeOfNumbers(t tester, c Cell) {
 	puids := []entity.PUID{math.MinInt64, -1 << 53, -1, 1, 1<<53 + 1, math.MaxInt64}
-	features := []uint64{0, 1, 1<<53 + 1, math.MaxInt64, 1 << 63, math.MaxUint64}
+	keys := []uint64{0, 1, 1<<53 + 1, math.MaxInt64, 1 << 63, math.MaxUint64}
 	var add []resolve.Posting
-	for i := range features {
-		add = append(add, postings(features[len(features)-1-i], puids...)...)
+	for i := range keys {
+		add = append(add, postings(keys[len(keys)-1-i], puids...)...)
 	}
 	post(t, c, add, nil)
-	for _, f := range features {
+	for _, f := range keys {
 		carry(t, c, f, puids...)
 	}
 	carry(t, c, 2)
@@ -134,7 +134,7 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 	var want []resolve.Edge
 	for i, a := range puids {
 		for k, b := range puids {
-			want = append(want, resolve.Edge{A: a, B: b, Vector: vector(features[(i+k)%len(features)]), Score: score([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
+			want = append(want, resolve.Edge{A: a, B: b, Vector: vector(keys[(i+k)%len(keys)]), Weight: weight([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
 		}
 	}
 	putEdges(t, c, want...)
@@ -142,14 +142,14 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 
 	var entries []resolve.Redo
 	for i, p := range puids[1:] { // no record has the lowest number
-		entries = append(entries, resolve.Redo{PUID: p, Version: math.MaxInt64 - int64(i), Lost: features[:i]})
+		entries = append(entries, resolve.Redo{PUID: p, Version: math.MaxInt64 - int64(i), LostKeys: keys[:i]})
 	}
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, entries...) })
 	same(t, "redo", redo(t, c, all), entries)
 }
 
 func edge(a, b entity.PUID) resolve.Edge {
-	return resolve.Edge{A: a, B: b, Vector: vector(uint64(a)<<32 ^ uint64(b)), Score: score(int(a+b) % 1000)}
+	return resolve.Edge{A: a, B: b, Vector: vector(uint64(a)<<32 ^ uint64(b)), Weight: weight(int(a+b) % 1000)}
 }
 
 func edgesInOrder(t tester, c Cell) {
@@ -171,7 +171,7 @@ func edgesStandUnderA(t tester, c Cell) {
 
 func edgesReplaceAndDelete(t tester, c Cell) {
 	changed := edge(1, 2)
-	changed.Vector, changed.Score = 99, -99
+	changed.Vector, changed.Weight = 99, -99
 	putEdges(t, c, edge(1, 2), edge(1, 3), edge(4, 2))
 	putEdges(t, c, changed)
 	same(t, "replaced", edges(t, c, 1, 4), []resolve.Edge{changed, edge(1, 3), edge(4, 2)})
@@ -187,13 +187,15 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 
 func unsure(t tester, c Cell, after resolve.Edge, limit int) []resolve.Edge {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) { return tx.Unsure(ctx, after, limit) })
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) {
+		return tx.PossibleMatches(ctx, after, limit)
+	})
 }
 
 func unsureBestFirst(t tester, c Cell) {
-	scored := func(a, b entity.PUID, s match.Score) resolve.Edge {
+	scored := func(a, b entity.PUID, s match.Weight) resolve.Edge {
 		e := edge(a, b)
-		e.Score = s
+		e.Weight = s
 		return e
 	}
 	want := []resolve.Edge{
@@ -201,13 +203,13 @@ func unsureBestFirst(t tester, c Cell) {
 	}
 	var all []resolve.Edge
 	for _, e := range want {
-		all = append(all, e, scored(e.B, e.A, e.Score)) // the row of the other side
+		all = append(all, e, scored(e.B, e.A, e.Weight)) // the row of the other side
 	}
 	all = append(all, scored(1, 7, match.Threshold), scored(1, 8, -1), scored(1, 9, match.AbsentPair), scored(6, 6, 100), scored(5, 7, math.MaxInt16), scored(5, 8, math.MinInt16))
 	slices.Reverse(all)
 	putEdges(t, c, all...)
-	before := resolve.Edge{Score: match.Threshold}
-	same(t, "unsure", unsure(t, c, before, 100), want)
+	before := resolve.Edge{Weight: match.Threshold}
+	same(t, "possible", unsure(t, c, before, 100), want)
 	for n := 1; n <= len(want); n++ {
 		var got []resolve.Edge
 		for after := before; ; after = got[len(got)-1] {
@@ -216,13 +218,13 @@ func unsureBestFirst(t tester, c Cell) {
 				break
 			}
 		}
-		same(t, fmt.Sprintf("unsure, %d at a time", n), got, want)
+		same(t, fmt.Sprintf("possible, %d at a time", n), got, want)
 	}
 	putEdges(t, c, scored(3, 4, match.Threshold), scored(1, 8, 7))
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		return tx.DeleteEdges(ctx, []resolve.Pair{{A: -8, B: -2}})
 	})
-	same(t, "unsure, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
+	same(t, "possible, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
 }
 
 // put calls PutRedo within a larger transaction.
@@ -243,10 +245,10 @@ func clearRedo(t tester, c Cell, entries ...resolve.Redo) {
 }
 
 func redoIsASet(t tester, c Cell) {
-	entries := []resolve.Redo{{PUID: 5, Version: 2, Lost: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
+	entries := []resolve.Redo{{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
 	same(t, "what was put", putRedo(t, c, entries...), entries)
-	putRedo(t, c, resolve.Redo{PUID: 2, Version: 1 << 40, Lost: []uint64{9}})
-	want := []resolve.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, Lost: []uint64{9}}, {PUID: 5, Version: 2, Lost: []uint64{3, 1, 2, 1 << 63}}}
+	putRedo(t, c, resolve.Redo{PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}})
+	want := []resolve.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}}, {PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}}
 	same(t, "redo", redo(t, c, all), want)
 	same(t, "redo, two of them", redo(t, c, 2), want[:2])
 	same(t, "depth", depth(t, c), 3)
@@ -265,13 +267,13 @@ func redoIsASet(t tester, c Cell) {
 
 // redoKeepsWhatIsThere puts entries again before they are cleared.
 func redoKeepsWhatIsThere(t tester, c Cell) {
-	putRedo(t, c, resolve.Redo{PUID: 5, Version: 3, Lost: []uint64{1, 2}}, resolve.Redo{PUID: 6, Version: 1})
-	got := putRedo(t, c, resolve.Redo{PUID: 6, Version: 4, Lost: []uint64{7}}, resolve.Redo{PUID: 4, Version: 1}, resolve.Redo{PUID: 5, Version: 2, Lost: []uint64{2, 9}})
-	want := []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, Lost: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, Lost: []uint64{7}}}
+	putRedo(t, c, resolve.Redo{PUID: 5, Version: 3, LostKeys: []uint64{1, 2}}, resolve.Redo{PUID: 6, Version: 1})
+	got := putRedo(t, c, resolve.Redo{PUID: 6, Version: 4, LostKeys: []uint64{7}}, resolve.Redo{PUID: 4, Version: 1}, resolve.Redo{PUID: 5, Version: 2, LostKeys: []uint64{2, 9}})
+	want := []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, LostKeys: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, LostKeys: []uint64{7}}}
 	same(t, "what was put again", got, []resolve.Redo{want[2], want[0], want[1]})
 	same(t, "put again", redo(t, c, all), want)
-	got = putRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 4, Lost: []uint64{8}}, resolve.Redo{PUID: 5, Version: 5, Lost: []uint64{4}})
-	want = []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, Lost: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, Lost: []uint64{7, 8}}}
+	got = putRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 4, LostKeys: []uint64{8}}, resolve.Redo{PUID: 5, Version: 5, LostKeys: []uint64{4}})
+	want = []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, LostKeys: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, LostKeys: []uint64{7, 8}}}
 	same(t, "what was put twice in a batch", got, []resolve.Redo{want[1], want[2], want[1]})
 	same(t, "twice in a batch", redo(t, c, all), want)
 
@@ -296,20 +298,20 @@ func thousandItems(t tester, c Cell) {
 	var es []resolve.Edge
 	var entries []resolve.Redo
 	var puids []entity.PUID
-	var features []uint64
+	var keys []uint64
 	var limits []int
-	var wantCarriers [][]entity.PUID
+	var wantBlocks [][]entity.PUID
 	for i := range n {
 		f, p := uint64(i)*0x9e3779b97f4a7c15, entity.PUID(i-n/2)
 		add = append(add, postings(f, p+1, p)...)
-		features, limits, wantCarriers = append(features, f), append(limits, 1+i%2), append(wantCarriers, []entity.PUID{p, p + 1}[:1+i%2])
+		keys, limits, wantBlocks = append(keys, f), append(limits, 1+i%2), append(wantBlocks, []entity.PUID{p, p + 1}[:1+i%2])
 		es, puids = append(es, edge(p, 1)), append(puids, p)
-		entries = append(entries, resolve.Redo{PUID: p, Version: int64(i + 1), Lost: []uint64{f}})
+		entries = append(entries, resolve.Redo{PUID: p, Version: int64(i + 1), LostKeys: []uint64{f}})
 	}
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), put(ctx, tx, entries...))
 	})
-	same(t, "carriers", carriers(t, c, features, limits), wantCarriers)
+	same(t, "records", carriers(t, c, keys, limits), wantBlocks)
 	same(t, "edges", edges(t, c, puids...), es)
 	same(t, "redo", redo(t, c, all), entries)
 	same(t, "depth", depth(t, c), n)
@@ -320,7 +322,7 @@ func thousandItems(t tester, c Cell) {
 		}
 		return errors.Join(tx.Post(ctx, nil, add), tx.DeleteEdges(ctx, pairs), tx.ClearRedo(ctx, entries))
 	})
-	same(t, "carriers of the first", carriers(t, c, features[:1], limits[:1]), [][]entity.PUID{nil})
+	same(t, "records of the first", carriers(t, c, keys[:1], limits[:1]), [][]entity.PUID{nil})
 	same(t, "edges", edges(t, c, puids...), nil)
 	same(t, "depth", depth(t, c), 0)
 }

@@ -21,23 +21,23 @@ import (
 
 func vector(bits uint64) match.Vector { return match.Vector(bits) }
 
-func score(n int) match.Score { return match.Score(n) }
+func weight(n int) match.Weight { return match.Weight(n) }
 
 // contents are the rows of everything, as read from a cell.
 type contents struct {
-	Key      int64
-	Record   *entity.Record
-	Birth    *entity.Birth
-	Entity   *entity.Entity
-	Found    int
-	Counts   entity.Counts
-	Changes  int
-	Carriers [][]entity.PUID
-	Edges    []resolve.Edge
-	Redo     []resolve.Redo
-	Rollups  int
-	Groups   []int64 // of generations
-	Rows     [][]byte
+	Key          int64
+	Record       *entity.Record
+	Birth        *entity.Birth
+	Entity       *entity.Entity
+	Found        int
+	Counts       entity.Counts
+	Changes      int
+	RecordsByKey [][]entity.PUID
+	Edges        []resolve.Edge
+	Redo         []resolve.Redo
+	Rollups      int
+	Groups       []int64 // of generations
+	Rows         [][]byte
 }
 
 var (
@@ -66,7 +66,7 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
 		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
-		Carriers: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Version: 1, Lost: []uint64{4}}},
+		RecordsByKey: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Version: 1, LostKeys: []uint64{4}}},
 		Rollups: 1, Groups: []int64{5}, Rows: [][]byte{[]byte("6")},
 	}
 	number, d := int64(7), rollup.Definition{Name: "r", Kind: "place", Group: []string{"city"}}
@@ -76,7 +76,7 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Words: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
 		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...),
 		tx.PutRollup(ctx, rollup.Rollup{Name: "r", Next: &rollup.Version{Generation: number, Definition: d}, Last: number}),
-		tx.PutGeneration(ctx, rollup.Generation{Number: number, Definition: d, State: rollup.Filling, Groups: want.Groups[0]}),
+		tx.PutGeneration(ctx, rollup.Generation{Number: number, Definition: d, State: rollup.Building, Groups: want.Groups[0]}),
 		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 
@@ -88,7 +88,7 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 	found, err5 := tx.Search(ctx, entity.Query{Words: []string{"joes"}, After: puid - 1, Limit: 10})
 	counts, err6 := tx.Counts(ctx)
 	changes, err7 := tx.Changes(ctx, 0, 10)
-	carriers, err8 := tx.Carriers(ctx, []uint64{9}, []int{10})
+	carriers, err8 := tx.RecordsByKey(ctx, []uint64{9}, []int{10})
 	es, err9 := tx.Edges(ctx, []entity.PUID{puid})
 	redo, err10 := tx.Redo(ctx, first, 10)
 	rollups, err11 := tx.Rollups(ctx)
@@ -114,7 +114,7 @@ func holds(t tester, c Cell, puid entity.PUID, want contents) {
 }
 
 // nothing are the contents of an empty cell.
-var nothing = contents{Carriers: [][]entity.PUID{nil}, Rows: [][]byte{nil}}
+var nothing = contents{RecordsByKey: [][]entity.PUID{nil}, Rows: [][]byte{nil}}
 
 func seesItsOwnWrites(t tester, c Cell) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
@@ -211,12 +211,12 @@ func viewIsOneSnapshot(t tester, c Cell) {
 				return fmt.Errorf("update beside a view: %w", err)
 			}
 			after, err1 := tx.RedoDepth(ctx)
-			carriers, err2 := tx.Carriers(ctx, []uint64{9}, []int{10})
+			carriers, err2 := tx.RecordsByKey(ctx, []uint64{9}, []int{10})
 			if err := errors.Join(err1, err2); err != nil {
 				return err
 			}
 			if before != 1 || after != before || len(carriers[0]) > 0 {
-				return fmt.Errorf("a view saw %d entries, then %d, and carriers %v of a later transaction", before, after, carriers)
+				return fmt.Errorf("a view saw %d entries, then %d, and records %v of a later transaction", before, after, carriers)
 			}
 		}
 		return nil
@@ -315,7 +315,7 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 		wg.Go(func() {
 			for range each {
 				errs[writers+w] = errors.Join(errs[writers+w], c.View(ctx, func(tx resolve.Tx) error {
-					carriers, err := tx.Carriers(ctx, []uint64{9}, []int{all})
+					carriers, err := tx.RecordsByKey(ctx, []uint64{9}, []int{all})
 					if err != nil {
 						return err
 					}

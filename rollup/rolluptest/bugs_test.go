@@ -94,7 +94,7 @@ func (s *shelf) PutGeneration(ctx context.Context, g rollup.Generation) error {
 	case "no watermark below zero":
 		g.Watermark = max(g.Watermark, 0)
 	case "documents have no home":
-		g.Home = ""
+		g.StoreID = ""
 	}
 	return s.Store.PutGeneration(ctx, g)
 }

@@ -95,10 +95,10 @@ func rollupsInOrder(t tester, c Cell) {
 
 func generationsComeBackWhole(t tester, c Cell) {
 	for _, want := range []rollup.Generation{
-		{Number: 7, Definition: plain, State: rollup.Filling, At: at},
+		{Number: 7, Definition: plain, State: rollup.Building, At: at},
 		{
-			Number: 7, Definition: rich, State: rollup.Failed, Watermark: math.MaxInt64, At: at, Groups: math.MaxInt64, Yields: math.MaxInt64,
-			Fill: math.MaxInt64, Home: "寿司", History: math.MaxInt64, Until: math.MaxInt64,
+			Number: 7, Definition: rich, State: rollup.Failed, Watermark: math.MaxInt64, At: at, Groups: math.MaxInt64, FrozenFor: math.MaxInt64,
+			BuildID: math.MaxInt64, StoreID: "寿司", History: math.MaxInt64, FrozenAt: math.MaxInt64,
 			Reason: "'\"\\\n寿司 " + strconv.Itoa(1<<30), Verified: at.Add(time.Hour),
 		},
 		{Number: 7, Definition: rich, State: rollup.Dropping, Watermark: -1, At: at},

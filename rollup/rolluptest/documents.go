@@ -55,7 +55,7 @@ func over(d rollup.Document, was changelog.Seq) rollup.Swap {
 	return rollup.Swap{Document: d, Is: true, Was: was}
 }
 
-var inOne = rollup.Space{Generation: 1, Fill: 1}
+var inOne = rollup.Namespace{Generation: 1, BuildID: 1}
 
 func told[T any](t tester, what string) func(got T, err error) T {
 	return func(got T, err error) T {
@@ -67,12 +67,12 @@ func told[T any](t tester, what string) func(got T, err error) T {
 	}
 }
 
-func swap(t tester, d rollup.Documents, in rollup.Space, swaps ...rollup.Swap) []bool {
+func swap(t tester, d rollup.Documents, in rollup.Namespace, swaps ...rollup.Swap) []bool {
 	t.Helper()
 	return told[[]bool](t, "swap")(d.Swap(context.Background(), in, swaps))
 }
 
-func fill(t tester, d rollup.Documents, in rollup.Space, docs ...rollup.Document) {
+func fill(t tester, d rollup.Documents, in rollup.Namespace, docs ...rollup.Document) {
 	t.Helper()
 	swaps := make([]rollup.Swap, len(docs))
 	for i, doc := range docs {
@@ -83,7 +83,7 @@ func fill(t tester, d rollup.Documents, in rollup.Space, docs ...rollup.Document
 	}
 }
 
-func documentsOf(t tester, d rollup.Documents, in rollup.Space, keys ...string) []rollup.Document {
+func documentsOf(t tester, d rollup.Documents, in rollup.Namespace, keys ...string) []rollup.Document {
 	t.Helper()
 	all := make([][]byte, len(keys))
 	for i, key := range keys {
@@ -92,7 +92,7 @@ func documentsOf(t tester, d rollup.Documents, in rollup.Space, keys ...string) 
 	return told[[]rollup.Document](t, "documents")(d.Documents(context.Background(), in, all))
 }
 
-func scanned(t tester, d rollup.Documents, in rollup.Space, after []byte, limit int) []rollup.Document {
+func scanned(t tester, d rollup.Documents, in rollup.Namespace, after []byte, limit int) []rollup.Document {
 	t.Helper()
 	return told[[]rollup.Document](t, "scan")(d.Scan(context.Background(), in, after, limit))
 }

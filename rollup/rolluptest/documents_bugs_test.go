@@ -31,7 +31,7 @@ type drawer struct {
 
 type place struct {
 	cell string
-	in   rollup.Space
+	in   rollup.Namespace
 	key  string
 }
 
@@ -45,7 +45,7 @@ func openDocuments(_ *testing.T, bug string) rolluptest.Shelf {
 	return rolluptest.Shelf{Of: func(cell string) rollup.Documents { return documents{d, cell} }}
 }
 
-func (d documents) Home() string {
+func (d documents) StoreID() string {
 	if d.bug == "every cell has a home" {
 		return d.cell
 	}
@@ -53,7 +53,7 @@ func (d documents) Home() string {
 }
 
 // at returns the place of a document, as the bug changes it.
-func (d documents) at(in rollup.Space, key []byte) place {
+func (d documents) at(in rollup.Namespace, key []byte) place {
 	p := place{d.cell, in, string(key)}
 	switch d.bug {
 	case "keys end at zero":
@@ -61,7 +61,7 @@ func (d documents) at(in rollup.Space, key []byte) place {
 	case "keys fold":
 		p.key = strings.ToLower(p.key)
 	case "fills are one":
-		p.in.Fill = 0
+		p.in.BuildID = 0
 	case "generations are one":
 		p.in.Generation = 0
 	case "cells are one":
@@ -72,7 +72,7 @@ func (d documents) at(in rollup.Space, key []byte) place {
 	return p
 }
 
-func (d documents) Documents(ctx context.Context, in rollup.Space, keys [][]byte) ([]rollup.Document, error) {
+func (d documents) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	docs := make([]rollup.Document, len(keys))
@@ -110,7 +110,7 @@ func (d documents) order(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func (d documents) Scan(ctx context.Context, in rollup.Space, after []byte, limit int) (docs []rollup.Document, err error) {
+func (d documents) Scan(ctx context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := d.at(in, nil)
@@ -135,7 +135,7 @@ func (d documents) Scan(ctx context.Context, in rollup.Space, after []byte, limi
 	return docs[:min(limit, len(docs))], d.cancelled(ctx)
 }
 
-func (d documents) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+func (d documents) Swap(ctx context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
 	if err := d.cancelled(ctx); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (d documents) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swa
 	return done, nil
 }
 
-func (d documents) swap(in rollup.Space, s rollup.Swap) (bool, error) {
+func (d documents) swap(in rollup.Namespace, s rollup.Swap) (bool, error) {
 	d.mu.Lock()
 	at := d.at(in, s.Key)
 	there, is := d.docs[at]
@@ -202,12 +202,14 @@ func (d documents) swap(in rollup.Space, s rollup.Swap) (bool, error) {
 func (d documents) Drop(ctx context.Context, generation int64, limit int) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	of := d.at(rollup.Space{Generation: generation}, nil)
+	of := d.at(rollup.Namespace{Generation: generation}, nil)
 	n := 0
-	for _, p := range slices.SortedFunc(maps.Keys(d.docs), func(a, b place) int { return cmp.Or(cmp.Compare(a.in.Fill, b.in.Fill), cmp.Compare(a.key, b.key)) }) {
+	for _, p := range slices.SortedFunc(maps.Keys(d.docs), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.in.BuildID, b.in.BuildID), cmp.Compare(a.key, b.key))
+	}) {
 		number := p.in.Generation == of.in.Generation ||
 			d.bug == "generations are dropped by their digits" && strings.HasPrefix(fmt.Sprint(p.in.Generation), fmt.Sprint(generation))
-		if p.cell != of.cell || !number || n == limit && d.bug != "dropping ignores the limit" || d.bug == "one fill is dropped" && p.in.Fill > 1 {
+		if p.cell != of.cell || !number || n == limit && d.bug != "dropping ignores the limit" || d.bug == "one fill is dropped" && p.in.BuildID > 1 {
 			continue
 		}
 		delete(d.docs, p)

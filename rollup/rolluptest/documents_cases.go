@@ -16,8 +16,8 @@ import (
 
 func emptyShelf(t tester, s Shelf) {
 	d := s.Of("a")
-	if d.Home() == "" || d.Home() != s.Of("b").Home() {
-		t.Fatalf("the home of two cells is %q and %q", d.Home(), s.Of("b").Home())
+	if d.StoreID() == "" || d.StoreID() != s.Of("b").StoreID() {
+		t.Fatalf("the home of two cells is %q and %q", d.StoreID(), s.Of("b").StoreID())
 	}
 	sameDocuments(t, "documents that are not there", documentsOf(t, d, inOne, "a", "b"), make([]rollup.Document, 2))
 	sameDocuments(t, "no documents", documentsOf(t, d, inOne), nil)
@@ -172,15 +172,15 @@ func manyDocuments(t tester, s Shelf) {
 }
 
 func spacesAreApart(t tester, s Shelf) {
-	spaces := []rollup.Space{{Generation: 1, Fill: 1}, {Generation: 1, Fill: 2}, {Generation: 2, Fill: 1}, {Generation: 1, Fill: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, Fill: 1}}
+	spaces := []rollup.Namespace{{Generation: 1, BuildID: 1}, {Generation: 1, BuildID: 2}, {Generation: 2, BuildID: 1}, {Generation: 1, BuildID: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, BuildID: 1}}
 	cells := []string{"a", "b", "a/1", "A", "", "g0-1", "g0-10", "ä"}
-	name := func(cell string, in rollup.Space) string { return fmt.Sprint(cell, in) }
+	name := func(cell string, in rollup.Namespace) string { return fmt.Sprint(cell, in) }
 	for _, cell := range cells {
 		for _, in := range spaces {
 			fill(t, s.Of(cell), in, document("\x00", name(cell, in), 1), document("\xff", name(cell, in), 2))
 		}
 	}
-	check := func(gone func(cell string, in rollup.Space) bool) {
+	check := func(gone func(cell string, in rollup.Namespace) bool) {
 		t.Helper()
 		for _, cell := range cells {
 			for _, in := range spaces {
@@ -194,25 +194,25 @@ func spacesAreApart(t tester, s Shelf) {
 			}
 		}
 	}
-	check(func(string, rollup.Space) bool { return false })
+	check(func(string, rollup.Namespace) bool { return false })
 	same(t, "documents dropped of three fills", dropped(t, s.Of("a"), 1, everything), 6)
-	check(func(cell string, in rollup.Space) bool { return cell == "a" && in.Generation == 1 })
+	check(func(cell string, in rollup.Namespace) bool { return cell == "a" && in.Generation == 1 })
 }
 
 func dropsGenerationsInPortions(t tester, s Shelf) {
 	d := s.Of("a")
 	docs := numbered(25)
 	fill(t, d, inOne, docs[:15]...)
-	fill(t, d, rollup.Space{Generation: 1, Fill: 2}, docs[15:]...)
-	fill(t, d, rollup.Space{Generation: 2, Fill: 1}, docs...)
+	fill(t, d, rollup.Namespace{Generation: 1, BuildID: 2}, docs[15:]...)
+	fill(t, d, rollup.Namespace{Generation: 2, BuildID: 1}, docs...)
 	left := 25
 	for i, want := range []int{10, 10, 5, 0} {
 		same(t, fmt.Sprintf("dropped by call %d", i), dropped(t, d, 1, 10), want)
 		left -= want
-		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, rollup.Space{Generation: 1, Fill: 2}, nil, 99))
+		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, rollup.Namespace{Generation: 1, BuildID: 2}, nil, 99))
 		same(t, fmt.Sprintf("left by call %d", i), there, left)
 	}
-	sameDocuments(t, "another generation", scanned(t, d, rollup.Space{Generation: 2, Fill: 1}, nil, 99), docs)
+	sameDocuments(t, "another generation", scanned(t, d, rollup.Namespace{Generation: 2, BuildID: 1}, nil, 99), docs)
 	fill(t, d, inOne, docs[:3]...)
 	sameDocuments(t, "documents that are there again", scanned(t, d, inOne, nil, 99), docs[:3])
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-type documentsModel map[rollup.Space]map[string]rollup.Document
+type documentsModel map[rollup.Namespace]map[string]rollup.Document
 
-func (m documentsModel) swap(in rollup.Space, s rollup.Swap) bool {
+func (m documentsModel) swap(in rollup.Namespace, s rollup.Swap) bool {
 	there, is := m[in][string(s.Key)]
 	if is != s.Is || is && there.Watermark != s.Was {
 		return false
@@ -34,7 +34,7 @@ func alike(a, b rollup.Document) bool {
 	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Body, b.Body) && a.Watermark == b.Watermark
 }
 
-func (m documentsModel) scan(in rollup.Space, after []byte, limit int) (docs []rollup.Document) {
+func (m documentsModel) scan(in rollup.Namespace, after []byte, limit int) (docs []rollup.Document) {
 	for _, key := range slices.Sorted(maps.Keys(m[in])) {
 		if len(docs) < limit && (after == nil || key > string(after)) {
 			docs = append(docs, m[in][key])
@@ -44,8 +44,8 @@ func (m documentsModel) scan(in rollup.Space, after []byte, limit int) (docs []r
 }
 
 var (
-	drawSpace = rapid.Custom(func(t *rapid.T) rollup.Space {
-		return rollup.Space{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"), Fill: rapid.Int64Range(0, 1).Draw(t, "fill")}
+	drawNamespace = rapid.Custom(func(t *rapid.T) rollup.Namespace {
+		return rollup.Namespace{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"), BuildID: rapid.Int64Range(0, 1).Draw(t, "fill")}
 	})
 	drawSwap = rapid.Custom(func(t *rapid.T) rollup.Swap {
 		at := rapid.Int64Range(-1, 2)
@@ -57,7 +57,7 @@ var (
 	drawSwaps = rapid.SliceOfNDistinct(drawSwap, 0, 8, func(s rollup.Swap) string { return string(s.Key) })
 )
 
-func init() { conformance.Share(drawSpace, drawSwap, drawSwaps) }
+func init() { conformance.Share(drawNamespace, drawSwap, drawSwaps) }
 
 // documentsAgreeWithModel draws calls, each history in its own cell.
 func documentsAgreeWithModel(t tester, s Shelf) {
@@ -66,7 +66,7 @@ func documentsAgreeWithModel(t tester, s Shelf) {
 		cell++
 		d, m := s.Of(fmt.Sprint("cell ", cell)), documentsModel{}
 		for range rapid.IntRange(1, 10).Draw(t, "calls") {
-			in := drawSpace.Draw(t, "space")
+			in := drawNamespace.Draw(t, "space")
 			switch rapid.SampledFrom([]string{"swap", "swap", "swap", "documents", "scan", "drop"}).Draw(t, "call") {
 			case "swap":
 				swaps := drawSwaps.Draw(t, "swaps")
@@ -100,7 +100,7 @@ func documentsAgreeWithModel(t tester, s Shelf) {
 		}
 		for generation := range int64(2) {
 			for fill := range int64(2) {
-				in := rollup.Space{Generation: generation + 1, Fill: fill}
+				in := rollup.Namespace{Generation: generation + 1, BuildID: fill}
 				sameDocuments(t, "what there is in the end", scanned(t, d, in, nil, everything), m.scan(in, nil, everything))
 			}
 		}

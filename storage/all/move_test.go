@@ -58,7 +58,7 @@ func TestMove_WhileRecordsAreWritten(t *testing.T) {
 	}
 }
 
-var matcher = match.New(match.Place(), match.DefaultPack())
+var matcher = match.New(match.Place(), match.DefaultTermFrequencies())
 
 // place returns the n-th record; two in a row are one place.
 func place(n int) resolve.Op {

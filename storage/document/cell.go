@@ -24,7 +24,7 @@ func NewCell(id cell.Identity) []any {
 // HeadValues returns the columns of a head.
 func HeadValues(h cell.Head) map[string]any {
 	return map[string]any{
-		"keys": int64(h.Keys), "home": int64(h.Home), "incarnation": int64(h.Incarnation), "epoch": int64(h.Epoch), "told": int64(h.Told),
+		"keys": int64(h.Keys), "home": int64(h.Home), "incarnation": int64(h.Incarnation), "epoch": int64(h.Epoch), "known_epoch": int64(h.KnownEpoch),
 		"fence": h.Fence, "images": h.Images, "version": h.Rules, "returns": int64(h.Returns), "settled": int64(h.Settled), "move": h.Move,
 	}
 }

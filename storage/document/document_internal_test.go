@@ -26,7 +26,7 @@ var drawAttributes = rapid.Custom(func(t *rapid.T) entity.Attributes {
 var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
 	return &changelog.Image{
 		Sources: rapid.SliceOfN(drawText, 0, 3).Draw(t, "sources"), Attributes: drawAttributes.Draw(t, "attributes"),
-		Outcome: rapid.SampledFrom([]string{"", changelog.Founded, changelog.Joined, `"`}).Draw(t, "outcome"),
+		Outcome: rapid.SampledFrom([]string{"", changelog.OutcomeCreated, changelog.OutcomeMatched, `"`}).Draw(t, "outcome"),
 	}
 })
 
@@ -81,8 +81,8 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	if !slices.Equal(versions, []changelog.Version{{PUID: 1, Version: 2}}) || err != nil {
 		t.Errorf("versions %v, %v", versions, err)
 	}
-	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "kind":"place", "outcome":"joined"}`)
-	wantImage := &changelog.Image{Kind: "place", Sources: []string{"osm"}, Outcome: changelog.Joined, Attributes: entity.Attributes{"a": {"é"}}}
+	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "kind":"place", "outcome":"matched"}`)
+	wantImage := &changelog.Image{Kind: "place", Sources: []string{"osm"}, Outcome: changelog.OutcomeMatched, Attributes: entity.Attributes{"a": {"é"}}}
 	if diff := cmp.Diff(wantImage, im); diff != "" || err != nil {
 		t.Errorf("image %v: %s", err, diff)
 	}
@@ -110,8 +110,8 @@ func TestAppendImage(t *testing.T) {
 		`{"kind":"place","sources":["fsq","osm"],"attributes":{"city":["Växjö"],"phones":["1","2"]}}`: {
 			Kind: "place", Sources: []string{"fsq", "osm"}, Attributes: entity.Attributes{"phones": {"1", "2"}, "city": {"Växjö"}},
 		},
-		`{"kind":"boat","sources":["osm"],"outcome":"founded","attributes":{"name":["Joe's \"1\""]}}`: {
-			Kind: "boat", Sources: []string{"osm"}, Outcome: changelog.Founded, Attributes: entity.Attributes{"name": {`Joe's "1"`}},
+		`{"kind":"boat","sources":["osm"],"outcome":"created","attributes":{"name":["Joe's \"1\""]}}`: {
+			Kind: "boat", Sources: []string{"osm"}, Outcome: changelog.OutcomeCreated, Attributes: entity.Attributes{"name": {`Joe's "1"`}},
 		},
 	} {
 		if got := string(AppendImage(nil, im)); got != want {
@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "{}", `{"a":["b"]}`, `{"a":["\u001f\""]}`, `{"a":["\u00e9"]}`, `{"a":["b"],}`, `{"a"}`, `[[1,2]]`, `[[1,2],[-3,4]`, "[[9223372036854775808,1]]",
 		`{"members":[{"puid":"1","source":"s","key":"k","version":1}],"view":[]}`, `{"a":["\`, `{"a":["\u00`, `{"a":["\n"]}`,
-		`{"kind":"boat","sources":["osm"],"outcome":"joined","attributes":{"a":["b"]}}`, `{"sources":[],"attributes":{}}`, `{"sources":[]`, "null",
+		`{"kind":"boat","sources":["osm"],"outcome":"matched","attributes":{"a":["b"]}}`, `{"sources":[],"attributes":{}}`, `{"sources":[]`, "null",
 	} {
 		f.Add(seed)
 	}

@@ -18,7 +18,7 @@ import (
 //	body, before, was, ...     the documents of this package; nil for none. Of rollups they are the JSON of
 //	                           package rollup, and its bytes in a row of a generation, as the key there is;
 //	                           of definitions the bytes of package resolve
-//	lost                       features, 8 bytes each, big endian; nil for none
+//	lost                       blocking keys, 8 bytes each, big endian; nil for none
 //	counts, readings           the numbers of a span, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
 //	turns                      merges and splits together
@@ -30,22 +30,22 @@ func Tables() []cell.Table {
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
 		{Name: "decision", Columns: []string{"puid", "topic", "at", "body", "sum"}, Key: 2},
 		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became", "cause", "sum"}, Key: 1, Apart: []string{"seq"}},
-		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},
-		{Name: "edge", Columns: []string{"a", "b", "vec", "score"}, Key: 2},
+		{Name: "posting", Columns: []string{"blocking_key", "puid"}, Key: 2},
+		{Name: "edge", Columns: []string{"a", "b", "vec", "weight"}, Key: 2},
 		{Name: "redo", Columns: []string{"puid", "version", "decided", "lost"}, Key: 1},
 		{Name: "definition", Columns: []string{"name", "body", "sum"}, Key: 1},
 		{Name: "rollup", Columns: []string{"name", "body", "sum"}, Key: 1},
 		{Name: "rollup_generation", Columns: []string{"number", "body", "sum"}, Key: 1},
 		{Name: "rollup_row", Columns: []string{"generation", "key", "body"}, Key: 2},
 		{Name: "metric", Columns: []string{"id", "name", "kind", "first", "sum"}, Key: 1},
-		{Name: "counter_hour", Columns: []string{"span", "counts"}, Key: 1},
-		{Name: "counter_day", Columns: []string{"span", "counts"}, Key: 1},
-		{Name: "gauge_quarter", Columns: []string{"span", "readings"}, Key: 1},
-		{Name: "gauge_day", Columns: []string{"span", "readings"}, Key: 1},
-		{Name: "counter_closed", Columns: []string{"span", "total", "detail", "body"}, Key: 1},
+		{Name: "counter_hour", Columns: []string{"bucket", "counts"}, Key: 1},
+		{Name: "counter_day", Columns: []string{"bucket", "counts"}, Key: 1},
+		{Name: "gauge_quarter", Columns: []string{"bucket", "readings"}, Key: 1},
+		{Name: "gauge_day", Columns: []string{"bucket", "readings"}, Key: 1},
+		{Name: "counter_compacted", Columns: []string{"bucket", "total", "detail", "body"}, Key: 1},
 		{Name: "counter_key", Columns: []string{"key", "newest", "print", "results", "sum"}, Key: 1},
 		{Name: "counter_producer", Columns: []string{"producer", "seq", "newest", "print", "results", "sum"}, Key: 1},
-		{Name: "counter_floor", Columns: []string{"one", "floor", "sum"}, Key: 1},
+		{Name: "counter_horizon", Columns: []string{"one", "horizon", "sum"}, Key: 1},
 		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits", "turns"}, Key: 1},
 	}
 }
@@ -61,7 +61,7 @@ func Table(name string) (cell.Table, bool) {
 }
 
 var cellTable = cell.Table{Name: CellTable, Columns: []string{
-	"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "told", "fence", "images", "version", "returns", "settled", "move", "sum",
+	"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "known_epoch", "fence", "images", "version", "returns", "settled", "move", "sum",
 }, Key: 1}
 
 // own returns the tables with checksums whose rows stay in their database.

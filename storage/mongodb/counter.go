@@ -22,7 +22,7 @@ const (
 	metricsName = "metric"        // the metadata of each metric, by number
 	daysName    = "counter_day"   // a document per day of a metric
 	batchesName = "counter_batch" // summaries of batches
-	stateName   = "counter_state" // the floor, and the last number given out
+	stateName   = "counter_state" // the dedup horizon, and the last number given out
 )
 
 // placeOfMetrics is the name of the only place of metrics in the database.

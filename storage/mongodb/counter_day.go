@@ -31,18 +31,18 @@ import (
 // A gauge has r, the readings of its quarters, and rd, those of its hours, as arrays of five numbers for each
 // minute or hour.
 type day struct {
-	key    counter.SpanKey
+	key    counter.BucketKey
 	loaded bool  // it was read
 	there  bool  // in the database
-	whole  bool  // all of it was read, so spans and closed are complete
+	whole  bool  // all of it was read, so buckets and closed are complete
 	v      int64 // as read
 	n      int64 // as read
 	by     int64 // the mark that a write leaves beside its version
-	open   bool  // as read: there is a span of Days
+	open   bool  // as read: there is a bucket of Days
 
-	spans  [4]map[int][]int64 // by table, by position in the day
-	closed *counter.ClosedDay // nil if nothing was compacted
-	memory []entry
+	buckets [4]map[int][]int64    // by table, by position in the day
+	closed  *counter.CompactedDay // nil if nothing was compacted
+	memory  []entry
 
 	tallies  []counter.Tally
 	tallied  int64           // their sum
@@ -67,10 +67,10 @@ type dayDoc struct {
 	R      map[string][]int64          `bson:"r,omitempty"`
 	RD     []int64                     `bson:"rd,omitempty"`
 	K      []entry                     `bson:"k,omitempty"`
-	Closed *closedDoc                  `bson:"closed,omitempty"`
+	Closed *compactedDoc               `bson:"closed,omitempty"`
 }
 
-type closedDoc struct {
+type compactedDoc struct {
 	N      int64  `bson:"n"`
 	Detail int    `bson:"detail"`
 	Body   []byte `bson:"body"`
@@ -85,33 +85,33 @@ var two = func() (names [96]string) {
 }()
 
 // idOf returns the _id of a day. It has a fixed width, so that IDs sort like keys.
-func idOf(key counter.SpanKey) string {
+func idOf(key counter.BucketKey) string {
 	return fmt.Sprintf("%06x/%010x", key.Unit()+1<<23, int64(key.ID()))
 }
 
 // key returns the key encoded in the _id.
-func (doc *dayDoc) key() counter.SpanKey { return keyOf(doc.ID) }
+func (doc *dayDoc) key() counter.BucketKey { return keyOf(doc.ID) }
 
 // keyOf is the inverse of idOf.
-func keyOf(text string) counter.SpanKey {
+func keyOf(text string) counter.BucketKey {
 	unit, _ := strconv.ParseInt(text[:min(len(text), 6)], 16, 64)
 	id, _ := strconv.ParseInt(text[min(len(text), 7):], 16, 64)
-	return counter.NewSpanKey(unit-1<<23, counter.ID(id))
+	return counter.NewBucketKey(unit-1<<23, counter.ID(id))
 }
 
-// perDay is the number of spans per day, by table.
+// perDay is the number of buckets per day, by table.
 var perDay = [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}
 
-// dayOf returns the document that holds a span, and the position of the span in it.
-func dayOf(table counter.Table, key counter.SpanKey) (doc counter.SpanKey, place int) {
+// dayOf returns the document that holds a bucket, and the position of the bucket in it.
+func dayOf(table counter.Table, key counter.BucketKey) (doc counter.BucketKey, place int) {
 	unit, n := key.Unit(), perDay[table]
 	place = int((unit%n + n) % n)
-	return counter.NewSpanKey((unit-int64(place))/n, key.ID()), place
+	return counter.NewBucketKey((unit-int64(place))/n, key.ID()), place
 }
 
-// spanKey returns the key of the span at a position of the day.
-func (d *day) spanKey(table counter.Table, place int) counter.SpanKey {
-	return counter.NewSpanKey(d.key.Unit()*perDay[table]+int64(place), d.key.ID())
+// bucketKey returns the key of the bucket at a position of the day.
+func (d *day) bucketKey(table counter.Table, place int) counter.BucketKey {
+	return counter.NewBucketKey(d.key.Unit()*perDay[table]+int64(place), d.key.ID())
 }
 
 // take fills the day from a document.
@@ -122,12 +122,12 @@ func (d *day) take(doc *dayDoc, whole bool) {
 	}
 }
 
-// fill sets the spans and the closed day.
+// fill sets the buckets and the compacted day.
 func (d *day) fill(doc *dayDoc) {
 	d.whole = true
 	for hour, minutes := range doc.M {
 		if i, ok := place(hour, 24); ok {
-			values := d.span(counter.Hours, i)
+			values := d.bucket(counter.Hours, i)
 			for minute, n := range minutes {
 				if j, ok := place(minute, 60); ok {
 					values[j] = n
@@ -136,7 +136,7 @@ func (d *day) fill(doc *dayDoc) {
 		}
 	}
 	if doc.Open != 0 {
-		values := d.span(counter.Days, 0)
+		values := d.bucket(counter.Days, 0)
 		values[counter.DayTotal] = doc.N
 		for hour, n := range doc.H {
 			if i, ok := place(hour, 24); ok {
@@ -151,14 +151,14 @@ func (d *day) fill(doc *dayDoc) {
 	}
 	for quarter, readings := range doc.R {
 		if i, ok := place(quarter, 96); ok {
-			copy(d.span(counter.GaugeQuarters, i), readings)
+			copy(d.bucket(counter.GaugeQuarters, i), readings)
 		}
 	}
 	if doc.RD != nil {
-		copy(d.span(counter.GaugeDays, 0), doc.RD)
+		copy(d.bucket(counter.GaugeDays, 0), doc.RD)
 	}
 	if c := doc.Closed; c != nil {
-		d.closed = &counter.ClosedDay{Key: d.key, N: c.N, Detail: counter.Detail(c.Detail), Body: c.Body} //nolint:gosec // 0 to 2
+		d.closed = &counter.CompactedDay{Key: d.key, N: c.N, Detail: counter.Detail(c.Detail), Body: c.Body} //nolint:gosec // 0 to 2
 	}
 }
 
@@ -167,52 +167,52 @@ func place(name string, below int) (int, bool) {
 	return i, err == nil && i >= 0 && i < below
 }
 
-// span returns a span of the day, and creates it as zeros if it is missing.
-func (d *day) span(table counter.Table, place int) []int64 {
-	if d.spans[table] == nil {
-		d.spans[table] = map[int][]int64{}
+// bucket returns a bucket of the day, and creates it as zeros if it is missing.
+func (d *day) bucket(table counter.Table, place int) []int64 {
+	if d.buckets[table] == nil {
+		d.buckets[table] = map[int][]int64{}
 	}
-	values := d.spans[table][place]
+	values := d.buckets[table][place]
 	if values == nil {
 		values = make([]int64, table.Width())
-		d.spans[table][place] = values
+		d.buckets[table][place] = values
 	}
 	return values
 }
 
-// add adds a tally to the spans.
+// add adds a tally to the buckets.
 func (d *day) add(t counter.Tally) {
-	d.span(counter.Hours, t.Minute.HourOfDay())[t.Minute.InHour()] += t.N
-	values := d.span(counter.Days, 0)
+	d.bucket(counter.Hours, t.Minute.HourOfDay())[t.Minute.InHour()] += t.N
+	values := d.bucket(counter.Days, 0)
 	values[counter.DayTotal] += t.N
 	values[counter.DayHour(t.Minute.HourOfDay())] += t.N
 	values[counter.DayQuarter(t.Minute.Quarter())] += t.N
 }
 
-// again adds what the transaction has already counted and prepared to spans that were just read.
+// again adds what the transaction has already counted and prepared to buckets that were just read.
 func (d *day) again() {
 	for _, t := range d.tallies {
 		d.add(t)
 	}
 	for table, places := range d.prepared {
 		for place := range places {
-			d.span(counter.Table(table), place) //nolint:gosec // 0 or 1
+			d.bucket(counter.Table(table), place) //nolint:gosec // 0 or 1
 		}
 	}
 }
 
 // overflows reports whether adding a tally would overflow.
 func (d *day) overflows(t counter.Tally) bool {
-	days := d.spans[counter.Days][0]
+	days := d.buckets[counter.Days][0]
 	over := func(values []int64, i int) bool { return values != nil && values[i] > math.MaxInt64-t.N }
 	return over(days, counter.DayTotal) || over(days, counter.DayHour(t.Minute.HourOfDay())) || over(days, counter.DayQuarter(t.Minute.Quarter())) ||
-		over(d.spans[counter.Hours][t.Minute.HourOfDay()], t.Minute.InHour())
+		over(d.buckets[counter.Hours][t.Minute.HourOfDay()], t.Minute.InHour())
 }
 
 // total returns the total of the open day as the transaction leaves it.
 func (d *day) total() int64 {
 	if d.whole {
-		if values := d.spans[counter.Days][0]; values != nil {
+		if values := d.buckets[counter.Days][0]; values != nil {
 			return values[counter.DayTotal]
 		}
 		return 0
@@ -224,12 +224,12 @@ func (d *day) total() int64 {
 func (d *day) doc() bson.D {
 	doc := append(d.head(), bson.E{Key: "v", Value: d.v + 1}, bson.E{Key: "n", Value: d.total()})
 	field := func(name string, value any) { doc = append(doc, bson.E{Key: name, Value: value}) }
-	if values := d.spans[counter.Days][0]; values != nil {
+	if values := d.buckets[counter.Days][0]; values != nil {
 		field("open", 1)
 		field("h", numbers(24, func(i int) any { return values[counter.DayHour(i)] }))
 		field("q", numbers(96, func(i int) any { return values[counter.DayQuarter(i)] }))
 	}
-	if hours := d.spans[counter.Hours]; len(hours) > 0 {
+	if hours := d.buckets[counter.Hours]; len(hours) > 0 {
 		field("m", numbers(24, func(hour int) any {
 			if hours[hour] == nil {
 				return nil
@@ -237,11 +237,11 @@ func (d *day) doc() bson.D {
 			return numbers(60, func(i int) any { return hours[hour][i] })
 		}))
 	}
-	if values := d.spans[counter.GaugeDays][0]; values != nil {
+	if values := d.buckets[counter.GaugeDays][0]; values != nil {
 		field("gauge", 1)
 		field("rd", values)
 	}
-	if quarters := d.spans[counter.GaugeQuarters]; len(quarters) > 0 {
+	if quarters := d.buckets[counter.GaugeQuarters]; len(quarters) > 0 {
 		field("r", numbers(96, func(i int) any {
 			if quarters[i] == nil {
 				return nil
@@ -253,7 +253,7 @@ func (d *day) doc() bson.D {
 		field("k", d.memory)
 	}
 	if c := d.closed; c != nil {
-		field("closed", closedDoc{N: c.N, Detail: int(c.Detail), Body: c.Body})
+		field("closed", compactedDoc{N: c.N, Detail: int(c.Detail), Body: c.Body})
 	}
 	return doc
 }
@@ -278,7 +278,7 @@ func numbers(n int, value func(int) any) bson.D {
 	return doc
 }
 
-// increments returns the $inc of tallies and prepared spans.
+// increments returns the $inc of tallies and prepared buckets.
 func (d *day) increments() bson.D {
 	paths := map[string]int64{}
 	var order []string

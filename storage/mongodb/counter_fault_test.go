@@ -62,20 +62,20 @@ func total(t *testing.T, r *counter.Recorder, m counter.Metric) int64 {
 
 // fault is a fault of a write, with whether the write was applied and the error that a caller gets.
 type fault struct {
-	name    string
-	kind    mongotest.Kind
-	counted int64
-	told    error
+	name       string
+	kind       mongotest.Kind
+	counted    int64
+	knownEpoch error
 	// retried says that on a replica set the driver retries the write and the server recognises it: nothing is lost
 	// then.
 	retried bool
 }
 
 var faults = []fault{
-	{"the reply is lost", mongotest.LostReply, 1, counter.ErrUnconfirmed, true},
-	{"the command is lost", mongotest.LostCommand, 0, counter.ErrUnconfirmed, true},
-	{"the majority does not confirm", mongotest.WriteConcern, 1, counter.ErrUnconfirmed, false},
-	{"the primary has stepped down", mongotest.NotPrimary, 0, counter.ErrUnconfirmed, true},
+	{"the reply is lost", mongotest.LostReply, 1, counter.ErrCommitUnknown, true},
+	{"the command is lost", mongotest.LostCommand, 0, counter.ErrCommitUnknown, true},
+	{"the majority does not confirm", mongotest.WriteConcern, 1, counter.ErrCommitUnknown, false},
+	{"the primary has stepped down", mongotest.NotPrimary, 0, counter.ErrCommitUnknown, true},
 	{"another one was first", mongotest.DuplicateKey, 1, nil, false},
 }
 
@@ -83,7 +83,7 @@ var faults = []fault{
 func (f fault) here(t *testing.T) fault {
 	t.Helper()
 	if f.retried && mongotest.On(t).Durable {
-		f.counted, f.told = 1, nil
+		f.counted, f.knownEpoch = 1, nil
 	}
 	return f
 }
@@ -111,8 +111,8 @@ func TestCounters_FaultsOfAHit(t *testing.T) {
 				}
 				proxy.Fault(mongotest.Fault{Command: command, Collection: "counter_day", Kind: fault.kind})
 				results, err := r.Add(ctx, hits("page /a.b$c"))
-				if err != nil || !errors.Is(results[0], fault.told) {
-					t.Fatalf("told %v, %v; want %v", results, err, fault.told)
+				if err != nil || !errors.Is(results[0], fault.knownEpoch) {
+					t.Fatalf("told %v, %v; want %v", results, err, fault.knownEpoch)
 				}
 				if got := total(t, r, "page /a.b$c") - before; got != fault.counted {
 					t.Errorf("counted %d, want %d", got, fault.counted)
@@ -186,7 +186,7 @@ func TestCounters_OthersAreCounted(t *testing.T) {
 	}
 	proxy.Fault(mongotest.Fault{Command: "insert", Collection: "counter_day", Kind: mongotest.LostCommand, Times: -1})
 	results, err := r.Add(ctx, hits("new", "old"))
-	if err != nil || !errors.Is(results[0], counter.ErrUnconfirmed) || results[1] != nil {
+	if err != nil || !errors.Is(results[0], counter.ErrCommitUnknown) || results[1] != nil {
 		t.Fatal(results, err)
 	}
 	if old, fresh := total(t, r, "old"), total(t, r, "new"); old != 2 || fresh != 0 {

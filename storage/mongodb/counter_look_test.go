@@ -26,12 +26,12 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 		var put []counter.DayMemory
 		var tallies []counter.Tally
 		for _, id := range ids {
-			b := counter.DayBatch{Day: counter.NewSpanKey(day, id), Key: key}
+			b := counter.DayBatch{Day: counter.NewBucketKey(day, id), Key: key}
 			of = append(of, b)
-			put = append(put, counter.DayMemory{DayBatch: b, Remembered: counter.Remembered{Newest: 1, Print: [16]byte{1}}})
+			put = append(put, counter.DayMemory{DayBatch: b, DedupRecord: counter.DedupRecord{Newest: 1, Print: [16]byte{1}}})
 			tallies = append(tallies, counter.Tally{ID: id, Minute: counter.MinuteOf(noon), N: 1})
 		}
-		apart := tx.(counter.Apart) //nolint:forcetypeassert // that is what is tested
+		apart := tx.(counter.PerDocumentStore) //nolint:forcetypeassert // that is what is tested
 		_, err := apart.DayBatches(ctx, of)
 		_, err2 := tx.AddTallies(ctx, tallies)
 		return errors.Join(err, err2, apart.PutDayBatches(ctx, put))
@@ -56,18 +56,18 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 		others("third", 2, 3)
 		return nil
 	})
-	part, some := errors.AsType[*counter.PartError](err)
-	if !some || len(part.Days) != 2 || !errors.Is(part.Days[counter.NewSpanKey(day, 2)], counter.ErrConflict) || !errors.Is(part.Days[counter.NewSpanKey(day, 3)], counter.ErrUnconfirmed) {
-		t.Fatalf("want day 2 in conflict and day 3 unconfirmed: %v", err)
+	part, some := errors.AsType[*counter.PartialWriteError](err)
+	if !some || len(part.Days) != 2 || !errors.Is(part.Days[counter.NewBucketKey(day, 2)], counter.ErrConflict) || !errors.Is(part.Days[counter.NewBucketKey(day, 3)], counter.ErrCommitUnknown) {
+		t.Fatalf("want day 2 in conflict and day 3 commit_unknown: %v", err)
 	}
 	want := []int64{2, 2, 3, 2}
 	if err := db.View(ctx, func(tx counter.Tx) error {
 		for i, n := range want {
-			spans, err := tx.Spans(ctx, counter.Days, []counter.SpanKey{counter.NewSpanKey(day, counter.ID(i+1))})
+			buckets, err := tx.Buckets(ctx, counter.Days, []counter.BucketKey{counter.NewBucketKey(day, counter.ID(i+1))})
 			if err != nil {
 				return err
 			}
-			if got := spans[0][counter.DayTotal]; got != n {
+			if got := buckets[0][counter.DayTotal]; got != n {
 				t.Errorf("day %d: %d, want %d", i+1, got, n)
 			}
 		}
@@ -77,20 +77,20 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 	}
 }
 
-// TestCounters_APackedDayIsOpenedOnce: of two transactions that find a compacted day without open counts, only one
+// TestCounters_ACompactedDayIsOpenedOnce: of two transactions that find a compacted day without open counts, only one
 // reports that it opened it.
-func TestCounters_APackedDayIsOpenedOnce(t *testing.T) {
+func TestCounters_ACompactedDayIsOpenedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	metrics := documents(t, mongotest.URI(t)).Metrics()
 	db := metrics.Cell(metrics.List()[0])
-	key := counter.NewSpanKey(counter.MinuteOf(noon).Day(), 1)
+	key := counter.NewBucketKey(counter.MinuteOf(noon).Day(), 1)
 	if err := db.Update(ctx, func(tx counter.Tx) error {
-		return tx.PutClosedDays(ctx, []counter.ClosedDay{{Key: key, N: 7}})
+		return tx.PutCompactedDays(ctx, []counter.CompactedDay{{Key: key, N: 7}})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var made []counter.SpanKey
+	var made []counter.BucketKey
 	tally := func(meanwhile func() error) error {
 		return db.Update(ctx, func(tx counter.Tx) (err error) {
 			if made, err = tx.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: counter.MinuteOf(noon), N: 1}}); err != nil || meanwhile == nil {

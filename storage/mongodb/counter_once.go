@@ -34,12 +34,12 @@ func nameOf(key counter.Key, producer counter.Producer) string {
 	return "p" + hex.EncodeToString(producer[:])
 }
 
-func newEntry(name string, r counter.Remembered) entry {
+func newEntry(name string, r counter.DedupRecord) entry {
 	return entry{Name: name, Seq: int64(r.Seq), Newest: r.Newest, Print: slices.Clone(r.Print[:]), Results: r.Results} //nolint:gosec // its bits
 }
 
-func (e *entry) remembered() counter.Remembered {
-	r := counter.Remembered{Seq: uint64(e.Seq), Newest: e.Newest, Results: e.Results} //nolint:gosec // its bits
+func (e *entry) dedup() counter.DedupRecord {
+	r := counter.DedupRecord{Seq: uint64(e.Seq), Newest: e.Newest, Results: e.Results} //nolint:gosec // its bits
 	copy(r.Print[:], e.Print)
 	return r
 }
@@ -49,7 +49,7 @@ type summary struct {
 	there   bool
 	v       int64
 	newest  int64 // as read
-	is      counter.Remembered
+	is      counter.DedupRecord
 	changed bool
 	gone    bool // and dropped
 }
@@ -66,22 +66,22 @@ type summaryDoc struct {
 
 // DayBatches reads what days remember. It also notes the other batches in them, which the days can forget once
 // their summaries exist.
-func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.Remembered, error) {
-	keys := make([]counter.SpanKey, len(of))
+func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.DedupRecord, error) {
+	keys := make([]counter.BucketKey, len(of))
 	for i := range of {
 		keys[i] = of[i].Day
 	}
 	if err := t.load(ctx, keys, false); err != nil {
 		return nil, err
 	}
-	all := make([]counter.Remembered, len(of))
+	all := make([]counter.DedupRecord, len(of))
 	for i := range of {
 		d, name := t.days[of[i].Day], nameOf(of[i].Key, of[i].Producer)
 		d.compared = true
 		for j := range d.memory {
 			e := &d.memory[j]
 			if t.seen[e.Name] = true; e.Name == name {
-				all[i] = e.remembered()
+				all[i] = e.dedup()
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) e
 	if err := t.writes(); err != nil {
 		return err
 	}
-	keys := make([]counter.SpanKey, len(of))
+	keys := make([]counter.BucketKey, len(of))
 	for i := range of {
 		keys[i] = of[i].Day
 	}
@@ -101,7 +101,7 @@ func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) e
 		return err
 	}
 	for i := range of {
-		d, e := t.days[of[i].Day], newEntry(nameOf(of[i].Key, of[i].Producer), of[i].Remembered)
+		d, e := t.days[of[i].Day], newEntry(nameOf(of[i].Key, of[i].Producer), of[i].DedupRecord)
 		e.fresh = true
 		d.memory = slices.Clone(d.memory)
 		if at := slices.IndexFunc(d.memory, func(old entry) bool { return old.Name == e.Name }); at >= 0 {
@@ -114,7 +114,7 @@ func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) e
 	return nil
 }
 
-// forget removes from a day the batches that summaries cover or that are below the floor. This is free because the
+// forget removes from a day the batches that summaries cover or that are below the dedup horizon. This is free because the
 // day is written anyway.
 func (t *counterTx) forget(d *day) {
 	n := len(d.memory)
@@ -123,7 +123,7 @@ func (t *counterTx) forget(d *day) {
 			return false
 		}
 		s := t.summaries[e.Name]
-		return s != nil && s.there && !s.changed && s.is.Covers(e.remembered()) || t.floor != nil && e.Newest < t.floor.was
+		return s != nil && s.there && !s.changed && s.is.Covers(e.dedup()) || t.floor != nil && e.Newest < t.floor.was
 	})
 	if len(kept) < n {
 		d.memory, d.remembers = kept, true
@@ -131,7 +131,7 @@ func (t *counterTx) forget(d *day) {
 }
 
 // Batches reads the summaries of batches with keys.
-func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	names := make([]string, len(keys))
 	for i, key := range keys {
 		names[i] = nameOf(key, counter.Producer{})
@@ -140,7 +140,7 @@ func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.
 }
 
 // Producers reads the summaries of the last batches of producers.
-func (t *counterTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
+func (t *counterTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
 	names := make([]string, len(producers))
 	for i, p := range producers {
 		names[i] = nameOf("", p)
@@ -148,11 +148,11 @@ func (t *counterTx) Producers(ctx context.Context, producers []counter.Producer)
 	return t.recall(ctx, names)
 }
 
-func (t *counterTx) recall(ctx context.Context, names []string) ([]counter.Remembered, error) {
+func (t *counterTx) recall(ctx context.Context, names []string) ([]counter.DedupRecord, error) {
 	if err := t.loadSummaries(ctx, names); err != nil {
 		return nil, err
 	}
-	all := make([]counter.Remembered, len(names))
+	all := make([]counter.DedupRecord, len(names))
 	for i, name := range names {
 		all[i] = t.summaries[name].is
 	}
@@ -183,7 +183,7 @@ func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 		s := t.summaries[doc.Name]
 		s.there, s.v, s.newest = true, doc.V, doc.Newest
 		e := entry{Seq: doc.Seq, Newest: doc.Newest, Print: doc.Print, Results: doc.Results}
-		s.is = e.remembered()
+		s.is = e.dedup()
 	})
 	if len(lost) == 0 {
 		return err
@@ -215,23 +215,23 @@ func unreadBatches(names []string) error {
 
 // PutBatches writes the summaries of batches with keys.
 func (t *counterTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
-	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
+	names, of := make([]string, len(batches)), make([]counter.DedupRecord, len(batches))
 	for i := range batches {
-		names[i], of[i] = nameOf(batches[i].Key, counter.Producer{}), batches[i].Remembered
+		names[i], of[i] = nameOf(batches[i].Key, counter.Producer{}), batches[i].DedupRecord
 	}
 	return t.summarise(ctx, names, of)
 }
 
 // PutProducers writes the summaries of the last batches of producers.
 func (t *counterTx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
-	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
+	names, of := make([]string, len(batches)), make([]counter.DedupRecord, len(batches))
 	for i := range batches {
-		names[i], of[i] = nameOf("", batches[i].Producer), batches[i].Remembered
+		names[i], of[i] = nameOf("", batches[i].Producer), batches[i].DedupRecord
 	}
 	return t.summarise(ctx, names, of)
 }
 
-func (t *counterTx) summarise(ctx context.Context, names []string, of []counter.Remembered) error {
+func (t *counterTx) summarise(ctx context.Context, names []string, of []counter.DedupRecord) error {
 	if err := t.writes(); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 			break
 		}
 		s := t.summaries[name]
-		s.is, s.changed, s.gone = counter.Remembered{}, true, true
+		s.is, s.changed, s.gone = counter.DedupRecord{}, true, true
 		n++
 	}
 	return n, ctx.Err()

@@ -20,12 +20,12 @@ var headFields = bson.D{{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", 
 
 // scan calls do with the whole days that match a filter, in key order and page by page, until do returns false.
 // Days that the transaction has already read or changed are passed as it sees them.
-func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.SpanKey, limit int, do func(*day) (more bool)) error {
+func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.BucketKey, limit int, do func(*day) (more bool)) error {
 	if t.over {
 		return errOver
 	}
 	own := slices.DeleteFunc(sorted(t.days), func(d *day) bool { return d.key < from || d.key >= below && !last(d.key, below) })
-	keys := make([]counter.SpanKey, len(own))
+	keys := make([]counter.BucketKey, len(own))
 	for i, d := range own {
 		keys[i] = d.key
 	}
@@ -34,7 +34,7 @@ func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter
 	}
 	page := int64(min(max(limit, leastPage), inAtOnce))
 	for {
-		var found []counter.SpanKey
+		var found []counter.BucketKey
 		in := bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}
 		if last(below, below) {
 			in[1].Key = "$lte"
@@ -73,46 +73,46 @@ func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter
 }
 
 // last reports whether key is the highest possible key and below is that key too, so that the range includes it.
-func last(key, below counter.SpanKey) bool { return below == highest && key == highest }
+func last(key, below counter.BucketKey) bool { return below == highest && key == highest }
 
 // leastPage is the minimum number of days per page.
 const leastPage = 50
 
-const highest = counter.SpanKey(1<<63 - 1)
+const highest = counter.BucketKey(1<<63 - 1)
 
-// FirstSpans reads the days that have spans of the table, lowest first.
-func (t *counterTx) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) ([]counter.Span, error) {
+// FirstBuckets reads the days that have buckets of the table, lowest first.
+func (t *counterTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) ([]counter.Bucket, error) {
 	filter := bson.D{{Key: "open", Value: 1}}
 	switch table {
 	case counter.GaugeDays:
 		filter = bson.D{{Key: "gauge", Value: 1}}
-	case counter.Hours, counter.GaugeQuarters: // in days that have a span, except for data that tests insert
+	case counter.Hours, counter.GaugeQuarters: // in days that have a bucket, except for data that tests insert
 		filter = bson.D{}
 	}
-	var spans []counter.Span
-	begun, whole := int64(0), false // the day since 1970 whose spans are being collected
+	var buckets []counter.Bucket
+	begun, whole := int64(0), false // the day since 1970 whose buckets are being collected
 	err := t.scan(ctx, filter, -1<<63, highest, max(limit, 1), func(d *day) bool {
 		if unit := d.key.Unit(); !whole || unit != begun {
-			if len(spans) >= limit {
+			if len(buckets) >= limit {
 				return false
 			}
 			begun, whole = unit, true
 		}
-		for place, values := range d.spans[table] {
-			if key := d.spanKey(table, place); key < below {
-				spans = append(spans, counter.Span{Key: key, Values: slices.Clone(values)})
+		for place, values := range d.buckets[table] {
+			if key := d.bucketKey(table, place); key < below {
+				buckets = append(buckets, counter.Bucket{Key: key, Values: slices.Clone(values)})
 			}
 		}
 		d.compared = true
-		return d.spanKey(table, 0) < below || table != counter.Days && table != counter.GaugeDays
+		return d.bucketKey(table, 0) < below || table != counter.Days && table != counter.GaugeDays
 	})
-	slices.SortFunc(spans, func(a, b counter.Span) int { return cmp.Compare(a.Key, b.Key) })
-	return spans[:min(len(spans), limit)], err
+	slices.SortFunc(buckets, func(a, b counter.Bucket) int { return cmp.Compare(a.Key, b.Key) })
+	return buckets[:min(len(buckets), limit)], err
 }
 
 // DetailedDays reads days that were compacted with a detail.
-func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) ([]counter.ClosedDay, error) {
-	var days []counter.ClosedDay
+func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) ([]counter.CompactedDay, error) {
+	var days []counter.CompactedDay
 	err := t.scan(ctx, bson.D{{Key: "closed.detail", Value: int(detail)}}, from, below, max(limit, 1), func(d *day) bool {
 		if d.closed != nil && d.closed.Detail == detail && d.key < below && len(days) < limit {
 			days = append(days, *d.closed)
@@ -129,7 +129,7 @@ func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.M
 		return nil, errOver
 	}
 	totals := map[counter.ID]int64{}
-	from, below := counter.NewSpanKey(unit, 0), counter.NewSpanKey(unit+1, 0)
+	from, below := counter.NewBucketKey(unit, 0), counter.NewBucketKey(unit+1, 0)
 	fields := bson.D{{Key: "n", Value: 1}, {Key: "closed.n", Value: 1}, {Key: "open", Value: 1}}
 	err := find(t.session, t.collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}}},
 		options.Find().SetProjection(fields).SetSort(bson.D{{Key: "_id", Value: 1}}), func(doc dayDoc) {

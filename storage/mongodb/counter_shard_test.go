@@ -60,7 +60,7 @@ func TestP02_AShardThatIsDown(t *testing.T) {
 			switch refused := i >= len(healthy); {
 			case !refused && err != nil:
 				t.Errorf("%s, whose shard is up: %v", all[i], err)
-			case refused && (!errors.Is(err, cell.ErrUnavailable) || errors.Is(err, counter.ErrUnconfirmed) || !strings.Contains(err.Error(), string(all[i]))):
+			case refused && (!errors.Is(err, cell.ErrUnavailable) || errors.Is(err, counter.ErrCommitUnknown) || !strings.Contains(err.Error(), string(all[i]))):
 				t.Errorf("%s, whose shard is down: %v, want that it is unavailable, with its name", all[i], err)
 			}
 		}
@@ -100,9 +100,9 @@ func TestP02_AShardThatIsDown(t *testing.T) {
 	}
 }
 
-// TestP02_AShardWithWhatIsRememberedIsDown takes away documents that all batches need, or one batch, or one metric:
+// TestP02_AShardWithDedupRecordsIsDown takes away documents that all batches need, or one batch, or one metric:
 // hits that do not need them are counted, the rest is refused and counts once when they are back.
-func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
+func TestP02_AShardWithDedupRecordsIsDown(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		down    func(collection, id string) bool
@@ -112,7 +112,7 @@ func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
 			func(collection, id string) bool { return collection == "counter_batch" && id == "kill" },
 			func(key counter.Key, _ counter.Metric) bool { return key == "ill" },
 		},
-		"the floor": {
+		"the dedup horizon": {
 			func(collection, id string) bool { return collection == "counter_state" && id == "floor" },
 			func(key counter.Key, _ counter.Metric) bool { return key != "" },
 		},

@@ -12,13 +12,13 @@ import (
 )
 
 // AddTallies collects the tallies until the commit, and returns the days that they open.
-func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
+func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, err error) {
 	if err := t.writes(); err != nil {
 		return nil, err
 	}
-	keys := make([]counter.SpanKey, len(tallies))
+	keys := make([]counter.BucketKey, len(tallies))
 	for i, tally := range tallies {
-		keys[i] = counter.NewSpanKey(tally.Minute.Day(), tally.ID)
+		keys[i] = counter.NewBucketKey(tally.Minute.Day(), tally.ID)
 	}
 	if err := t.load(ctx, keys, false); err != nil {
 		return nil, err
@@ -47,16 +47,16 @@ func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (ma
 	return made, nil
 }
 
-// isOpen reports whether the day has a span of Days, as the transaction leaves it.
+// isOpen reports whether the day has a bucket of Days, as the transaction leaves it.
 func (t *counterTx) isOpen(d *day) bool {
 	if d.whole {
-		return d.spans[counter.Days][0] != nil
+		return d.buckets[counter.Days][0] != nil
 	}
 	return d.open || len(d.tallies) > 0 || len(d.prepared[counter.Days]) > 0
 }
 
-// Spans reads whole days.
-func (t *counterTx) Spans(ctx context.Context, table counter.Table, keys []counter.SpanKey) ([][]int64, error) {
+// Buckets reads whole days.
+func (t *counterTx) Buckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) ([][]int64, error) {
 	if err := t.loadOf(ctx, table, keys); err != nil {
 		return nil, err
 	}
@@ -65,40 +65,40 @@ func (t *counterTx) Spans(ctx context.Context, table counter.Table, keys []count
 		doc, place := dayOf(table, key)
 		d := t.days[doc]
 		d.compared = true
-		if values := d.spans[table][place]; values != nil {
+		if values := d.buckets[table][place]; values != nil {
 			all[i] = slices.Clone(values)
 		}
 	}
 	return all, nil
 }
 
-// loadOf reads the days that contain the spans.
-func (t *counterTx) loadOf(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
-	docs := make([]counter.SpanKey, len(keys))
+// loadOf reads the days that contain the buckets.
+func (t *counterTx) loadOf(ctx context.Context, table counter.Table, keys []counter.BucketKey) error {
+	docs := make([]counter.BucketKey, len(keys))
 	for i, key := range keys {
 		docs[i], _ = dayOf(table, key)
 	}
 	return t.load(ctx, docs, true)
 }
 
-// PutSpans marks the days for replacement.
-func (t *counterTx) PutSpans(ctx context.Context, table counter.Table, spans []counter.Span) error {
-	keys := make([]counter.SpanKey, len(spans))
-	for i := range spans {
-		keys[i] = spans[i].Key
+// PutBuckets marks the days for replacement.
+func (t *counterTx) PutBuckets(ctx context.Context, table counter.Table, buckets []counter.Bucket) error {
+	keys := make([]counter.BucketKey, len(buckets))
+	for i := range buckets {
+		keys[i] = buckets[i].Key
 	}
 	return t.change(ctx, table, keys, func(i int, d *day, place int) {
-		copy(d.span(table, place), spans[i].Values)
+		copy(d.bucket(table, place), buckets[i].Values)
 	})
 }
 
-// DeleteSpans marks the days for replacement.
-func (t *counterTx) DeleteSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) error {
-	return t.change(ctx, table, keys, func(_ int, d *day, place int) { delete(d.spans[table], place) })
+// DeleteBuckets marks the days for replacement.
+func (t *counterTx) DeleteBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) error {
+	return t.change(ctx, table, keys, func(_ int, d *day, place int) { delete(d.buckets[table], place) })
 }
 
-// change calls do for the spans under keys.
-func (t *counterTx) change(ctx context.Context, table counter.Table, keys []counter.SpanKey, do func(i int, d *day, place int)) error {
+// change calls do for the buckets under keys.
+func (t *counterTx) change(ctx context.Context, table counter.Table, keys []counter.BucketKey, do func(i int, d *day, place int)) error {
 	if err := t.writes(); err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (t *counterTx) change(ctx context.Context, table counter.Table, keys []coun
 	return nil
 }
 
-// PrepareSpans adds zeros, which leaves existing values unchanged.
-func (t *counterTx) PrepareSpans(ctx context.Context, table counter.Table, keys []counter.SpanKey) (made []counter.SpanKey, err error) {
+// PrepareBuckets adds zeros, which leaves existing values unchanged.
+func (t *counterTx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, err error) {
 	if err := t.writes(); err != nil {
 		return nil, err
 	}
@@ -125,10 +125,10 @@ func (t *counterTx) PrepareSpans(ctx context.Context, table counter.Table, keys 
 	for _, key := range keys {
 		doc, place := dayOf(table, key)
 		d := t.days[doc]
-		if d.spans[table][place] != nil {
+		if d.buckets[table][place] != nil {
 			continue
 		}
-		d.span(table, place)
+		d.bucket(table, place)
 		made = append(made, key)
 		if table > counter.Days {
 			d.rewritten = true
@@ -143,12 +143,12 @@ func (t *counterTx) PrepareSpans(ctx context.Context, table counter.Table, keys 
 	return made, nil
 }
 
-// ClosedDays reads whole days.
-func (t *counterTx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]counter.ClosedDay, error) {
+// CompactedDays reads whole days.
+func (t *counterTx) CompactedDays(ctx context.Context, keys []counter.BucketKey) ([]counter.CompactedDay, error) {
 	if err := t.load(ctx, keys, true); err != nil {
 		return nil, err
 	}
-	days := make([]counter.ClosedDay, len(keys))
+	days := make([]counter.CompactedDay, len(keys))
 	for i, key := range keys {
 		if d := t.days[key]; d.closed != nil {
 			days[i] = *d.closed
@@ -157,9 +157,9 @@ func (t *counterTx) ClosedDays(ctx context.Context, keys []counter.SpanKey) ([]c
 	return days, nil
 }
 
-// PutClosedDays marks the days for replacement.
-func (t *counterTx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error {
-	keys := make([]counter.SpanKey, len(days))
+// PutCompactedDays marks the days for replacement.
+func (t *counterTx) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) error {
+	keys := make([]counter.BucketKey, len(days))
 	for i := range days {
 		keys[i] = days[i].Key
 	}

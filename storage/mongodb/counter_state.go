@@ -23,23 +23,23 @@ import (
 // floor is the time below which batches may have been forgotten, as read and as the transaction leaves it.
 type floor struct{ was, is int64 }
 
-type floorDoc struct {
+type horizonDoc struct {
 	At int64 `bson:"at"`
 }
 
-// Floor reads the floor. If it rises before the commit, the transaction writes nothing.
-func (t *counterTx) Floor(ctx context.Context) (int64, error) {
+// DedupHorizon reads the dedup horizon. If it rises before the commit, the transaction writes nothing.
+func (t *counterTx) DedupHorizon(ctx context.Context) (int64, error) {
 	if t.floor == nil {
 		var at int64
 		read := func(ctx context.Context) (err error) {
-			at, err = t.readFloor(ctx)
+			at, err = t.readHorizon(ctx)
 			return err
 		}
 		err := error(nil)
 		if t.reading {
 			err = read(t.session)
 		} else if err = t.guard(t.session, t.collection(stateName), "floor", read); errors.Is(err, cell.ErrUnavailable) {
-			err = &counter.UnreadError{Floor: true, Err: err}
+			err = &counter.UnreadError{DedupHorizon: true, Err: err}
 		}
 		if err != nil {
 			return 0, err
@@ -49,11 +49,11 @@ func (t *counterTx) Floor(ctx context.Context) (int64, error) {
 	return t.floor.is, ctx.Err()
 }
 
-func (t *counterTx) readFloor(ctx context.Context) (int64, error) {
+func (t *counterTx) readHorizon(ctx context.Context) (int64, error) {
 	if t.over {
 		return 0, errOver
 	}
-	var doc floorDoc
+	var doc horizonDoc
 	err := t.collection(stateName).FindOne(ctx, bson.D{{Key: "_id", Value: "floor"}}).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return 0, fmt.Errorf("%s has no floor: was its document deleted?", stateName)
@@ -61,25 +61,25 @@ func (t *counterTx) readFloor(ctx context.Context) (int64, error) {
 	return doc.At, unread(err)
 }
 
-// RaiseFloor raises the floor at the commit.
-func (t *counterTx) RaiseFloor(ctx context.Context, to int64) error {
+// RaiseDedupHorizon raises the dedup horizon at the commit.
+func (t *counterTx) RaiseDedupHorizon(ctx context.Context, to int64) error {
 	if err := t.writes(); err != nil {
 		return err
 	}
-	if _, err := t.Floor(ctx); err != nil {
+	if _, err := t.DedupHorizon(ctx); err != nil {
 		return err
 	}
 	t.floor.is = max(t.floor.is, to)
 	return nil
 }
 
-// checkFloor returns errAgain if the floor has changed, and otherwise raises it. It runs before all other writes:
-// batches below the floor may be forgotten only after every writer can see that it has risen.
-func (t *counterTx) checkFloor(ctx context.Context) error {
+// checkHorizon returns errAgain if the dedup horizon has changed, and otherwise raises it. It runs before all other writes:
+// batches below the dedup horizon may be forgotten only after every writer can see that it has risen.
+func (t *counterTx) checkHorizon(ctx context.Context) error {
 	if t.floor == nil || t.reading {
 		return nil
 	}
-	at, err := t.readFloor(ctx)
+	at, err := t.readHorizon(ctx)
 	switch {
 	case err != nil:
 		return err

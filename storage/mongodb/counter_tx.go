@@ -26,7 +26,7 @@ type counterTx struct {
 	over    bool
 	session context.Context // carries a causally consistent session: reads are never older than earlier ones
 
-	days      map[counter.SpanKey]*day
+	days      map[counter.BucketKey]*day
 	metrics   map[counter.ID]*metric
 	floor     *floor
 	summaries map[string]*summary
@@ -40,12 +40,12 @@ var (
 	errAgain = errors.New("mongodb: somebody else wrote at the same time")
 )
 
-var _ counter.Apart = (*counterTx)(nil)
+var _ counter.PerDocumentStore = (*counterTx)(nil)
 
 func (c counters) begin(ctx context.Context, reading bool) (*counterTx, func()) {
 	t := &counterTx{
 		counters: c, reading: reading, session: ctx,
-		days: map[counter.SpanKey]*day{}, metrics: map[counter.ID]*metric{}, summaries: map[string]*summary{}, seen: map[string]bool{},
+		days: map[counter.BucketKey]*day{}, metrics: map[counter.ID]*metric{}, summaries: map[string]*summary{}, seen: map[string]bool{},
 	}
 	if c.server.Topology == Standalone {
 		return t, func() { t.over = true }
@@ -108,7 +108,7 @@ func (t *counterTx) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := t.checkFloor(ctx); err != nil {
+	if err := t.checkHorizon(ctx); err != nil {
 		return err
 	}
 	if err := t.writeMetrics(ctx); err != nil {
@@ -119,18 +119,18 @@ func (t *counterTx) commit(ctx context.Context) error {
 		return err
 	}
 	if err = t.writeSummaries(ctx); errors.Is(err, errAgain) && days > 0 {
-		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrUnconfirmed, days, counter.ErrConflict)
+		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrCommitUnknown, days, counter.ErrConflict)
 	}
 	return err
 }
 
 // load reads days that were not read before, or only their heads, which suffice for adding. A day whose head was
 // read is read again if all of it is needed; errAgain if it has changed since.
-func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool) error {
+func (t *counterTx) load(ctx context.Context, keys []counter.BucketKey, whole bool) error {
 	if t.over {
 		return errOver
 	}
-	var absent []counter.SpanKey
+	var absent []counter.BucketKey
 	for _, key := range keys {
 		switch d := t.days[key]; {
 		case d == nil:
@@ -200,6 +200,6 @@ func (t *counterTx) found(doc *dayDoc, whole bool) bool {
 }
 
 // sorted returns days in key order.
-func sorted(days map[counter.SpanKey]*day) []*day {
+func sorted(days map[counter.BucketKey]*day) []*day {
 	return slices.SortedFunc(maps.Values(days), func(a, b *day) int { return cmp.Compare(a.key, b.key) })
 }

@@ -26,11 +26,11 @@ const several = 32
 type daysWriter struct {
 	counters
 	mu     sync.Mutex
-	failed map[counter.SpanKey]error
+	failed map[counter.BucketKey]error
 }
 
 // writeDays writes the days of a transaction and returns their number. The error is errAgain if none was written
-// because of concurrent writes, else a *counter.PartError.
+// because of concurrent writes, else a *counter.PartialWriteError.
 func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	var begun, compared, remembering, added []*day
 	for _, d := range sorted(t.days) {
@@ -52,7 +52,7 @@ func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 			added = append(added, d)
 		}
 	}
-	w := &daysWriter{counters: t.counters, failed: map[counter.SpanKey]error{}}
+	w := &daysWriter{counters: t.counters, failed: map[counter.BucketKey]error{}}
 	w.begin(ctx, begun)
 	w.compare(ctx, compared)
 	w.remember(ctx, remembering)
@@ -61,7 +61,7 @@ func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	if len(w.failed) == 0 {
 		return n, nil
 	}
-	part := &counter.PartError{Days: w.failed}
+	part := &counter.PartialWriteError{Days: w.failed}
 	if len(w.failed) == n && part.Conflicts() {
 		return 0, errAgain
 	}
@@ -151,17 +151,17 @@ func (w *daysWriter) look(ctx context.Context, days []*day) {
 	for i, d := range days {
 		ids[i] = idOf(d.key)
 	}
-	there := map[counter.SpanKey]dayDoc{}
+	there := map[counter.BucketKey]dayDoc{}
 	err := findIn(ctx, w.collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc })
 	for _, d := range days {
 		switch is := there[d.key]; {
 		case err != nil:
-			w.fail(d, fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err))
+			w.fail(d, fmt.Errorf("%w: %w", counter.ErrCommitUnknown, err))
 		case is.V == d.v+1 && is.By == d.by:
 		case is.V <= d.v+1:
 			w.fail(d, counter.ErrConflict)
 		default:
-			w.fail(d, fmt.Errorf("%w: others have written the day several times since", counter.ErrUnconfirmed))
+			w.fail(d, fmt.Errorf("%w: others have written the day several times since", counter.ErrCommitUnknown))
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (w *daysWriter) add(ctx context.Context, days []*day) {
 		}
 		result, err := c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		if err == nil && result.MatchedCount < int64(len(chunk)) {
-			err = fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrUnconfirmed, len(chunk), daysName)
+			err = fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrCommitUnknown, len(chunk), daysName)
 		}
 		w.note(chunk, err)
 	}
@@ -231,8 +231,8 @@ func outcome(err error) error {
 		return fmt.Errorf("%w: %w", counter.ErrConflict, err)
 	}
 	err = unwritten(err)
-	if errors.Is(err, cell.ErrUnknownOutcome) {
-		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
+	if errors.Is(err, cell.ErrCommitUnknown) {
+		return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, err)
 	}
 	return err
 }

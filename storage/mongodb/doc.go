@@ -27,14 +27,14 @@
 // recognise a retried write whose reply was lost (ErrPreflight of package cell). The type of deployment comes from
 // the server's reply to hello.
 //
-// An error wraps cell.ErrUnavailable if nothing was done and a retry may succeed. It wraps cell.ErrUnknownOutcome
+// An error wraps cell.ErrUnavailable if nothing was done and a retry may succeed. It wraps cell.ErrCommitUnknown
 // if the outcome is unknown: the reply was lost, the primary stepped down, or the majority did not confirm in time.
 //
 // # Counters
 //
 // A day of a metric is one document, which is read and compacted as a whole. A transaction of package counter reads
 // its documents at different times; its changes are written after its function has returned, day by day.
-// counter.Apart states what that means and why a batch still counts exactly once.
+// counter.PerDocumentStore states what that means and why a batch still counts exactly once.
 //
 // On a sharded cluster a document that cannot be read is distinguished from one that does not exist: hits that need
 // the former are refused, all others are counted; see away.

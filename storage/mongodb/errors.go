@@ -32,7 +32,7 @@ func unread(err error) error {
 }
 
 // unwritten wraps a write error: in cell.ErrUnavailable if nothing was written for certain, in
-// cell.ErrUnknownOutcome if that is unknown.
+// cell.ErrCommitUnknown if that is unknown.
 func unwritten(err error) error {
 	switch {
 	case err == nil:
@@ -40,7 +40,7 @@ func unwritten(err error) error {
 	case noServer(err):
 		return fmt.Errorf("%w: %w", cell.ErrUnavailable, err)
 	case doubtful(err):
-		return fmt.Errorf("%w: %w", cell.ErrUnknownOutcome, err)
+		return fmt.Errorf("%w: %w", cell.ErrCommitUnknown, err)
 	}
 	return err
 }

@@ -20,11 +20,11 @@ func TestErrors_OfAMongos(t *testing.T) {
 		if err := unread(mongo.CommandError{Code: int32(code)}); !errors.Is(err, cell.ErrUnavailable) {
 			t.Errorf("code %d of a question: %v, want ErrUnavailable", code, err)
 		}
-		if err := outcome(mongo.WriteError{Code: code}); !errors.Is(err, counter.ErrUnconfirmed) {
-			t.Errorf("code %d of a write: %v, want ErrUnconfirmed", code, err)
+		if err := outcome(mongo.WriteError{Code: code}); !errors.Is(err, counter.ErrCommitUnknown) {
+			t.Errorf("code %d of a write: %v, want ErrCommitUnknown", code, err)
 		}
 	}
-	if err := outcome(mongo.WriteError{Code: 121}); errors.Is(err, counter.ErrUnconfirmed) || errors.Is(err, cell.ErrUnavailable) {
+	if err := outcome(mongo.WriteError{Code: 121}); errors.Is(err, counter.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("a document that the server refuses: %v", err)
 	}
 }

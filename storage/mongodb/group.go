@@ -50,21 +50,21 @@ func (d *Documents) Groups(cell string) rollup.Documents {
 	return &groups{d.Database, d.collection(groupCollection), d.identity, url.PathEscape(cell)}
 }
 
-// Home returns the database's identity.
-func (g *groups) Home() string { return g.home }
+// StoreID returns the database's identity.
+func (g *groups) StoreID() string { return g.home }
 
 // generation returns the _id prefix of a generation, and space that of a space.
 func (g *groups) generation(number int64) string {
 	return fmt.Sprintf("%s/%016x/", g.cell, uint64(number))
 }
 
-func (g *groups) space(s rollup.Space) string {
-	return fmt.Sprintf("%s%016x/", g.generation(s.Generation), uint64(s.Fill))
+func (g *groups) namespace(s rollup.Namespace) string {
+	return fmt.Sprintf("%s%016x/", g.generation(s.Generation), uint64(s.BuildID))
 }
 
 // Documents reads by _id.
-func (g *groups) Documents(ctx context.Context, s rollup.Space, keys [][]byte) ([]rollup.Document, error) {
-	prefix := g.space(s)
+func (g *groups) Documents(ctx context.Context, s rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
+	prefix := g.namespace(s)
 	ids := make([]string, len(keys))
 	for i, k := range keys {
 		ids[i] = prefix + hex.EncodeToString(k)
@@ -94,8 +94,8 @@ func (g *groups) read(ctx context.Context, ids []string) (map[string]group, erro
 }
 
 // Scan reads part of the range.
-func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit int) ([]rollup.Document, error) {
-	prefix := g.space(s)
+func (g *groups) Scan(ctx context.Context, s rollup.Namespace, after []byte, limit int) ([]rollup.Document, error) {
+	prefix := g.namespace(s)
 	from := bson.E{Key: "$gte", Value: prefix}
 	if after != nil {
 		from = bson.E{Key: "$gt", Value: prefix + hex.EncodeToString(after)}

@@ -26,8 +26,8 @@ type write struct {
 }
 
 // Swap writes in _id order, because bulks that write the same documents in different orders wait for each other.
-func (g *groups) Swap(ctx context.Context, s rollup.Space, swaps []rollup.Swap) ([]bool, error) {
-	prefix := g.space(s)
+func (g *groups) Swap(ctx context.Context, s rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+	prefix := g.namespace(s)
 	var updates, inserts []write
 	for i, swap := range swaps {
 		w := write{swap, prefix + hex.EncodeToString(swap.Key), i}

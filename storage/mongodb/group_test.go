@@ -26,15 +26,15 @@ func TestRollupDocuments(t *testing.T) {
 func TestRollupDocuments_Faults(t *testing.T) {
 	t.Parallel()
 	retried := mongotest.On(t).Durable
-	told := func(done []bool, err error) bool {
+	knownEpoch := func(done []bool, err error) bool {
 		if retried {
 			return err == nil && done[0] && done[1]
 		}
-		return errors.Is(err, cell.ErrUnknownOutcome)
+		return errors.Is(err, cell.ErrCommitUnknown)
 	}
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
 	docs := documents(t, proxy.URI()).Groups("a")
-	in, keys := rollup.Space{Generation: 1, Fill: 1}, [][]byte{[]byte("a"), []byte("b")}
+	in, keys := rollup.Namespace{Generation: 1, BuildID: 1}, [][]byte{[]byte("a"), []byte("b")}
 	document := func(key, body string) rollup.Document {
 		return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: 5}
 	}
@@ -44,7 +44,7 @@ func TestRollupDocuments_Faults(t *testing.T) {
 	}
 
 	fault("insert", mongotest.LostReply)
-	if done, err := docs.Swap(t.Context(), in, swaps); !told(done, err) {
+	if done, err := docs.Swap(t.Context(), in, swaps); !knownEpoch(done, err) {
 		t.Errorf("the answer to an insert is lost: %v, %v", done, err)
 	}
 	if done, err := docs.Swap(t.Context(), in, swaps); err != nil || done[0] || done[1] {
@@ -54,7 +54,7 @@ func TestRollupDocuments_Faults(t *testing.T) {
 		swaps[i].Is, swaps[i].Was, swaps[i].Watermark = true, 5, 6
 	}
 	fault("update", mongotest.LostReply)
-	if done, err := docs.Swap(t.Context(), in, swaps); !told(done, err) {
+	if done, err := docs.Swap(t.Context(), in, swaps); !knownEpoch(done, err) {
 		t.Errorf("the answer to an update is lost: %v, %v", done, err)
 	}
 	got, err := docs.Documents(t.Context(), in, keys)

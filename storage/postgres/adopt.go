@@ -97,7 +97,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 			return fmt.Errorf("%w: it is cell %s of the map %s, which is no cell of the map %s, epoch %d",
 				ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
 		}
-		h := t.head.Rejoin(id.Cell, m)
+		h := t.head.RecoverFromReplica(id.Cell, m)
 		h.Incarnation++
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
 		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1, sum = NULL", int64(adoptionGap))

@@ -92,7 +92,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 		must(t, copied.Adopt(t.Context(), func(context.Context) (*cell.Map, error) { return m, nil }))
 	}
 	must(t, copied.Identify(t.Context(), id))
-	if got, want := headOf(t, copied), (cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 3, Returns: 1}); got != want {
+	if got, want := headOf(t, copied), (cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, KnownEpoch: 3, Returns: 1}); got != want {
 		t.Errorf("head %+v, want %+v", got, want)
 	}
 	if puid := allocateOne(t, copied, key(3)); puid <= lost+1<<19 {

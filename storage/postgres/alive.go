@@ -27,7 +27,7 @@ const (
 
 // tables lists the tables that transactions use, except the gate, which only this package locks.
 const tables = "locus_key, record, birth, entity, decision, change, posting, edge, redo, metric, counter_hour, counter_day, " +
-	"counter_closed, counter_key, rollup_row"
+	"counter_compacted, counter_key, rollup_row"
 
 // probe takes the table locks of a mode on a new connection, because those of the pool may be what hangs.
 func (c *Cell) probe(locks string) func(context.Context) error {

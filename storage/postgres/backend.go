@@ -159,11 +159,11 @@ func (d *Driver) Pools() []Pool {
 
 // Cell is one database. It is safe for concurrent use.
 type Cell struct {
-	driver *Driver
-	target *target
-	opts   *Options
-	pool   *pool
-	spans  spansThere
+	driver  *Driver
+	target  *target
+	opts    *Options
+	pool    *pool
+	buckets bucketsThere
 	// Reads and writes have a breaker each, because a lock may block only one of them.
 	readable, writable *breaker.Breaker
 	wrote              atomic.Int64 // when a write transaction last succeeded, in nanoseconds since 1970

@@ -140,7 +140,7 @@ func BenchmarkSeal(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			h.Told++
+			h.KnownEpoch++
 			return tx.SetHead(b.Context(), h)
 		}); err != nil {
 			b.Fatal(err)

@@ -174,20 +174,20 @@ func (t *tx) CountMetrics(ctx context.Context) (n int, err error) {
 }
 
 const (
-	// Totals of a day, open and closed spans added up and capped at 2^63 - 1.
-	sqlTotalsOfDay = `SELECT span, least(sum(n), 9223372036854775807)::bigint AS n FROM (
-			SELECT span, counts[61] AS n FROM counter_day WHERE span >= $1 AND span < $2
-			UNION ALL SELECT span, total FROM counter_closed WHERE span >= $1 AND span < $2
-		) AS parts GROUP BY span HAVING sum(n) > 0`
+	// Totals of a day, open and closed buckets added up and capped at 2^63 - 1.
+	sqlTotalsOfDay = `SELECT bucket, least(sum(n), 9223372036854775807)::bigint AS n FROM (
+			SELECT bucket, counts[61] AS n FROM counter_day WHERE bucket >= $1 AND bucket < $2
+			UNION ALL SELECT bucket, total FROM counter_compacted WHERE bucket >= $1 AND bucket < $2
+		) AS parts GROUP BY bucket HAVING sum(n) > 0`
 
 	// Names are looked up only for metrics that may be among the highest.
 	sqlTopAll = `SELECT m.name, s.n FROM (` + sqlTotalsOfDay + ` ORDER BY n DESC FETCH FIRST $3 ROWS WITH TIES) AS s
-		JOIN metric AS m ON m.id = s.span - $1 ORDER BY s.n DESC, m.name LIMIT $3`
+		JOIN metric AS m ON m.id = s.bucket - $1 ORDER BY s.n DESC, m.name LIMIT $3`
 
 	sqlTopPrefix = `SELECT m.name, s.n FROM metric AS m CROSS JOIN LATERAL (
 			SELECT least(sum(n), 9223372036854775807)::bigint AS n FROM (
-				SELECT counts[61] AS n FROM counter_day WHERE span = $1 + m.id
-				UNION ALL SELECT total FROM counter_closed WHERE span = $1 + m.id
+				SELECT counts[61] AS n FROM counter_day WHERE bucket = $1 + m.id
+				UNION ALL SELECT total FROM counter_compacted WHERE bucket = $1 + m.id
 			) AS parts HAVING sum(n) > 0
 		) AS s WHERE m.name >= $2 AND m.name < $3 ORDER BY s.n DESC, m.name LIMIT $4`
 )
@@ -197,7 +197,7 @@ func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	begin, end := int64(counter.NewSpanKey(day, 0)), int64(counter.NewSpanKey(day+1, 0))
+	begin, end := int64(counter.NewBucketKey(day, 0)), int64(counter.NewBucketKey(day+1, 0))
 	sql, args := sqlTopAll, []any{begin, end, int64(k)}
 	if prefix != "" {
 		low, high := namesFrom(string(prefix), "")

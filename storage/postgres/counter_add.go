@@ -23,41 +23,41 @@ import (
 // building it from zeros took longer the later in the day the slot was. Slot numbers are arguments, so that the
 // statement is prepared once.
 const (
-	sqlAddHours = `INSERT INTO counter_hour AS s (span, counts)
-		SELECT span, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n)
-		ON CONFLICT (span) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int]`
+	sqlAddHours = `INSERT INTO counter_hour AS s (bucket, counts)
+		SELECT bucket, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (bucket, n)
+		ON CONFLICT (bucket) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int]`
 
-	sqlAddDays = `WITH added AS (INSERT INTO counter_day AS s (span, counts)
-			SELECT span, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n)
-			ON CONFLICT (span) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int],
+	sqlAddDays = `WITH added AS (INSERT INTO counter_day AS s (bucket, counts)
+			SELECT bucket, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (bucket, n)
+			ON CONFLICT (bucket) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int],
 				counts[$5::int] = s.counts[$5::int] + excluded.counts[$5::int],
 				counts[$6::int] = s.counts[$6::int] + excluded.counts[$6::int]
-			RETURNING span, xmax = 0 AS made)
-		SELECT span FROM added WHERE made ORDER BY span`
+			RETURNING bucket, xmax = 0 AS made)
+		SELECT bucket FROM added WHERE made ORDER BY bucket`
 
 	// If all rows exist, as they mostly do, an UPDATE takes half the time. It runs in key order because all other
 	// join methods are disabled.
 	sqlChangeHours = `UPDATE counter_hour AS s SET counts[$3::int] = s.counts[$3::int] + v.n
-		FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n) WHERE s.span = v.span`
+		FROM unnest($1::bigint[], $2::bigint[]) AS v (bucket, n) WHERE s.bucket = v.bucket`
 	sqlChangeDays = `UPDATE counter_day AS s SET counts[$3::int] = s.counts[$3::int] + v.n,
 			counts[$4::int] = s.counts[$4::int] + v.n, counts[$5::int] = s.counts[$5::int] + v.n
-		FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n) WHERE s.span = v.span`
+		FROM unnest($1::bigint[], $2::bigint[]) AS v (bucket, n) WHERE s.bucket = v.bucket`
 	sqlInOrder = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
 		set_config('enable_seqscan', 'off', true)`
 )
 
-// errSpansMissing means that some of the rows to be updated do not exist. Creating them now would lock rows out of
+// errBucketsMissing means that some of the rows to be updated do not exist. Creating them now would lock rows out of
 // key order, so the transaction is retried.
-var errSpansMissing = errors.New("postgres: spans are not there yet")
+var errBucketsMissing = errors.New("postgres: buckets are not there yet")
 
-// spansThere predicts whether the next rows exist. After a miss it predicts no for a while, longer each time.
-type spansThere struct {
+// bucketsThere predicts whether the next rows exist. After a miss it predicts no for a while, longer each time.
+type bucketsThere struct {
 	mu          sync.Mutex
 	wait, pause int
 }
 
 // likely returns the prediction; each negative one shortens the wait by one.
-func (s *spansThere) likely() bool {
+func (s *bucketsThere) likely() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wait == 0 {
@@ -68,7 +68,7 @@ func (s *spansThere) likely() bool {
 }
 
 // were records whether a prediction was right.
-func (s *spansThere) were(there bool) {
+func (s *bucketsThere) were(there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if there {
@@ -82,26 +82,26 @@ func (s *spansThere) were(there bool) {
 // outOfRange is the SQLSTATE of a sum that overflows.
 const outOfRange = "22003"
 
-// increment is an amount to add to one value of a span.
+// increment is an amount to add to one value of a bucket.
 type increment struct {
-	key  counter.SpanKey
+	key  counter.BucketKey
 	slot int // minute in the hour, or quarter-hour in the day
 	n    int64
 }
 
 // AddTallies sends two or three statements in one round trip if all tallies are of one minute. Otherwise it locks
 // the rows, reads them and writes them back: with several statements, rows would be locked out of key order.
-func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
+func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, err error) {
 	if err := t.alter(ctx); err != nil || len(tallies) == 0 {
 		return nil, err
 	}
 	hours := column(tallies, func(y counter.Tally) increment {
-		return increment{counter.NewSpanKey(y.Minute.Hour(), y.ID), y.Minute.InHour(), y.N}
+		return increment{counter.NewBucketKey(y.Minute.Hour(), y.ID), y.Minute.InHour(), y.N}
 	})
 	days := column(tallies, func(y counter.Tally) increment {
-		return increment{counter.NewSpanKey(y.Minute.Day(), y.ID), y.Minute.Quarter(), y.N}
+		return increment{counter.NewBucketKey(y.Minute.Day(), y.ID), y.Minute.Quarter(), y.N}
 	})
-	finish, there := []func() error{}, t.cell.spans.likely() && t.guess
+	finish, there := []func() error{}, t.cell.buckets.likely() && t.guess
 	for _, of := range []struct {
 		table counter.Table
 		add   []increment
@@ -110,9 +110,9 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 		if err != nil {
 			return nil, t.fail(err)
 		}
-		answer := func(key counter.SpanKey) {}
+		answer := func(key counter.BucketKey) {}
 		if of.table == counter.Days {
-			answer = func(key counter.SpanKey) { made = append(made, key) }
+			answer = func(key counter.BucketKey) { made = append(made, key) }
 		}
 		if slot, one := oneSlot(add); one && there {
 			t.changeOne(of.table, slot, add)
@@ -123,8 +123,8 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 		}
 	}
 	if err := t.flush(ctx); err != nil {
-		if errors.Is(err, errSpansMissing) {
-			t.cell.spans.were(false)
+		if errors.Is(err, errBucketsMissing) {
+			t.cell.buckets.were(false)
 		}
 		if state(err) == outOfRange {
 			err = fmt.Errorf("%w: %w", counter.ErrOverflow, err)
@@ -139,7 +139,7 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	return made, nil
 }
 
-// mergeIncrements adds up increments of the same value, in span order.
+// mergeIncrements adds up increments of the same value, in bucket order.
 func mergeIncrements(all []increment) ([]increment, error) {
 	slices.SortFunc(all, func(a, b increment) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot)) })
 	merged := all[:0]
@@ -164,7 +164,7 @@ func addTo(value *int64, n int64) error {
 	return nil
 }
 
-// oneSlot returns the slot that all increments share, if there is one and no span occurs twice.
+// oneSlot returns the slot that all increments share, if there is one and no bucket occurs twice.
 func oneSlot(add []increment) (slot int, one bool) {
 	for i, a := range add {
 		if a.slot != add[0].slot || i > 0 && a.key == add[i-1].key {
@@ -175,10 +175,10 @@ func oneSlot(add []increment) (slot int, one bool) {
 }
 
 // addOne queues increments of one slot.
-func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(counter.SpanKey)) {
+func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(counter.BucketKey)) {
 	keys := column(add, func(a increment) int64 { return int64(a.key) })
 	ns := column(add, func(a increment) int64 { return a.n })
-	t.noteNumbers(spanTables[table].name, keys)
+	t.noteNumbers(bucketTables[table].name, keys)
 	if table == counter.Hours {
 		t.exec(sqlAddHours, keys, ns, pattern(table, slot), int32(1+slot))
 		return
@@ -186,7 +186,7 @@ func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(co
 	at := daySlots(slot)
 	t.queue.Queue(sqlAddDays, keys, ns, pattern(table, at[:]...), int32(1+at[0]), int32(1+at[1]), int32(1+at[2])).
 		Query(eachRow(func(r pgx.Rows) error {
-			key, err := scalar[counter.SpanKey](r)
+			key, err := scalar[counter.BucketKey](r)
 			made(key)
 			return err
 		}))
@@ -196,7 +196,7 @@ func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(co
 func (t *tx) changeOne(table counter.Table, slot int, add []increment) {
 	keys := column(add, func(a increment) int64 { return int64(a.key) })
 	args := []any{keys, column(add, func(a increment) int64 { return a.n })}
-	t.noteNumbers(spanTables[table].name, keys)
+	t.noteNumbers(bucketTables[table].name, keys)
 	sql := sqlChangeHours
 	if table == counter.Hours {
 		t.exec(sqlInOrder)
@@ -209,14 +209,14 @@ func (t *tx) changeOne(table counter.Table, slot int, add []increment) {
 	}
 	t.queue.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() < int64(len(keys)) {
-			return errSpansMissing
+			return errBucketsMissing
 		}
-		t.cell.spans.were(true)
+		t.cell.buckets.were(true)
 		return nil
 	})
 }
 
-// pattern returns a span of zeros with -1 in the given slots.
+// pattern returns a bucket of zeros with -1 in the given slots.
 func pattern(table counter.Table, slots ...int) []int64 {
 	values := make([]int64, table.Width())
 	for _, slot := range slots {
@@ -232,17 +232,17 @@ func daySlots(quarter int) [3]int {
 
 // addMany queues statements that create, lock and read the rows. The function it returns queues the one that writes
 // them.
-func (t *tx) addMany(table counter.Table, add []increment, made func(counter.SpanKey)) func() error {
-	of := spanTables[table]
+func (t *tx) addMany(table counter.Table, add []increment, made func(counter.BucketKey)) func() error {
+	of := bucketTables[table]
 	keys := slices.Compact(column(add, func(a increment) int64 { return int64(a.key) }))
 	t.queue.Queue(of.claim, keys).Query(eachRow(func(r pgx.Rows) error {
-		key, err := scalar[counter.SpanKey](r)
+		key, err := scalar[counter.BucketKey](r)
 		made(key)
 		return err
 	}))
-	values := make(map[counter.SpanKey][]int64, len(keys))
+	values := make(map[counter.BucketKey][]int64, len(keys))
 	t.queue.Queue(of.read, keys).Query(eachRow(func(r pgx.Rows) error {
-		s, err := scanSpan(r)
+		s, err := scanBucket(r)
 		values[s.Key] = s.Values
 		return err
 	}))
@@ -263,9 +263,9 @@ func (t *tx) addMany(table counter.Table, add []increment, made func(counter.Spa
 				}
 			}
 		}
-		spans := column(keys, func(k int64) counter.Span {
-			return counter.Span{Key: counter.SpanKey(k), Values: values[counter.SpanKey(k)]}
+		buckets := column(keys, func(k int64) counter.Bucket {
+			return counter.Bucket{Key: counter.BucketKey(k), Values: values[counter.BucketKey(k)]}
 		})
-		return t.writeSpans(table, of.set, spans)
+		return t.writeBuckets(table, of.set, buckets)
 	}
 }

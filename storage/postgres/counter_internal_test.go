@@ -66,7 +66,7 @@ func TestCounter_RoundTrips(t *testing.T) {
 	}{
 		{"the beginning, tallies of one minute, the commit", []counter.Tally{{ID: 1, N: 1}, {ID: 2, N: 1}}, false, 3},
 		{"the beginning, tallies of three minutes, the commit", []counter.Tally{{ID: 1, N: 1}, {ID: 2, Minute: 1, N: 1}, {ID: 1, Minute: 70, N: 1}}, false, 3},
-		{"the beginning, the floor, the keys, tallies, the commit with the keys", []counter.Tally{{ID: 1, N: 1}}, true, 5},
+		{"the beginning, the dedup horizon, the keys, tallies, the commit with the keys", []counter.Tally{{ID: 1, N: 1}}, true, 5},
 	} {
 		counted.want(t, step.what, step.want, func() error {
 			return c.Update(ctx, func(tx resolve.Tx) error { return countOnce(ctx, tx, step.tallies, step.keyed) })
@@ -76,9 +76,9 @@ func TestCounter_RoundTrips(t *testing.T) {
 
 func countOnce(ctx context.Context, tx resolve.Tx, tallies []counter.Tally, keyed bool) error {
 	if keyed {
-		_, errFloor := tx.Floor(ctx)
+		_, errHorizon := tx.DedupHorizon(ctx)
 		_, err := tx.Batches(ctx, []counter.Key{"a", "b"})
-		if err := errors.Join(errFloor, err, tx.PutBatches(ctx, []counter.KeyedBatch{{Key: "a"}, {Key: "b"}})); err != nil {
+		if err := errors.Join(errHorizon, err, tx.PutBatches(ctx, []counter.KeyedBatch{{Key: "a"}, {Key: "b"}})); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func countOnce(ctx context.Context, tx resolve.Tx, tallies []counter.Tally, keye
 	return err
 }
 
-// layout is the server's statistics of a table of spans.
+// layout is the server's statistics of a table of buckets.
 type layout struct {
 	rows, least, most int64 // bytes of values
 	heap, toast       int64 // bytes
@@ -104,7 +104,7 @@ func layoutOf(ctx context.Context, t *tx, table, values string) (l layout, err e
 	return l, err
 }
 
-// A span has its full size from the first hit on, lies in one page, and is updated in place. Days that come and go
+// A bucket has its full size from the first hit on, lies in one page, and is updated in place. Days that come and go
 // leave no more free space than the next ones need. The test has its own server, because transactions of other
 // databases also retain old row versions.
 func TestCounter_Layout(t *testing.T) {
@@ -128,13 +128,13 @@ func TestCounter_Layout(t *testing.T) {
 		}
 		if err := c.View(ctx, func(rt resolve.Tx) error {
 			for i, table := range []counter.Table{counter.Hours, counter.Days} {
-				l, err := layoutOf(ctx, rt.(*tx), spanTables[table].name, "counts")
+				l, err := layoutOf(ctx, rt.(*tx), bucketTables[table].name, "counts")
 				if err != nil {
 					return err
 				}
 				sizes[day][i] = l.heap
 				if want := int64(24 + 8*table.Width()); l.least != want || l.most != want || l.toast != 0 {
-					t.Errorf("day %d: spans of %s have %d to %d bytes and %d elsewhere, want %d in place", day, spanTables[table].name, l.least, l.most, l.toast, want)
+					t.Errorf("day %d: buckets of %s have %d to %d bytes and %d elsewhere, want %d in place", day, bucketTables[table].name, l.least, l.most, l.toast, want)
 				}
 				if table == counter.Days && (l.updated < 400*(day+1) || l.where*100 < l.updated*95) {
 					t.Errorf("day %d: of %d updates %d were done in the page", day, l.updated, l.where)
@@ -144,7 +144,7 @@ func TestCounter_Layout(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		closes(t, c, counter.NewSpanKey(24*day, 0), counter.NewSpanKey(day, 0))
+		closes(t, c, counter.NewBucketKey(24*day, 0), counter.NewBucketKey(day, 0))
 	}
 	for i, name := range []string{"counter_hour", "counter_day"} {
 		if last := sizes[days-1][i]; last > sizes[1][i]*5/4 {
@@ -153,18 +153,18 @@ func TestCounter_Layout(t *testing.T) {
 	}
 }
 
-// closes deletes the spans below keys, as compaction does, and vacuums, as the server does in time.
-func closes(t *testing.T, c *Cell, hour, day counter.SpanKey) {
+// closes deletes the buckets below keys, as compaction does, and vacuums, as the server does in time.
+func closes(t *testing.T, c *Cell, hour, day counter.BucketKey) {
 	t.Helper()
 	ctx := t.Context()
 	if err := c.Update(ctx, func(rt resolve.Tx) error {
-		for table, below := range map[counter.Table]counter.SpanKey{counter.Hours: hour, counter.Days: day} {
-			spans, err := rt.FirstSpans(ctx, table, below, 10_000)
+		for table, below := range map[counter.Table]counter.BucketKey{counter.Hours: hour, counter.Days: day} {
+			buckets, err := rt.FirstBuckets(ctx, table, below, 10_000)
 			if err != nil {
 				return err
 			}
-			keys := column(spans, func(s counter.Span) counter.SpanKey { return s.Key })
-			if err := rt.DeleteSpans(ctx, table, keys); err != nil {
+			keys := column(buckets, func(s counter.Bucket) counter.BucketKey { return s.Key })
+			if err := rt.DeleteBuckets(ctx, table, keys); err != nil {
 				return err
 			}
 		}

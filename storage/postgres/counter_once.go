@@ -17,33 +17,33 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-const sqlFloor = "SELECT floor FROM counter_floor"
+const sqlHorizon = "SELECT horizon FROM counter_horizon"
 
-// Floor reads one row. An update takes a shared lock on it.
-func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
+// DedupHorizon reads one row. An update takes a shared lock on it.
+func (t *tx) DedupHorizon(ctx context.Context) (floor int64, err error) {
 	if err := t.use(ctx); err != nil {
 		return 0, err
 	}
-	sql := sqlFloor
+	sql := sqlHorizon
 	if t.mode != reading {
 		sql += " FOR SHARE"
 	}
 	err = t.query(ctx, sql, func(r pgx.Rows) error { return r.Scan(&floor) })
 	if err != nil {
-		return 0, fmt.Errorf("read the floor: %w", err)
+		return 0, fmt.Errorf("read the dedup horizon: %w", err)
 	}
 	return floor, nil
 }
 
-// RaiseFloor first locks the table of that one row, like an Exclusive does for the cell row: it waits for the
+// RaiseDedupHorizon first locks the table of that one row, like an Exclusive does for the cell row: it waits for the
 // transactions that have read the row and cannot be starved by new ones.
-func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
+func (t *tx) RaiseDedupHorizon(ctx context.Context, floor int64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	t.exec("LOCK TABLE counter_floor IN EXCLUSIVE MODE")
-	t.noteNumbers("counter_floor", []int64{1})
-	t.exec("UPDATE counter_floor SET floor = $1, sum = $2 WHERE floor < $1", floor, cell.Sum(int64(1), floor))
+	t.exec("LOCK TABLE counter_horizon IN EXCLUSIVE MODE")
+	t.noteNumbers("counter_horizon", []int64{1})
+	t.exec("UPDATE counter_horizon SET horizon = $1, sum = $2 WHERE horizon < $1", floor, cell.Sum(int64(1), floor))
 	return nil
 }
 
@@ -73,19 +73,19 @@ func (t *tx) holdNames(class int32, names []string) {
 	t.exec(sqlHoldBuckets, class, slices.Compact(held))
 }
 
-// remembered returns what is remembered under names. An update locks the names in the same round trip. keys is the
+// dedup returns what is remembered under names. An update locks the names in the same round trip. keys is the
 // names as an argument; scan reads a row and returns the name it is remembered under.
-func (t *tx) remembered(ctx context.Context, class int32, names []string, sql string, keys any,
-	scan func(r pgx.Rows, m *counter.Remembered) (name []byte, err error),
-) ([]counter.Remembered, error) {
-	found := make([]counter.Remembered, len(names))
+func (t *tx) dedup(ctx context.Context, class int32, names []string, sql string, keys any,
+	scan func(r pgx.Rows, m *counter.DedupRecord) (name []byte, err error),
+) ([]counter.DedupRecord, error) {
+	found := make([]counter.DedupRecord, len(names))
 	if len(names) == 0 {
 		return found, nil
 	}
 	at := places(names)
 	t.holdNames(class, names)
 	return found, t.query(ctx, sql, func(r pgx.Rows) error {
-		var m counter.Remembered
+		var m counter.DedupRecord
 		name, err := scan(r, &m)
 		for _, i := range at[string(name)] {
 			found[i] = m
@@ -94,8 +94,8 @@ func (t *tx) remembered(ctx context.Context, class int32, names []string, sql st
 	}, keys)
 }
 
-// scanRemembered reads a row whose last columns are print and results.
-func scanRemembered(r pgx.Rows, m *counter.Remembered, before ...any) error {
+// scanDedupRecord reads a row whose last columns are print and results.
+func scanDedupRecord(r pgx.Rows, m *counter.DedupRecord, before ...any) error {
 	var print []byte
 	if err := r.Scan(append(before, &print, &m.Results)...); err != nil {
 		return err
@@ -116,13 +116,13 @@ const (
 )
 
 // Batches locks the keys, see remembered.
-func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
 	names := column(keys, func(k counter.Key) string { return string(k) })
-	found, err := t.remembered(ctx, classBatch, names, sqlBatches, names, func(r pgx.Rows, m *counter.Remembered) (key []byte, err error) {
-		err = scanRemembered(r, m, &key, &m.Newest)
+	found, err := t.dedup(ctx, classBatch, names, sqlBatches, names, func(r pgx.Rows, m *counter.DedupRecord) (key []byte, err error) {
+		err = scanDedupRecord(r, m, &key, &m.Newest)
 		return key, err
 	})
 	if err != nil {
@@ -174,15 +174,15 @@ const (
 )
 
 // Producers locks the producers, see remembered.
-func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
+func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
 	names := column(producers, func(p counter.Producer) string { return string(p[:]) })
 	keys := column(names, func(n string) []byte { return []byte(n) })
-	found, err := t.remembered(ctx, classProducer, names, sqlProducers, keys, func(r pgx.Rows, m *counter.Remembered) (producer []byte, err error) {
+	found, err := t.dedup(ctx, classProducer, names, sqlProducers, keys, func(r pgx.Rows, m *counter.DedupRecord) (producer []byte, err error) {
 		var seq int64
-		err = scanRemembered(r, m, &producer, &seq, &m.Newest)
+		err = scanDedupRecord(r, m, &producer, &seq, &m.Newest)
 		m.Seq = uint64(seq)
 		return producer, err
 	})

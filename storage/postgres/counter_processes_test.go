@@ -36,8 +36,8 @@ func (p process) Cell(string) counter.Database {
 	run := func(how func(context.Context, func(resolve.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
 		return func(ctx context.Context, fn func(counter.Tx) error) error {
 			err := how(ctx, func(tx resolve.Tx) error { return fn(tx) })
-			if errors.Is(err, cell.ErrUnknownOutcome) {
-				err = errors.Join(err, counter.ErrUnconfirmed)
+			if errors.Is(err, cell.ErrCommitUnknown) {
+				err = errors.Join(err, counter.ErrCommitUnknown)
 			}
 			return err
 		}

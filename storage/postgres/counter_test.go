@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-func add(d *database, tallies ...counter.Tally) (made []counter.SpanKey, err error) {
+func add(d *database, tallies ...counter.Tally) (made []counter.BucketKey, err error) {
 	ctx := context.Background()
 	return made, d.Update(ctx, func(tx resolve.Tx) (err error) {
 		made, err = tx.AddTallies(ctx, tallies)
@@ -34,8 +34,8 @@ func TestTallies(t *testing.T) {
 	d := direct(t).open(t)
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	want := map[counter.Table]map[counter.SpanKey][]int64{counter.Hours: {}, counter.Days: {}}
-	at := func(table counter.Table, key counter.SpanKey) []int64 {
+	want := map[counter.Table]map[counter.BucketKey][]int64{counter.Hours: {}, counter.Days: {}}
+	at := func(table counter.Table, key counter.BucketKey) []int64 {
 		if want[table][key] == nil {
 			want[table][key] = make([]int64, table.Width())
 		}
@@ -45,7 +45,7 @@ func TestTallies(t *testing.T) {
 		minutes := []int{1, 1, 2, 20, 300}[round%5]
 		seen := map[counter.Tally]bool{}
 		var tallies []counter.Tally
-		fresh := map[counter.SpanKey]bool{}
+		fresh := map[counter.BucketKey]bool{}
 		first := 20_000*1440 + rnd.IntN(2000)
 		for range rnd.IntN(30) {
 			y := counter.Tally{ID: counter.ID(1 + rnd.IntN(20)), Minute: counter.Minute(first + rnd.IntN(minutes))}
@@ -55,9 +55,9 @@ func TestTallies(t *testing.T) {
 			seen[y] = true
 			y.N = 1 + rnd.Int64N(9)
 			tallies = append(tallies, y)
-			day := counter.NewSpanKey(y.Minute.Day(), y.ID)
+			day := counter.NewBucketKey(y.Minute.Day(), y.ID)
 			fresh[day] = fresh[day] || want[counter.Days][day] == nil
-			at(counter.Hours, counter.NewSpanKey(y.Minute.Hour(), y.ID))[y.Minute.InHour()] += y.N
+			at(counter.Hours, counter.NewBucketKey(y.Minute.Hour(), y.ID))[y.Minute.InHour()] += y.N
 			v := at(counter.Days, day)
 			v[counter.DayTotal] += y.N
 			v[counter.DayHour(y.Minute.HourOfDay())] += y.N
@@ -81,16 +81,16 @@ func TestTallies(t *testing.T) {
 		}
 	}
 	must(t, d.View(ctx, func(tx resolve.Tx) error {
-		for table, spans := range want {
-			got, err := tx.FirstSpans(ctx, table, math.MaxInt64, 10_000)
+		for table, buckets := range want {
+			got, err := tx.FirstBuckets(ctx, table, math.MaxInt64, 10_000)
 			if err != nil {
 				return err
 			}
-			all := map[counter.SpanKey][]int64{}
+			all := map[counter.BucketKey][]int64{}
 			for _, s := range got {
 				all[s.Key] = s.Values
 			}
-			if diff := cmp.Diff(spans, all); diff != "" {
+			if diff := cmp.Diff(buckets, all); diff != "" {
 				t.Errorf("table %d (-want +got):\n%s", table, diff)
 			}
 		}
@@ -120,7 +120,7 @@ func TestTallies_GuessOnce(t *testing.T) {
 	}))
 }
 
-// Two servers add to the same spans, some of them missing, over minutes, hours and a midnight: they never deadlock.
+// Two servers add to the same buckets, some of them missing, over minutes, hours and a midnight: they never deadlock.
 func TestTallies_NeverDeadlock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -146,7 +146,7 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 				}
 				errs[w] = c.Update(ctx, func(tx resolve.Tx) error {
 					_, err := tx.AddTallies(ctx, batch)
-					if !errors.Is(err, postgres.ErrSpansMissing) { // retried because of that, but without having waited
+					if !errors.Is(err, postgres.ErrBucketsMissing) { // retried because of that, but without having waited
 						runs.Add(1)
 					}
 					return err
@@ -162,12 +162,12 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 	}
 	must(t, d.View(ctx, func(tx resolve.Tx) error {
 		for _, table := range []counter.Table{counter.Hours, counter.Days} {
-			spans, err := tx.FirstSpans(ctx, table, math.MaxInt64, 1000)
+			buckets, err := tx.FirstBuckets(ctx, table, math.MaxInt64, 1000)
 			if err != nil {
 				return err
 			}
 			got := int64(0)
-			for _, s := range spans {
+			for _, s := range buckets {
 				if table == counter.Days {
 					got += s.Values[counter.DayTotal]
 					continue
@@ -184,17 +184,17 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 	}))
 }
 
-// RaiseFloor waits for transactions that have read the floor, but not for later ones: otherwise it would starve
+// RaiseDedupHorizon waits for transactions that have read the dedup horizon, but not for later ones: otherwise it would starve
 // among busy ones.
 func TestFloor_IsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	at := direct(t)
 	d := at.open(t)
-	read := func(tx resolve.Tx) (floor int64, err error) { return tx.Floor(ctx) }
+	read := func(tx resolve.Tx) (floor int64, err error) { return tx.DedupHorizon(ctx) }
 	first := stay(t, d, func(_ *paused, tx resolve.Tx) error { _, err := read(tx); return err })
 	raised := begins(t, at, d, 1, func() error {
-		return d.Update(ctx, func(tx resolve.Tx) error { return tx.RaiseFloor(ctx, 7) })
+		return d.Update(ctx, func(tx resolve.Tx) error { return tx.RaiseDedupHorizon(ctx, 7) })
 	})
 	var floor int64
 	after := begins(t, at, d, 2, func() error {
@@ -203,14 +203,14 @@ func TestFloor_IsNotOvertaken(t *testing.T) {
 	must(t, d.View(ctx, func(tx resolve.Tx) error {
 		now, err := read(tx)
 		if now != 0 {
-			t.Errorf("a view reads a floor of %d, which is not committed", now)
+			t.Errorf("a view reads a dedup horizon of %d, which is not committed", now)
 		}
 		return err
 	}))
 	first.end(t)
 	must(t, errors.Join(raised(), after()))
 	if floor != 7 {
-		t.Errorf("who came after reads a floor of %d, want 7", floor)
+		t.Errorf("who came after reads a dedup horizon of %d, want 7", floor)
 	}
 }
 

@@ -37,7 +37,7 @@
 // puids come from a sequence with the bounds of the cell's range. A puid drawn by a transaction that rolls back is
 // a gap; none is drawn twice.
 //
-// An error wraps cell.ErrUnavailable if nothing was done and a retry may succeed. It wraps cell.ErrUnknownOutcome
+// An error wraps cell.ErrUnavailable if nothing was done and a retry may succeed. It wraps cell.ErrCommitUnknown
 // instead if the connection ended during a commit.
 //
 // # Connections

@@ -106,7 +106,7 @@ type lostError struct{ reason error }
 
 func (e *lostError) Error() string { return "connection lost: " + e.reason.Error() }
 
-// Unwrap returns cell.ErrUnavailable: nothing was done, unless the caller adds cell.ErrUnknownOutcome. It hides
+// Unwrap returns cell.ErrUnavailable: nothing was done, unless the caller adds cell.ErrCommitUnknown. It hides
 // context errors, because the caller's context is not done.
 func (e *lostError) Unwrap() []error {
 	if errors.Is(e.reason, syscall.EMFILE) || errors.Is(e.reason, syscall.ENFILE) {

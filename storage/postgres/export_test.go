@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// ErrSpansMissing exports errSpansMissing.
-var ErrSpansMissing = errSpansMissing
+// ErrBucketsMissing exports errSpansMissing.
+var ErrBucketsMissing = errBucketsMissing
 
 // LeaveRoom makes the cell continue as if all but n of its puids had been given out.
 func LeaveRoom(c *Cell, n int64) error {

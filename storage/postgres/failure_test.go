@@ -117,7 +117,7 @@ func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
 	for end := time.Now().Add(patience); ; {
 		err := redo(t.Context(), c, 9)
 		switch {
-		case !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome):
+		case !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown):
 			t.Fatalf("a cell that does not answer: %v, want ErrUnavailable", err)
 		case strings.Contains(err.Error(), "not asked again"):
 			if err := c.Writable(t.Context()); !errors.Is(err, cell.ErrUnavailable) {
@@ -163,7 +163,7 @@ func TestP12_LockedTable(t *testing.T) {
 	_, err = other.Exec(t.Context(), "BEGIN; LOCK TABLE redo IN SHARE MODE")
 	must(t, err)
 	began := time.Now()
-	if err := redo(t.Context(), c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+	if err := redo(t.Context(), c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown) {
 		t.Errorf("a table that is locked: %v, want ErrUnavailable", err)
 	}
 	if took := time.Since(began); took > 10*time.Second { // ten attempts would take 15 s
@@ -215,8 +215,8 @@ func TestCommit_UnknownOutcome(t *testing.T) {
 		_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}})
 		return err
 	})
-	if !errors.Is(err, cell.ErrUnknownOutcome) || errors.Is(err, cell.ErrUnavailable) || runs != 1 {
-		t.Errorf("%v after %d runs, want ErrUnknownOutcome alone, once", err, runs)
+	if !errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) || runs != 1 {
+		t.Errorf("%v after %d runs, want ErrCommitUnknown alone, once", err, runs)
 	}
 	if err := d.View(ctx, func(tx resolve.Tx) error { _, err := tx.RedoDepth(ctx); return err }); err != nil {
 		t.Errorf("afterwards: %v", err)
@@ -231,7 +231,7 @@ func TestCommit_Refused(t *testing.T) {
 	direct(t).server.Exec(t, d.name, `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
 		CREATE CONSTRAINT TRIGGER no AFTER INSERT ON redo DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION no()`)
 	err := d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err })
-	if err == nil || errors.Is(err, cell.ErrUnknownOutcome) || errors.Is(err, cell.ErrUnavailable) {
+	if err == nil || errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("%v, want the server's error", err)
 	}
 }
@@ -303,7 +303,7 @@ func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 	must(t, err)
 	allocateOne(t, other, key(1))
 	close(goOn)
-	if err := <-done; !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+	if err := <-done; !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown) {
 		t.Errorf("the stopped process's update: %v, want ErrUnavailable", err)
 	}
 }

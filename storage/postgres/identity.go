@@ -31,9 +31,9 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	}
 	err := c.run(ctx, reading, read)
 	if err == nil && (got == nil || *got != want) {
-		told := false
+		knownEpoch := false
 		err = c.run(ctx, alone, func(t *tx) error {
-			told = false
+			knownEpoch = false
 			if err := read(t); err != nil {
 				return err
 			}
@@ -44,13 +44,13 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 				}
 				return err
 			}
-			told = true
+			knownEpoch = true
 			t.row = document.NewCell(want)
 			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules, t.row[len(t.row)-1])
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
 			return nil
 		})
-		if err == nil && told {
+		if err == nil && knownEpoch {
 			c.unbeaten.Store(false) // the pulse of a new cell starts at the next write
 		}
 	}

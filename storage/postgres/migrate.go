@@ -20,7 +20,7 @@ import (
 var migrations embed.FS
 
 // format is the number of the newest migration.
-const format = 2
+const format = 3
 
 // prepare makes sure that the database exists and has the newest format. Only the context limits the time this
 // takes.
@@ -158,7 +158,8 @@ func cause(err error) error {
 const sqlFormat = `SELECT to_regclass('locus_cell') IS NOT NULL, to_regclass('goose_db_version') IS NOT NULL,
 	(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`
 
-// format returns the format of a database, or 0 for an empty one. It refuses a database that is not a cell.
+// format returns the format of a database, or 0 for an empty one. It refuses a database that is not a cell, or has
+// another format.
 func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error) {
 	var isCell, migrated bool
 	var tables int
@@ -173,6 +174,8 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", ErrFormat, t.shown)
 	case has > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, t.shown, has, format)
+	case has > 0 && has < format:
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads %d: ingest the sources into a new database", ErrFormat, t.shown, has, format)
 	}
 	return has, nil
 }

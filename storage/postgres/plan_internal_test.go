@@ -34,7 +34,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 
 // whole matches scans of one-row tables and the sequence, which are read as a whole.
-var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|locus_pulse|counter_floor)\b`)
+var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|locus_pulse|counter_horizon)\b`)
 
 // identified returns a new cell with one connection.
 func identified(t *testing.T) *Cell {
@@ -181,9 +181,9 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { _, err := t.Generations(ctx); return err },
 		func() error { _, err := t.Rows(ctx, 1, [][]byte{{1}}); return err },
 		func() error { _, err := t.ScanRows(ctx, 1, []rollup.Range{{}, {Last: true}}); return err },
-		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
+		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
-		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
+		func() error { _, err := t.PossibleMatches(ctx, resolve.Edge{}, 1); return err },
 		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
 		func() error { _, err := t.Redo(ctx, math.MinInt64, 1); return err },
@@ -214,7 +214,7 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte{2}}}) },
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, []resolve.Posting{{Feature: 1, PUID: 1}}, []resolve.Posting{{Feature: 1, PUID: 1}})
+			return t.Post(ctx, []resolve.Posting{{Key: 1, PUID: 1}}, []resolve.Posting{{Key: 1, PUID: 1}})
 		},
 		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
 		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
@@ -279,35 +279,35 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 
 // counting returns calls of the methods of counters.
 func counting(ctx context.Context, t *tx) []func() error {
-	keys, hit := []counter.SpanKey{1}, counter.Remembered{Newest: 1}
+	keys, hit := []counter.BucketKey{1}, counter.DedupRecord{Newest: 1}
 	calls := []func() error{
 		func() error { _, err := t.Metrics(ctx, []counter.ID{1}); return err },
 		func() error { _, err := t.ListMetrics(ctx, "a", "", 1); return err },
 		func() error { _, err := t.CountMetrics(ctx); return err },
-		func() error { _, err := t.ClosedDays(ctx, keys); return err },
+		func() error { _, err := t.CompactedDays(ctx, keys); return err },
 		func() error { _, err := t.DetailedDays(ctx, counter.Quarters, 0, 1, 1); return err },
 		func() error { _, err := t.DetailedDays(ctx, counter.Minutes, 0, 1, 1); return err },
 		func() error { _, err := t.TopMetrics(ctx, 1, "", 1); return err },
 		func() error { _, err := t.TopMetrics(ctx, 1, "a", 1); return err },
-		func() error { _, err := t.Floor(ctx); return err },
+		func() error { _, err := t.DedupHorizon(ctx); return err },
 		func() error { _, err := t.Batches(ctx, []counter.Key{"a"}); return err },
 		func() error { _, err := t.Producers(ctx, []counter.Producer{{}}); return err },
 	}
 	for _, table := range counter.Tables {
 		calls = append(calls,
-			func() error { _, err := t.Spans(ctx, table, keys); return err },
-			func() error { _, err := t.FirstSpans(ctx, table, 1, 1); return err })
+			func() error { _, err := t.Buckets(ctx, table, keys); return err },
+			func() error { _, err := t.FirstBuckets(ctx, table, 1, 1); return err })
 	}
 	if t.mode == reading {
 		return calls
 	}
 	for _, table := range counter.Tables {
 		calls = append(calls,
-			func() error { _, err := t.PrepareSpans(ctx, table, keys); return err },
+			func() error { _, err := t.PrepareBuckets(ctx, table, keys); return err },
 			func() error {
-				return t.PutSpans(ctx, table, []counter.Span{{Key: 1, Values: make([]int64, table.Width())}})
+				return t.PutBuckets(ctx, table, []counter.Bucket{{Key: 1, Values: make([]int64, table.Width())}})
 			},
-			func() error { return t.DeleteSpans(ctx, table, keys) })
+			func() error { return t.DeleteBuckets(ctx, table, keys) })
 	}
 	return append(calls,
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
@@ -321,10 +321,10 @@ func counting(ctx context.Context, t *tx) []func() error {
 			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}, {ID: 1, Minute: 15, N: 1}})
 			return err
 		},
-		func() error { return t.PutClosedDays(ctx, []counter.ClosedDay{{Key: 1}}) },
-		func() error { return t.RaiseFloor(ctx, 1) },
-		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", Remembered: hit}}) },
+		func() error { return t.PutCompactedDays(ctx, []counter.CompactedDay{{Key: 1}}) },
+		func() error { return t.RaiseDedupHorizon(ctx, 1) },
+		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", DedupRecord: hit}}) },
 		func() error { _, err := t.DropBatches(ctx, 1, 1); return err },
-		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{Remembered: hit}}) },
+		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{DedupRecord: hit}}) },
 		func() error { _, err := t.DropProducers(ctx, 1, 1); return err })
 }

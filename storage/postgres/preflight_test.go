@@ -104,6 +104,10 @@ func TestDial_OtherDatabases(t *testing.T) {
 	if _, err := driver.Dial(t.Context(), d.url, true); !errors.Is(err, cell.ErrFormat) || !strings.Contains(err.Error(), "format 99") {
 		t.Errorf("a newer database: %v, want ErrFormat", err)
 	}
+	s.Exec(t, d.name, "UPDATE goose_db_version SET version_id = 2 WHERE version_id > 2")
+	if _, err := driver.Dial(t.Context(), d.url, true); !errors.Is(err, cell.ErrFormat) || !strings.Contains(err.Error(), "has format 2") {
+		t.Errorf("a database of an unreleased format: %v, want ErrFormat", err)
+	}
 }
 
 // A role that only owns its databases suffices.

@@ -42,17 +42,17 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 		puids,
 		column(merged, func(e resolve.Redo) int64 { return e.Version }),
 		column(merged, func(e resolve.Redo) int64 { return e.Decided }),
-		column(merged, func(e resolve.Redo) string { return t.array(e.Lost) }))
+		column(merged, func(e resolve.Redo) string { return t.array(e.LostKeys) }))
 	if err != nil {
 		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
 	}
 	return column(entries, func(e resolve.Redo) resolve.Redo { return at[e.PUID] }), nil
 }
 
-// array formats features as an array literal.
-func (t *tx) array(features []uint64) string {
+// array formats blocking keys as an array literal.
+func (t *tx) array(keys []uint64) string {
 	b := append(t.text[:0], '{')
-	for i, f := range features {
+	for i, f := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -71,9 +71,9 @@ func mergeRedo(entries []resolve.Redo) []resolve.Redo {
 		if n := len(merged); n > 0 && merged[n-1].PUID == e.PUID {
 			last := &merged[n-1]
 			last.Version, last.Decided = max(last.Version, e.Version), max(last.Decided, e.Decided)
-			for _, feature := range e.Lost {
-				if !slices.Contains(last.Lost, feature) {
-					last.Lost = append(slices.Clip(last.Lost), feature)
+			for _, key := range e.LostKeys {
+				if !slices.Contains(last.LostKeys, key) {
+					last.LostKeys = append(slices.Clip(last.LostKeys), key)
 				}
 			}
 			continue
@@ -98,8 +98,8 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
 	var lost []int64
 	err = r.Scan((*int64)(&e.PUID), &e.Version, &e.Decided, &lost)
-	for _, feature := range lost {
-		e.Lost = append(e.Lost, uint64(feature))
+	for _, key := range lost {
+		e.LostKeys = append(e.LostKeys, uint64(key))
 	}
 	return e, err
 }

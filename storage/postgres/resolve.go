@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	sqlPost   = "INSERT INTO posting (feature, puid) SELECT feature, puid FROM unnest($1::bigint[], $2::bigint[]) AS p (feature, puid) ON CONFLICT DO NOTHING"
-	sqlUnpost = "DELETE FROM posting AS p USING unnest($1::bigint[], $2::bigint[]) AS d (feature, puid) WHERE p.feature = d.feature AND p.puid = d.puid"
+	sqlPost   = "INSERT INTO posting (blocking_key, puid) SELECT blocking_key, puid FROM unnest($1::bigint[], $2::bigint[]) AS p (blocking_key, puid) ON CONFLICT DO NOTHING"
+	sqlUnpost = "DELETE FROM posting AS p USING unnest($1::bigint[], $2::bigint[]) AS d (blocking_key, puid) WHERE p.blocking_key = d.blocking_key AND p.puid = d.puid"
 )
 
 // Post runs at most two statements.
@@ -33,60 +33,60 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 			continue
 		}
 		postings := inOrder(change.postings, comparePostings)
-		features := column(postings, func(p resolve.Posting) int64 { return int64(p.Feature) })
+		keys := column(postings, func(p resolve.Posting) int64 { return int64(p.Key) })
 		puids := column(postings, func(p resolve.Posting) int64 { return int64(p.PUID) })
-		t.notePairs("posting", features, puids)
-		t.exec(change.sql, features, puids)
+		t.notePairs("posting", keys, puids)
+		t.exec(change.sql, keys, puids)
 	}
 	return nil
 }
 
-// comparePostings orders postings like the table, where features are signed.
+// comparePostings orders postings like the table, where blocking keys are signed.
 func comparePostings(a, b resolve.Posting) int {
-	return cmp.Or(cmp.Compare(int64(a.Feature), int64(b.Feature)), cmp.Compare(a.PUID, b.PUID))
+	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
 }
 
-// The rows of a feature are read from the index in order, up to the limit: a feature may have too many carriers.
-const sqlCarriers = `SELECT f.n, p.puid FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS f (feature, most, n)
-	CROSS JOIN LATERAL (SELECT puid FROM posting WHERE feature = f.feature ORDER BY puid LIMIT f.most) AS p`
+// The rows of a blocking key are read from the index in order, up to the limit: a blocking key may have too many records.
+const sqlRecordsByKey = `SELECT f.n, p.puid FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS f (blocking_key, most, n)
+	CROSS JOIN LATERAL (SELECT puid FROM posting WHERE blocking_key = f.blocking_key ORDER BY puid LIMIT f.most) AS p`
 
-// Carriers runs one statement.
-func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
+// RecordsByKey runs one statement.
+func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	if len(features) != len(limits) {
-		return nil, fmt.Errorf("read carriers: %d features with %d limits", len(features), len(limits))
+	if len(keys) != len(limits) {
+		return nil, fmt.Errorf("read records: %d blocking keys with %d limits", len(keys), len(limits))
 	}
-	carriers := make([][]entity.PUID, len(features))
-	if len(features) == 0 {
+	carriers := make([][]entity.PUID, len(keys))
+	if len(keys) == 0 {
 		return carriers, nil
 	}
-	err := t.query(ctx, sqlCarriers, func(r pgx.Rows) error {
+	err := t.query(ctx, sqlRecordsByKey, func(r pgx.Rows) error {
 		var n, puid int64
 		err := r.Scan(&n, &puid)
 		if err == nil {
 			carriers[n-1] = append(carriers[n-1], entity.PUID(puid))
 		}
 		return err
-	}, numbers(features), column(limits, func(n int) int64 { return int64(n) }))
+	}, numbers(keys), column(limits, func(n int) int64 { return int64(n) }))
 	if err != nil {
-		return nil, fmt.Errorf("read carriers of %d features: %w", len(features), err)
+		return nil, fmt.Errorf("read records of %d blocking keys: %w", len(keys), err)
 	}
 	return carriers, nil
 }
 
 const (
-	sqlEdges = "SELECT a, b, vec, score FROM edge WHERE a = ANY ($1::bigint[]) ORDER BY a, b"
+	sqlEdges = "SELECT a, b, vec, weight FROM edge WHERE a = ANY ($1::bigint[]) ORDER BY a, b"
 
-	sqlUnsure = `SELECT a, b, vec, score FROM (
-		(SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500 AND score = $1 AND (a, b) > ($2, $3) ORDER BY a, b LIMIT $4)
+	sqlPossible = `SELECT a, b, vec, weight FROM (
+		(SELECT a, b, vec, weight FROM edge WHERE a < b AND weight >= 0 AND weight < 500 AND weight = $1 AND (a, b) > ($2, $3) ORDER BY a, b LIMIT $4)
 		UNION ALL
-		(SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500 AND score < $1 ORDER BY score DESC, a, b LIMIT $4)
-		) AS e ORDER BY score DESC, a, b LIMIT $4`
+		(SELECT a, b, vec, weight FROM edge WHERE a < b AND weight >= 0 AND weight < 500 AND weight < $1 ORDER BY weight DESC, a, b LIMIT $4)
+		) AS e ORDER BY weight DESC, a, b LIMIT $4`
 
-	sqlPutEdges = `INSERT INTO edge (a, b, vec, score) SELECT a, b, vec, score FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS e (a, b, vec, score)
-		ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score`
+	sqlPutEdges = `INSERT INTO edge (a, b, vec, weight) SELECT a, b, vec, weight FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS e (a, b, vec, weight)
+		ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, weight = excluded.weight`
 
 	sqlDeleteEdges = "DELETE FROM edge AS e USING unnest($1::bigint[], $2::bigint[]) AS d (a, b) WHERE e.a = d.a AND e.b = d.b"
 )
@@ -107,17 +107,17 @@ func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, er
 }
 
 func readEdge(r pgx.Rows) (resolve.Edge, error) {
-	var a, b, vec, score int64
-	err := r.Scan(&a, &b, &vec, &score)
-	return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Score: match.Score(score)}, err
+	var a, b, vec, weight int64
+	err := r.Scan(&a, &b, &vec, &weight)
+	return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Weight: match.Weight(weight)}, err
 }
 
-// Unsure runs one statement.
-func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+// PossibleMatches runs one statement.
+func (t *tx) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	edges, err := rows(ctx, t, readEdge, sqlUnsure, int64(after.Score), int64(after.A), int64(after.B), int64(limit))
+	edges, err := rows(ctx, t, readEdge, sqlPossible, int64(after.Weight), int64(after.A), int64(after.B), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read edges that are not sure: %w", err)
 	}
@@ -135,7 +135,7 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	t.notePairs("edge", as, bs)
 	t.exec(sqlPutEdges, as, bs,
 		column(edges, func(e resolve.Edge) int64 { return int64(e.Vector) }),
-		column(edges, func(e resolve.Edge) int64 { return int64(e.Score) }))
+		column(edges, func(e resolve.Edge) int64 { return int64(e.Weight) }))
 	return nil
 }
 

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, journal FROM locus_cell"
+	sqlHead = "SELECT keys, home, incarnation, epoch, known_epoch, fence, images, version, returns, settled, move, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11, sum = $14 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, known_epoch = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11, sum = $14 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
 )
 
 // sqlRow reads the whole row that holds the head.
@@ -32,9 +32,9 @@ var sqlRow = func() string {
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
-	var epoch, told int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, &h.Rules, &h.Returns, &h.Settled, &h.Move, journal)
-	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
+	var epoch, knownEpoch int64
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &knownEpoch, &h.Fence, &h.Images, &h.Rules, &h.Returns, &h.Settled, &h.Move, journal)
+	h.Keys, h.Home, h.Epoch, h.KnownEpoch = cell.KeyState(keys), cell.Placement(home), uint64(epoch), uint64(knownEpoch)
 	return err
 }
 
@@ -91,7 +91,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
 	id := t.cell.identity() // an empty range until the cell is identified
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi, t.seal(document.HeadValues(h))).
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.KnownEpoch), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi, t.seal(document.HeadValues(h))).
 		Exec(func(tag pgconn.CommandTag) error {
 			switch {
 			case tag.RowsAffected() > 0:

@@ -59,7 +59,7 @@ const (
 )
 
 // Update runs fn in a transaction. PostgreSQL may require a retry, for example after a deadlock; then fn runs
-// again. The error wraps cell.ErrUnknownOutcome if the connection ended during the commit.
+// again. The error wraps cell.ErrCommitUnknown if the connection ended during the commit.
 func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.run(ctx, writing, func(t *tx) error { return fn(t) })
 }
@@ -98,7 +98,7 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 			// Or a table is locked, for an unknown time.
 			repeat = m >= alone || c.writable.Ask(ctx) == nil
 		}
-		if errors.Is(failure, errSpansMissing) {
+		if errors.Is(failure, errBucketsMissing) {
 			guess = false // otherwise a transaction that hits existing and missing rows would retry for ever
 			continue
 		}
@@ -246,8 +246,8 @@ func (t *tx) finish(ctx context.Context) error {
 	}
 	_, slow := errors.AsType[*slowError](err)
 	if t.mode != reading && (slow || isLost(err) && !pgconn.SafeToRetry(err)) {
-		t.fail(err)                                                                         //nolint:errcheck // the error below says more
-		return fmt.Errorf("commit in cell %s: %w: %v", t.cell, cell.ErrUnknownOutcome, err) //nolint:errorlint // it must not say that nothing was done
+		t.fail(err)                                                                        //nolint:errcheck // the error below says more
+		return fmt.Errorf("commit in cell %s: %w: %v", t.cell, cell.ErrCommitUnknown, err) //nolint:errorlint // it must not say that nothing was done
 	}
 	return fmt.Errorf("commit in cell %s: %w", t.cell, t.fail(err))
 }

@@ -37,8 +37,8 @@ func witnessed(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) {
 	must(t, err)
 	heard := func() (p cell.Pulse) {
 		must(t, other.View(t.Context(), func(tx resolve.Tx) error {
-			told, err := tx.Witnesses(t.Context())
-			p = told[id]
+			knownEpoch, err := tx.Witnesses(t.Context())
+			p = knownEpoch[id]
 			return err
 		}))
 		return p

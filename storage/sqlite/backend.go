@@ -147,7 +147,7 @@ func (c *Cell) dial(writer bool) (*conn, error) {
 // Update runs fn in the cell's only write transaction and returns nil once the writes are durable. If fn or a
 // statement fails, or ctx is done when fn returns, nothing is written. If the cell no longer lives in this file,
 // the error wraps cell.ErrMoved and fn did not run. If the commit fails on a disk error, the error wraps
-// cell.ErrUnknownOutcome: the cell is closed, and reopening it shows whether the write is there.
+// cell.ErrCommitUnknown: the cell is closed, and reopening it shows whether the write is there.
 func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.write(ctx, writing, func(t *tx) error {
 		s, err := t.own(ctx)
@@ -199,7 +199,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	if err := t.exec("COMMIT"); err != nil {
 		c.failed(err)
 		if isDiskFailure(err) {
-			return fmt.Errorf("commit in cell %s: %w: %w", c, cell.ErrUnknownOutcome, err)
+			return fmt.Errorf("commit in cell %s: %w: %w", c, cell.ErrCommitUnknown, err)
 		}
 		return fmt.Errorf("commit in cell %s: %w", c, err)
 	}

@@ -23,7 +23,7 @@ func TestOpen_RefusesAnotherCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
 	if err := errors.Join(f.Exclusive(t.Context(), func(tx resolve.Tx) error {
-		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, Told: 1}) // a cell in use
+		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, KnownEpoch: 1}) // a cell in use
 	}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 99") }, sqlite.ErrFormat, "format 99, this one reads up to "},
 		"an unreleased one's": {func(t *testing.T, path string) {
 			cellOf(t, path)
-			script(t, path, "ALTER TABLE locus_cell DROP COLUMN home")
+			script(t, path, "PRAGMA user_version = 2")
 		}, sqlite.ErrFormat, "before the first release"},
 		"an empty one":       {func(t *testing.T, path string) { write(t, path, "") }, sqlite.ErrMissing, "backup"},
 		"one that must be":   {func(*testing.T, string) {}, sqlite.ErrMissing, "backup"},
@@ -306,7 +306,7 @@ func addOne(t *testing.T, c resolve.Cell) error {
 			return err
 		}
 		return errors.Join(tx.AddCounts(t.Context(), entity.Counts{Records: 1}),
-			tx.Post(t.Context(), []resolve.Posting{{Feature: 9, PUID: entity.PUID(counts.Records + 1)}}, nil))
+			tx.Post(t.Context(), []resolve.Posting{{Key: 9, PUID: entity.PUID(counts.Records + 1)}}, nil))
 	})
 }
 

@@ -41,11 +41,11 @@ func TestP12_LockedFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := put(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cell.ErrUnknownOutcome) {
+	if err := put(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cell.ErrCommitUnknown) {
 		t.Errorf("a caller with a deadline: %v, want its context's error", err)
 	}
 	began := time.Now()
-	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown) {
 		t.Errorf("a file that is locked: %v, want ErrUnavailable", err)
 	}
 	if took := time.Since(began); took > 4*time.Second { // SQLite's own timeout would be 5 s

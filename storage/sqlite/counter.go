@@ -96,16 +96,16 @@ func (t *tx) CountMetrics(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// AddTallies reads and writes each span once. It adds in Go because SQLite turns an overflowing integer into a
+// AddTallies reads and writes each bucket once. It adds in Go because SQLite turns an overflowing integer into a
 // float.
-func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
+func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, err error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	_, err = t.addTallies(ctx, counter.Hours, tallies, func(a counter.Tally) counter.SpanKey { return counter.NewSpanKey(a.Minute.Hour(), a.ID) },
+	_, err = t.addTallies(ctx, counter.Hours, tallies, func(a counter.Tally) counter.BucketKey { return counter.NewBucketKey(a.Minute.Hour(), a.ID) },
 		func(counts []byte, a counter.Tally) error { return add(counts, a.Minute.InHour(), a.N) })
 	if err == nil {
-		made, err = t.addTallies(ctx, counter.Days, tallies, func(a counter.Tally) counter.SpanKey { return counter.NewSpanKey(a.Minute.Day(), a.ID) },
+		made, err = t.addTallies(ctx, counter.Days, tallies, func(a counter.Tally) counter.BucketKey { return counter.NewBucketKey(a.Minute.Day(), a.ID) },
 			func(counts []byte, a counter.Tally) error {
 				return cmp.Or(add(counts, counter.DayTotal, a.N), add(counts, counter.DayHour(a.Minute.HourOfDay()), a.N),
 					add(counts, counter.DayQuarter(a.Minute.Quarter()), a.N))
@@ -117,7 +117,7 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	return made, nil
 }
 
-// add adds n to one of the numbers of a span. It returns counter.ErrOverflow if the sum overflows.
+// add adds n to one of the numbers of a bucket. It returns counter.ErrOverflow if the sum overflows.
 func add(counts []byte, i int, n int64) error {
 	at := counts[8*i : 8*i+8]
 	now := int64(binary.BigEndian.Uint64(at))
@@ -128,45 +128,45 @@ func add(counts []byte, i int, n int64) error {
 	return nil
 }
 
-// spansAtOnce is the number of spans held in memory while tallies are added; more gain little.
-const spansAtOnce = 256
+// bucketsAtOnce is the number of buckets held in memory while tallies are added; more gain little.
+const bucketsAtOnce = 256
 
-// addTallies adds to the spans of one table, in key order, and returns the keys of the spans it created.
-func (t *tx) addTallies(ctx context.Context, table counter.Table, tallies []counter.Tally, keyOf func(counter.Tally) counter.SpanKey,
+// addTallies adds to the buckets of one table, in key order, and returns the keys of the buckets it created.
+func (t *tx) addTallies(ctx context.Context, table counter.Table, tallies []counter.Tally, keyOf func(counter.Tally) counter.BucketKey,
 	add func(counts []byte, a counter.Tally) error,
-) (made []counter.SpanKey, err error) {
+) (made []counter.BucketKey, err error) {
 	tallies = inOrder(tallies, func(a, b counter.Tally) int { return cmp.Compare(keyOf(a), keyOf(b)) })
-	put, err := t.conn.prepare(spanTables[table].put)
+	put, err := t.conn.prepare(bucketTables[table].put)
 	if err != nil {
 		return nil, t.fail(err)
 	}
-	keys, spans := make([]counter.SpanKey, 0, spansAtOnce), make([][]byte, spansAtOnce)
+	keys, buckets := make([]counter.BucketKey, 0, bucketsAtOnce), make([][]byte, bucketsAtOnce)
 	for len(tallies) > 0 {
 		keys = keys[:0]
 		for _, a := range tallies {
 			if key := keyOf(a); len(keys) == 0 || key != keys[len(keys)-1] {
-				if len(keys) == spansAtOnce {
+				if len(keys) == bucketsAtOnce {
 					break
 				}
 				keys = append(keys, key)
 			}
 		}
-		clear(spans)
-		if err := t.query(ctx, spanTables[table].read, func(r row) error { spans[r.int(0)] = r.blob(1); return nil }, numbers(t, keys)); err != nil {
+		clear(buckets)
+		if err := t.query(ctx, bucketTables[table].read, func(r row) error { buckets[r.int(0)] = r.blob(1); return nil }, numbers(t, keys)); err != nil {
 			return nil, err
 		}
 		for i, key := range keys {
-			if spans[i] == nil {
-				spans[i] = make([]byte, 8*table.Width())
+			if buckets[i] == nil {
+				buckets[i] = make([]byte, 8*table.Width())
 				made = append(made, key)
 			}
 			for len(tallies) > 0 && keyOf(tallies[0]) == key {
-				if err := add(spans[i], tallies[0]); err != nil {
+				if err := add(buckets[i], tallies[0]); err != nil {
 					return nil, t.fail(fmt.Errorf("metric %d: %w", key.ID(), err))
 				}
 				tallies = tallies[1:]
 			}
-			if err := put.exec(int64(key), spans[i]); err != nil {
+			if err := put.exec(int64(key), buckets[i]); err != nil {
 				return nil, t.fail(err)
 			}
 		}
@@ -175,13 +175,13 @@ func (t *tx) addTallies(ctx context.Context, table counter.Table, tallies []coun
 }
 
 const (
-	sqlOpenTotals   = "SELECT span, substr(counts, 8*60+1, 8) FROM counter_day WHERE span >= ? AND span < ?"
-	sqlClosedTotals = "SELECT span, total FROM counter_closed WHERE span >= ? AND span < ?"
-	sqlNamed        = "SELECT id FROM metric WHERE name >= ? AND name < ?"
-	sqlFirstNames   = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT ?"
+	sqlOpenTotals      = "SELECT bucket, substr(counts, 8*60+1, 8) FROM counter_day WHERE bucket >= ? AND bucket < ?"
+	sqlCompactedTotals = "SELECT bucket, total FROM counter_compacted WHERE bucket >= ? AND bucket < ?"
+	sqlNamed           = "SELECT id FROM metric WHERE name >= ? AND name < ?"
+	sqlFirstNames      = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT ?"
 )
 
-// TopMetrics reads all spans of the day, but only those names that may be among the highest.
+// TopMetrics reads all buckets of the day, but only those names that may be among the highest.
 func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -228,18 +228,18 @@ func (t *tx) topMetrics(ctx context.Context, day int64, prefix counter.Metric, k
 	return top, nil
 }
 
-// totals returns the non-zero totals of a day, open and closed spans added up.
+// totals returns the non-zero totals of a day, open and closed buckets added up.
 func (t *tx) totals(ctx context.Context, day int64, prefix counter.Metric) (map[counter.ID]int64, error) {
 	totals := map[counter.ID]int64{}
 	sum := func(key, n int64) {
-		if id := counter.SpanKey(key).ID(); n > 0 {
+		if id := counter.BucketKey(key).ID(); n > 0 {
 			totals[id] += min(n, math.MaxInt64-totals[id])
 		}
 	}
-	from, to := int64(counter.NewSpanKey(day, 0)), int64(counter.NewSpanKey(day+1, 0))
+	from, to := int64(counter.NewBucketKey(day, 0)), int64(counter.NewBucketKey(day+1, 0))
 	err := t.query(ctx, sqlOpenTotals, func(r row) error { sum(r.int(0), int64(binary.BigEndian.Uint64(r.blob(1)))); return nil }, from, to)
 	if err == nil {
-		err = t.query(ctx, sqlClosedTotals, func(r row) error { sum(r.int(0), r.int(1)); return nil }, from, to)
+		err = t.query(ctx, sqlCompactedTotals, func(r row) error { sum(r.int(0), r.int(1)); return nil }, from, to)
 	}
 	if err != nil || prefix == "" {
 		return totals, err

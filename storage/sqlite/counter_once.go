@@ -14,24 +14,24 @@ import (
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Floor reads one row. In an Update no other transaction can write it.
-func (t *tx) Floor(ctx context.Context) (floor int64, err error) {
+// DedupHorizon reads one row. In an Update no other transaction can write it.
+func (t *tx) DedupHorizon(ctx context.Context) (floor int64, err error) {
 	if err := t.use(ctx); err != nil {
 		return 0, err
 	}
-	err = t.query(ctx, "SELECT floor FROM counter_floor", func(r row) error { floor = r.int(0); return nil })
+	err = t.query(ctx, "SELECT horizon FROM counter_horizon", func(r row) error { floor = r.int(0); return nil })
 	if err != nil {
 		return 0, fmt.Errorf("read floor of counters: %w", err)
 	}
 	return floor, nil
 }
 
-// RaiseFloor updates one row.
-func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
+// RaiseDedupHorizon updates one row.
+func (t *tx) RaiseDedupHorizon(ctx context.Context, floor int64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := t.exec("UPDATE counter_floor SET floor = ?1, sum = ?2 WHERE floor < ?1", floor, cell.Sum(int64(1), floor)); err != nil {
+	if err := t.exec("UPDATE counter_horizon SET horizon = ?1, sum = ?2 WHERE horizon < ?1", floor, cell.Sum(int64(1), floor)); err != nil {
 		return fmt.Errorf("raise floor of counters: %w", err)
 	}
 	return nil
@@ -51,25 +51,25 @@ const (
 	sqlDropProducers = "DELETE FROM counter_producer WHERE producer IN (SELECT producer FROM counter_producer WHERE newest < ? LIMIT ?)"
 )
 
-func readRemembered(r row) (of counter.Remembered, err error) {
-	of = counter.Remembered{Seq: uint64(r.int(1)), Newest: r.int(2), Results: r.blob(4)}
+func readDedupRecord(r row) (of counter.DedupRecord, err error) {
+	of = counter.DedupRecord{Seq: uint64(r.int(1)), Newest: r.int(2), Results: r.blob(4)}
 	if print := r.blob(3); copy(of.Print[:], print) != len(print) {
 		err = cell.Damaged("counter_key", "", fmt.Errorf("a fingerprint of %d bytes", len(print)))
 	}
 	return of, err
 }
 
-// remembered returns what is remembered under each of n keys, given as a JSON array.
-func (t *tx) remembered(ctx context.Context, sql string, n int, keys string) ([]counter.Remembered, error) {
-	found := make([]counter.Remembered, n)
+// dedup returns what is remembered under each of n keys, given as a JSON array.
+func (t *tx) dedup(ctx context.Context, sql string, n int, keys string) ([]counter.DedupRecord, error) {
+	found := make([]counter.DedupRecord, n)
 	if n == 0 {
 		return found, nil
 	}
-	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readRemembered(r); return err }, keys)
+	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readDedupRecord(r); return err }, keys)
 }
 
 // Batches runs one statement. In an Update no other transaction can write the keys or read them in order to write.
-func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembe
 	if err != nil {
 		return nil, t.fail(err)
 	}
-	found, err := t.remembered(ctx, sqlBatches, len(keys), string(b))
+	found, err := t.dedup(ctx, sqlBatches, len(keys), string(b))
 	if err != nil {
 		return nil, fmt.Errorf("read %d keys of batches: %w", len(keys), err)
 	}
@@ -111,11 +111,11 @@ func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, erro
 
 // Producers runs one statement. In an Update no other transaction can write the keys or read them in order to
 // write.
-func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
+func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	found, err := t.remembered(ctx, sqlProducers, len(producers), hexes(t, producers, func(p *counter.Producer) []byte { return p[:] }))
+	found, err := t.dedup(ctx, sqlProducers, len(producers), hexes(t, producers, func(p *counter.Producer) []byte { return p[:] }))
 	if err != nil {
 		return nil, fmt.Errorf("read %d producers: %w", len(producers), err)
 	}

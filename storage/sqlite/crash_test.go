@@ -63,7 +63,7 @@ func writeForEver(path string) error {
 			n = counts.Records + 1
 			add := make([]resolve.Posting, batchSize)
 			for i := range add {
-				add[i] = resolve.Posting{Feature: rng.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
+				add[i] = resolve.Posting{Key: rng.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
 			}
 			if err := tx.Post(ctx, add, nil); err != nil {
 				return err

@@ -197,7 +197,7 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 	longtest.Slow(t)
 	for name, spoil := range map[string]func(dir string) error{
 		"with some cells": func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET told = 0"))
+			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET known_epoch = 0"))
 		},
 		"with an empty authority": func(dir string) error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Remove(filepath.Join(dir, "witness")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),

@@ -81,13 +81,13 @@ func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 	}
 	giveBack := become(t, f.path+"-wal", "/dev/null", os.O_RDWR)
 	err := addOne(t, f)
-	if !errors.Is(err, resolve.ErrUnknownOutcome) || !strings.Contains(err.Error(), "g1-19") {
-		t.Fatalf("a commit whose sync failed: %v, want ErrUnknownOutcome and the cell's name", err)
+	if !errors.Is(err, resolve.ErrCommitUnknown) || !strings.Contains(err.Error(), "g1-19") {
+		t.Fatalf("a commit whose sync failed: %v, want ErrCommitUnknown and the cell's name", err)
 	}
 	giveBack()
 	for range 2 { // the disk works again, which changes nothing
 		err := addOne(t, f)
-		if !errors.Is(err, sqlite.ErrFailed) || !errors.Is(err, resolve.ErrUnavailable) || errors.Is(err, resolve.ErrUnknownOutcome) {
+		if !errors.Is(err, sqlite.ErrFailed) || !errors.Is(err, resolve.ErrUnavailable) || errors.Is(err, resolve.ErrCommitUnknown) {
 			t.Fatalf("an update after a failed sync: %v, want ErrFailed", err)
 		}
 		if _, err := countOf(t, f); !errors.Is(err, sqlite.ErrFailed) {
@@ -150,7 +150,7 @@ func TestFullDisk(t *testing.T) {
 	giveBack := become(t, f.path+"-wal", "/dev/full", os.O_RDWR)
 	err := addOne(t, f)
 	giveBack()
-	if !errors.Is(err, cell.ErrNoRoom) || errors.Is(err, resolve.ErrUnknownOutcome) || errors.Is(err, resolve.ErrUnavailable) {
+	if !errors.Is(err, cell.ErrNoRoom) || errors.Is(err, resolve.ErrCommitUnknown) || errors.Is(err, resolve.ErrUnavailable) {
 		t.Fatalf("an update on a full disk: %v, want ErrNoRoom alone", err)
 	}
 	if n, err := countOf(t, f); err != nil || n != 1 {

@@ -52,7 +52,7 @@ func tableOf(t *testing.T, c *Cell, name string) (s stored) {
 
 // A span takes the same space when it is prepared and when all its numbers have their maximum, and lies in one
 // page.
-func TestLayout_SpansDoNotGrow(t *testing.T) {
+func TestLayout_BucketsDoNotGrow(t *testing.T) {
 	t.Parallel()
 	const metrics, noon = 60, counter.Minute(29_655_360)
 	c, ctx := openCell(t), t.Context()
@@ -62,17 +62,17 @@ func TestLayout_SpansDoNotGrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	keys := map[counter.Table][]counter.SpanKey{}
+	keys := map[counter.Table][]counter.BucketKey{}
 	for id := range counter.ID(metrics) {
 		for table, unit := range map[counter.Table]int64{
 			counter.Hours: noon.Hour(), counter.Days: noon.Day(), counter.GaugeQuarters: noon.QuarterOf(), counter.GaugeDays: noon.Day(),
 		} {
-			keys[table] = append(keys[table], counter.NewSpanKey(unit, id+1))
+			keys[table] = append(keys[table], counter.NewBucketKey(unit, id+1))
 		}
 	}
 	update(func(tx resolve.Tx) error {
 		for _, table := range counter.Tables {
-			if _, err := tx.PrepareSpans(ctx, table, keys[table]); err != nil {
+			if _, err := tx.PrepareBuckets(ctx, table, keys[table]); err != nil {
 				return err
 			}
 		}
@@ -80,9 +80,9 @@ func TestLayout_SpansDoNotGrow(t *testing.T) {
 	})
 	before := map[counter.Table]stored{}
 	for _, table := range counter.Tables {
-		s := tableOf(t, c, spanTables[table].name)
+		s := tableOf(t, c, bucketTables[table].name)
 		if s.rows != metrics || s.overflow != 0 || s.payload < int64(metrics*8*table.Width()) {
-			t.Fatalf("%s is %+v when it is prepared", spanTables[table].name, s)
+			t.Fatalf("%s is %+v when it is prepared", bucketTables[table].name, s)
 		}
 		before[table] = s
 	}
@@ -97,23 +97,23 @@ func TestLayout_SpansDoNotGrow(t *testing.T) {
 			return fmt.Errorf("days were made: %d, %w", made, err)
 		}
 		for _, table := range []counter.Table{counter.GaugeQuarters, counter.GaugeDays} {
-			var spans []counter.Span
+			var buckets []counter.Bucket
 			for i, key := range keys[table] {
 				values := make([]int64, table.Width())
 				for k := range values {
 					values[k] = math.MinInt64 + int64(i+k)
 				}
-				spans = append(spans, counter.Span{Key: key, Values: values})
+				buckets = append(buckets, counter.Bucket{Key: key, Values: values})
 			}
-			if err := tx.PutSpans(ctx, table, spans); err != nil {
+			if err := tx.PutBuckets(ctx, table, buckets); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, table := range counter.Tables {
-		if s := tableOf(t, c, spanTables[table].name); s != before[table] {
-			t.Errorf("%s is %+v when it is full, %+v when it is prepared", spanTables[table].name, s, before[table])
+		if s := tableOf(t, c, bucketTables[table].name); s != before[table] {
+			t.Errorf("%s is %+v when it is full, %+v when it is prepared", bucketTables[table].name, s, before[table])
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestLayout_FileIsBounded(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		return n - tableOf(t, c, "counter_closed").pages - tableOf(t, c, "counter_closed_detail").pages
+		return n - tableOf(t, c, "counter_compacted").pages - tableOf(t, c, "counter_compacted_detail").pages
 	}
 	var after8 int64
 	for day := range 30 {
@@ -201,7 +201,7 @@ func TestLayout_FileIsBounded(t *testing.T) {
 			after8 = pages()
 		}
 	}
-	closed := tableOf(t, c, "counter_closed")
+	closed := tableOf(t, c, "counter_compacted")
 	if n := pages(); n > after8+2 || closed.rows < metrics*25 {
 		t.Fatalf("the file has %d pages beside what is packed after 30 days, %d after 8; %d days are packed", n, after8, closed.rows)
 	}

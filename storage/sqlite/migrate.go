@@ -23,7 +23,7 @@ const (
 	applicationID = 0x4c4f4373
 	// format is the number of the newest migration. A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
-	format = 2
+	format = 3
 	// migrateTries is how often the migrations are tried.
 	migrateTries = 5
 )
@@ -97,23 +97,23 @@ func cause(err error) error {
 	return err
 }
 
-// format returns the format of a file, or 0 for an empty one. It refuses a file that is not a cell.
+// format returns the format of a file, or 0 for an empty one. It refuses a file that is not a cell, or has another
+// format.
 func (c *conn) format(path string) (int64, error) {
 	r, err := c.do(`SELECT application_id, user_version,
-		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'),
-		(SELECT count(*) FROM pragma_table_info('locus_cell') WHERE name = 'home')
+		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%')
 		FROM pragma_application_id, pragma_user_version`)
 	if err != nil {
 		return 0, err
 	}
-	id, version, tables, home := r.int(0), r.int(1), r.int(2), r.int(3)
+	id, version, tables := r.int(0), r.int(1), r.int(2)
 	switch {
 	case id != applicationID && (id != 0 || version != 0 || tables != 0):
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
 	case version > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
-	case version > 0 && home == 0:
-		return 0, fmt.Errorf("%w: %s was written before the first release of Locus: ingest the sources into a new data directory", ErrFormat, path)
+	case version > 0 && version < format:
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads %d: ingest the sources into a new data directory", ErrFormat, path, version, format)
 	}
 	return version, nil
 }

@@ -85,9 +85,9 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// remembered is the number of calls, at the end of the list, that return what the transaction read at its
+// dedup is the number of calls, at the end of the list, that return what the transaction read at its
 // beginning.
-const remembered = 2
+const dedup = 2
 
 // allCalls returns calls of every method, which prepare each of its statements.
 func allCalls(ctx context.Context, t resolve.Tx) []func() error {
@@ -148,12 +148,12 @@ func allCalls(ctx context.Context, t resolve.Tx) []func() error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, rowsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
+			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Key: 1, PUID: 1}}, rowsAtOnce+1), []resolve.Posting{{Key: 1, PUID: 1}})
 		},
-		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
+		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
-		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
+		func() error { _, err := t.PossibleMatches(ctx, resolve.Edge{}, 1); return err },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // exists already
@@ -167,36 +167,36 @@ func allCalls(ctx context.Context, t resolve.Tx) []func() error {
 
 // counterCalls returns the calls of allCalls for the methods of counters.
 func counterCalls(ctx context.Context, t counter.Store) []func() error {
-	print := counter.Remembered{Print: [16]byte{1}}
+	print := counter.DedupRecord{Print: [16]byte{1}}
 	calls := []func() error{
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
 		func() error { _, err := t.Metrics(ctx, []counter.ID{1}); return err },
 		func() error { _, err := t.ListMetrics(ctx, "a", "b", 1); return err },
 		func() error { _, err := t.CountMetrics(ctx); return err },
 		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },
-		func() error { return t.PutClosedDays(ctx, []counter.ClosedDay{{Key: 1, N: 1}}) },
-		func() error { _, err := t.ClosedDays(ctx, []counter.SpanKey{1}); return err },
+		func() error { return t.PutCompactedDays(ctx, []counter.CompactedDay{{Key: 1, N: 1}}) },
+		func() error { _, err := t.CompactedDays(ctx, []counter.BucketKey{1}); return err },
 		func() error { _, err := t.DetailedDays(ctx, counter.NoDetail, 0, 1, 1); return err },
 		func() error { _, err := t.DetailedDays(ctx, counter.Minutes, 0, 1, 1); return err },
 		func() error { _, err := t.TopMetrics(ctx, 0, "a", 1); return err },
-		func() error { _, err := t.Floor(ctx); return err },
-		func() error { return t.RaiseFloor(ctx, 1) },
-		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", Remembered: print}}) },
+		func() error { _, err := t.DedupHorizon(ctx); return err },
+		func() error { return t.RaiseDedupHorizon(ctx, 1) },
+		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", DedupRecord: print}}) },
 		func() error { _, err := t.Batches(ctx, []counter.Key{"a"}); return err },
 		func() error { _, err := t.DropBatches(ctx, 1, 1); return err },
-		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{Remembered: print}}) },
+		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{DedupRecord: print}}) },
 		func() error { _, err := t.Producers(ctx, []counter.Producer{{}}); return err },
 		func() error { _, err := t.DropProducers(ctx, 1, 1); return err },
 	}
 	for _, table := range counter.Tables {
 		calls = append(calls,
 			func() error {
-				return t.PutSpans(ctx, table, []counter.Span{{Key: 1, Values: make([]int64, table.Width())}})
+				return t.PutBuckets(ctx, table, []counter.Bucket{{Key: 1, Values: make([]int64, table.Width())}})
 			},
-			func() error { _, err := t.PrepareSpans(ctx, table, []counter.SpanKey{2}); return err },
-			func() error { _, err := t.Spans(ctx, table, []counter.SpanKey{1}); return err },
-			func() error { _, err := t.FirstSpans(ctx, table, 2, 1); return err },
-			func() error { return t.DeleteSpans(ctx, table, []counter.SpanKey{1}) })
+			func() error { _, err := t.PrepareBuckets(ctx, table, []counter.BucketKey{2}); return err },
+			func() error { _, err := t.Buckets(ctx, table, []counter.BucketKey{1}); return err },
+			func() error { _, err := t.FirstBuckets(ctx, table, 2, 1); return err },
+			func() error { return t.DeleteBuckets(ctx, table, []counter.BucketKey{1}) })
 	}
 	return calls
 }
@@ -210,7 +210,7 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	for i, more := 0, true; more; i++ {
 		if err := c.Update(ctx, func(rt resolve.Tx) error {
 			calls, own := allCalls(ctx, rt), rt.(*tx)
-			more = i+1 < len(calls)-remembered
+			more = i+1 < len(calls)-dedup
 			tables, err := rows(ctx, own, func(r row) (string, error) { return r.text(0), nil }, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
 			if err != nil {
 				return err

@@ -22,7 +22,7 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 	var there []resolve.Redo
 	err := each(t, "INSERT INTO redo (puid, version, decided, lost) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
 		func(s *stmt, e resolve.Redo) error {
-			n, err := s.change(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.Lost))
+			n, err := s.change(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.LostKeys))
 			if n == 0 {
 				there = append(there, e)
 			}
@@ -58,22 +58,22 @@ func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error
 		return now, err
 	}
 	now.Version, now.Decided = max(now.Version, e.Version), max(now.Decided, e.Decided)
-	for _, feature := range e.Lost {
-		if !slices.Contains(now.Lost, feature) {
-			now.Lost = append(now.Lost, feature)
+	for _, key := range e.LostKeys {
+		if !slices.Contains(now.LostKeys, key) {
+			now.LostKeys = append(now.LostKeys, key)
 		}
 	}
-	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID), now.Version, now.Decided, lostOrNull(now.Lost))
+	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID), now.Version, now.Decided, lostOrNull(now.LostKeys))
 }
 
-// lostOrNull encodes features, or returns NULL for none.
-func lostOrNull(features []uint64) any {
-	if len(features) == 0 {
+// lostOrNull encodes blocking keys, or returns NULL for none.
+func lostOrNull(keys []uint64) any {
+	if len(keys) == 0 {
 		return nil
 	}
-	lost := make([]byte, 0, 8*len(features))
-	for _, feature := range features {
-		lost = binary.BigEndian.AppendUint64(lost, feature)
+	lost := make([]byte, 0, 8*len(keys))
+	for _, key := range keys {
+		lost = binary.BigEndian.AppendUint64(lost, key)
 	}
 	return lost
 }
@@ -93,10 +93,10 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 func readRedo(r row) (resolve.Redo, error) {
 	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1), Decided: r.int(2)}, r.blob(3)
 	if len(lost)%8 != 0 {
-		return e, cell.Damaged("redo", e.PUID, fmt.Errorf("%d bytes of features", len(lost)))
+		return e, cell.Damaged("redo", e.PUID, fmt.Errorf("%d bytes of blocking keys", len(lost)))
 	}
 	for ; len(lost) > 0; lost = lost[8:] {
-		e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
+		e.LostKeys = append(e.LostKeys, binary.BigEndian.Uint64(lost))
 	}
 	return e, nil
 }

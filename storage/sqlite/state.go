@@ -25,9 +25,9 @@ type state struct {
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, used, seq, trimmed, records, entities, merges, splits, commits, turns FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, known_epoch, fence, images, version, returns, settled, move, used, seq, trimmed, records, entities, merges, splits, commits, turns FROM locus_cell`
 
-	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?, returns = ?, settled = ?, move = ?,
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, known_epoch = ?, fence = ?, images = ?, version = ?, returns = ?, settled = ?, move = ?,
 		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?, commits = ?, turns = ?`
 )
 
@@ -42,8 +42,8 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 	err := t.query(ctx, sqlState, func(r row) error {
 		*s = state{
 			head: cell.Head{
-				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
-				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7),
+				Keys: cell.KeyState(r.int(0)), Home: cell.Placement(r.int(1)), Incarnation: int(r.int(2)),
+				Epoch: uint64(r.int(3)), KnownEpoch: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7),
 				Returns: int(r.int(8)), Settled: int(r.int(9)), Move: r.text(10),
 			},
 			used: r.int(11), seq: r.int(12), trimmed: r.int(13),
@@ -70,7 +70,7 @@ func (t *tx) keep(ctx context.Context) error {
 	}
 	h, n := s.head, s.counts
 	sql, values := sqlSetState, []any{
-		int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
+		int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.KnownEpoch), h.Fence, h.Images, h.Rules,
 		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits, s.turns,
 	}
 	if h != t.was.head {

@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/storage/document"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -275,35 +274,5 @@ func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 		}
 		closeDir(t, d)
 		closeDir(t, openDir(t, dir, opts))
-	}
-}
-
-var dropSums = func() (sql string) {
-	for _, table := range document.Summed() {
-		sql += "ALTER TABLE " + table.Name + " DROP COLUMN sum; "
-	}
-	return sql
-}()
-
-// A directory of the previous format has no witnesses, and gets them.
-func TestOpenDir_TakesTheFormerFormat(t *testing.T) {
-	t.Parallel()
-	longtest.Slow(t)
-	dir := t.TempDir()
-	if err := fourCells(dir); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 4 {
-		script(t, filepath.Join(dir, "cells", fmt.Sprintf("g0-%d.db", i)), `
-			ALTER TABLE locus_cell DROP COLUMN commits; ALTER TABLE locus_cell DROP COLUMN returns;
-			ALTER TABLE locus_cell DROP COLUMN settled; ALTER TABLE locus_cell DROP COLUMN move;
-			ALTER TABLE locus_lease DROP COLUMN asked; ALTER TABLE locus_lease DROP COLUMN done;
-			ALTER TABLE locus_lease DROP COLUMN asks; ALTER TABLE locus_lease DROP COLUMN partly; ALTER TABLE locus_cell DROP COLUMN turns;
-			`+dropSums+`DROP TABLE locus_witness; DROP TABLE locus_mark; DELETE FROM goose_db_version WHERE version_id = 2; PRAGMA user_version = 1`)
-	}
-	remove(t, dir, "witness")
-	killDir(t, dir, 20)
-	if err := fourCells(dir); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -37,9 +37,9 @@ func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
 		}
 	}
 	w := cell.Walk{Op: cell.WalkLookup}.Start(view)
-	for w.Want().Do != cell.DoDone {
+	for w.Next().Do != cell.ActionDone {
 		reply := cell.Reply{Keys: cell.Sealed}
-		switch g := int(w.Want().Gen); {
+		switch g := int(w.Next().Gen); {
 		case g == newest && g == home:
 			reply = cell.Reply{Keys: cell.Open, Row: 1}
 		case g == newest:
@@ -47,7 +47,7 @@ func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
 		case g == home:
 			reply.Row = 1
 		}
-		w = w.Got(reply)
+		w = w.Step(reply)
 		probes++
 	}
 	return probes

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package countertest_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance"
+)
+
+// openApart opens the database in memory with at most one bug: one of its own, or one of apartShelf.
+func openApart(_ *testing.T, bug string) countertest.Cell {
+	c := countertest.ApartMemory(bug)
+	run := c.Update
+	c.Update = func(ctx context.Context, fn func(counter.Store) error) error {
+		return run(ctx, func(s counter.Store) error { return fn(&apartShelf{s.(counter.PerDocumentStore), bug}) }) //nolint:forcetypeassert // it is
+	}
+	view := c.View
+	c.View = func(ctx context.Context, fn func(counter.Store) error) error {
+		return view(ctx, func(s counter.Store) error { return fn(&apartShelf{s.(counter.PerDocumentStore), bug}) }) //nolint:forcetypeassert // it is
+	}
+	return c
+}
+
+// apartShelf is an PerDocumentStore store with at most one bug in the records of days.
+type apartShelf struct {
+	counter.PerDocumentStore
+	bug string
+}
+
+func (s *apartShelf) name(b counter.DayBatch) counter.DayBatch {
+	switch s.bug {
+	case "days remember alike":
+		b.Day = counter.NewBucketKey(b.Day.Unit(), 1)
+	case "a metric remembers":
+		b.Day = counter.NewBucketKey(0, b.Day.ID())
+	case "a producer is a key":
+		if b.Key == "" {
+			b.Key, b.Producer = counter.Key(b.Producer[:1]), counter.Producer{}
+		}
+	}
+	return b
+}
+
+func (s *apartShelf) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.DedupRecord, error) {
+	of = slices.Clone(of)
+	for i := range of {
+		of[i] = s.name(of[i])
+	}
+	if s.bug == "day batches in the order of days" {
+		slices.SortStableFunc(of, func(a, b counter.DayBatch) int { return cmp.Compare(a.Day, b.Day) })
+	}
+	all, err := s.PerDocumentStore.DayBatches(ctx, of)
+	if s.bug == "what days do not remember is left out" {
+		all = slices.DeleteFunc(all, func(r counter.DedupRecord) bool { return r.Print == [16]byte{} })
+	}
+	return all, err
+}
+
+func (s *apartShelf) PutDayBatches(ctx context.Context, of []counter.DayMemory) error {
+	of = slices.Clone(of)
+	for i := range of {
+		of[i].DayBatch = s.name(of[i].DayBatch)
+		switch s.bug {
+		case "results are forgotten by days":
+			of[i].Results = nil
+		case "days know numbers of 63 bits":
+			of[i].Seq &= 1<<63 - 1
+		}
+	}
+	return s.PerDocumentStore.PutDayBatches(ctx, of)
+}
+
+func TestRunApart_PassesWithoutBug(t *testing.T) {
+	t.Parallel()
+	countertest.RunApart(t, func(t *testing.T) countertest.Cell { t.Helper(); return openApart(t, "") })
+}
+
+// TestRunApart_FindsEveryBug plants one bug at a time; the case meant for it must find it.
+func TestRunApart_FindsEveryBug(t *testing.T) {
+	t.Parallel()
+	countertest.ApartCases.FindsEveryBug(t, openApart, conformance.Bugs{ByCase: map[string]string{
+		"who opens does not compare":               "TalliesOfADayTogether",
+		"nothing is compared":                      "NobodyElseChangesADay",
+		"tallies are not compared":                 "WhatWasReadIsCompared",
+		"who packs does not compare":               "NobodyElsePacksADay",
+		"tallies conflict":                         "TalliesDoNotConflict",
+		"a conflict begins anew":                   "OthersAreWritten",
+		"a conflict names all days":                "OthersAreWritten",
+		"a conflict is no error":                   "OthersAreWritten",
+		"of a conflict the tallies are written":    "OthersAreWritten",
+		"the dedup horizon is not looked at again": "AFloorThatRose",
+		"days remember alike":                      "DaysRememberBatches",
+		"a metric remembers":                       "DaysRememberBatches",
+		"a producer is a key":                      "DaysRememberBatches",
+		"day batches in the order of days":         "DaysRememberBatches",
+		"what days do not remember is left out":    "DaysRememberBatches",
+		"results are forgotten by days":            "DaysRememberBatches",
+		"days know numbers of 63 bits":             "DaysRememberBatches",
+		"memories are not compared":                "DaysCountOnce",
+		"days never forget":                        "ADayForgetsWhatIsSummarised",
+		"days forget at once":                      "ADayForgetsWhatIsSummarised",
+		"days forget what is summarised in part":   "ADayForgetsWhatIsSummarised",
+		"any number covers":                        "ADayForgetsWhatIsSummarised",
+		"any time covers":                          "ADayForgetsWhatIsSummarised",
+		"summaries are not compared":               "NobodyElseChangesASummary",
+	}})
+}

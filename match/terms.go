@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Limits for the counts of a term-frequency table.
+const (
+	// RareToken is the highest count at which a token is a blocking key on its own.
+	RareToken = 30
+	// ChainPlaces is the number of distinct places above which a full name counts as a chain's.
+	ChainPlaces = 8
+	// PhoneNames is the number of names up to which a phone number has its full weight; above PhoneCrowd its
+	// weight is low. DifferentNames defines which names count as one. The names of live records count, too;
+	// see Matcher.Among.
+	PhoneNames = 3
+	PhoneCrowd = 12
+)
+
+// weight is the weight of a token, in hundredths of a nat: 100 ln(1/p), where p is the fraction of names
+// with the token. Integers make sums independent of their order.
+type weight int32
+
+const (
+	weightCommon   weight = 200 // DefaultTermFrequencies: words of business
+	weightFamiliar weight = 400 // DefaultTermFrequencies: given names, streets, cities
+	weightRare     weight = 450 // DefaultTermFrequencies: words in no table; two of them make a name rare
+	weightMax      weight = 1200
+)
+
+// Term-frequency table holds term frequencies: how common tokens and full names are. It is frozen, so decisions under a
+// term-frequency table are reproducible, and the state of a resolver includes the term-frequency table's Hash. A Term-frequency table is safe for
+// concurrent use.
+type TermFrequencies struct {
+	records int               // 0: no statistics, the tables decide
+	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
+	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than ChainPlaces
+	phones  map[uint64]uint32 // phone number → number of names, if more than PhoneNames
+	hash    uint64
+}
+
+// DefaultTermFrequencies returns the term-frequency table for use without statistics: words of business are common; given names,
+// streets and cities are familiar; words in no table are rare; the best known chains are listed.
+var DefaultTermFrequencies = sync.OnceValue(func() *TermFrequencies {
+	p := &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
+	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {
+		p.chains[xxhash.Sum64String(name)] = ChainPlaces + 1
+	}
+	p.hash = p.sum()
+	return p
+})
+
+// CountTerms counts the tokens and full names of distinct records. It uses no labels. Duplicates count
+// twice, so leave them out.
+func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
+	p := &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
+	type carrier struct{ name, spot uint64 }
+	var carriers []carrier
+	type called struct {
+		phone, family uint64
+		name          []token
+	}
+	var phones []called
+	m := New(s, DefaultTermFrequencies())
+	for a := range records {
+		r := m.Normalise("", "", a)
+		if len(r.name.tokens) == 0 {
+			continue
+		}
+		p.records++
+		for i, t := range r.name.tokens {
+			if !slices.ContainsFunc(r.name.tokens[:i], func(u token) bool { return u.hash == t.hash }) {
+				p.tokens[t.hash]++
+			}
+		}
+		carriers = append(carriers, carrier{r.name.hash, r.spot()})
+		for i := range r.phones {
+			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})
+		}
+	}
+	names := map[[2]uint64]bool{}
+	for _, c := range phones {
+		if name := [2]uint64{c.phone, cmp.Or(c.family, p.rarest(c.name))}; !names[name] {
+			names[name] = true
+			p.phones[c.phone]++
+		}
+	}
+	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
+	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
+	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
+	carriers = slices.Compact(carriers)
+	for len(carriers) > 0 {
+		n := 1
+		for n < len(carriers) && carriers[n].name == carriers[0].name {
+			n++
+		}
+		if n > ChainPlaces {
+			p.chains[carriers[0].name] = uint32(n)
+		}
+		carriers = carriers[n:]
+	}
+	p.hash = p.sum()
+	return p
+}
+
+// Records returns the number of counted names, 0 for a term-frequency table without statistics.
+func (p *TermFrequencies) Records() int { return p.records }
+
+// Tokens returns the number of tokens with a count.
+func (p *TermFrequencies) Tokens() int { return len(p.tokens) }
+
+// Chains returns the number of full names that count as chains.
+func (p *TermFrequencies) Chains() int { return len(p.chains) }
+
+// Hash identifies the term-frequency table: equal content gives an equal hash on every machine.
+func (p *TermFrequencies) Hash() uint64 { return p.hash }
+
+func (p *TermFrequencies) sum() uint64 {
+	buf := binary.LittleEndian.AppendUint64([]byte("locus-pack/2"), uint64(p.records))
+	for _, counts := range []map[uint64]uint32{p.tokens, p.chains, p.phones} {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(len(counts)))
+		for _, h := range slices.Sorted(maps.Keys(counts)) {
+			buf = binary.LittleEndian.AppendUint64(buf, h)
+			buf = binary.LittleEndian.AppendUint32(buf, counts[h])
+		}
+	}
+	return xxhash.Sum64(buf)
+}
+
+// weigh returns the weight of a folded token, and whether it is rare enough to be a blocking key on its own.
+func (p *TermFrequencies) weigh(text string, hash uint64, role nameRole) (w weight, rare bool) {
+	if p.records == 0 {
+		switch {
+		case role&(nameBusiness|nameStop) != 0:
+			w = weightCommon
+		case role&nameFamiliar != 0:
+			w = weightFamiliar
+		default:
+			w, rare = weightRare, true
+		}
+		if len(text) <= 2 || digits(text) {
+			w, rare = min(w, weightCommon), false
+		}
+	} else {
+		n := max(p.tokens[hash], 1)
+		w = weight(math.Round(100 * math.Log(float64(p.records+1)/float64(n))))
+		w, rare = min(max(w, 10), weightMax), n <= RareToken
+	}
+	if role&nameStop != 0 {
+		w, rare = w*3/10, false
+	}
+	return w, rare
+}
+
+// rarest returns the hash of the rarest word of a name. Words of trades and addresses are used only if
+// there are no others.
+func (p *TermFrequencies) rarest(name []token) (word uint64) {
+	var of *token
+	for i := range name {
+		t := &name[i]
+		switch {
+		case of == nil, of.general && !t.general:
+		case t.general && !of.general:
+			continue
+		case cmp.Or(cmp.Compare(p.tokens[t.hash], p.tokens[of.hash]), cmp.Compare(t.hash, of.hash)) >= 0:
+			continue
+		}
+		of, word = t, t.hash
+	}
+	return word
+}
+
+// names returns the number of names of a phone number, 0 if they are few.
+func (p *TermFrequencies) names(number uint64) int { return int(p.phones[number]) }
+
+// chain reports whether so many places share a full name that it identifies none.
+func (p *TermFrequencies) chain(name uint64) bool { return p.chains[name] > ChainPlaces }

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+)
+
+// outcome is the content of one cell's transaction in the third round.
+type outcome struct {
+	edges    []Edge
+	cut      []Pair
+	assigned []entity.Assignment
+	entities []entity.Indexed
+	retired  []entity.PUID
+	changes  []changelog.Change
+	changed  []changed // the entity of each change
+	counts   entity.Counts
+	now      time.Time
+	cause    changelog.Cause // cause of the assignments
+	mark     changelog.Seq   // end of the log, if changes carry images
+}
+
+// changed is the entity of a change: its anchor, and its new state, nil if it is retired.
+type changed struct {
+	anchor entity.PUID
+	is     *entity.Entity
+}
+
+// cluster is the third round: edges, clusters, entities. Everything is decided before anything is written;
+// then each cell gets one transaction.
+func (b *batch) cluster(ctx context.Context, m *candidateSet) error {
+	out := &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
+	p, err := b.decideAll(ctx, m, out)
+	if err != nil {
+		return err
+	}
+	p.write(out)
+	if out.err != nil {
+		return out.err
+	}
+	if err := b.renew(ctx); err != nil {
+		return err
+	}
+	if err := out.commit(ctx); err != nil {
+		return err
+	}
+	for _, a := range p.assigned {
+		was := b.nodes[a.PUID]
+		rec := *was.Record
+		rec.Anchor = a.Anchor
+		n := &node{Record: &rec, kind: was.kind, norm: was.norm}
+		n.said.Store(was.said.Load())
+		b.nodes[a.PUID] = n
+		b.cache.put(n)
+	}
+	return nil
+}
+
+// decideAll compares the records of the batch, adds the changes of edges to out, and returns the new state of
+// all records that the batch affects. It writes nothing.
+func (b *batch) decideAll(ctx context.Context, m *candidateSet, out *outcomes) (*plan, error) {
+	now, err := b.compare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[entity.PUID]edges, len(b.writes))
+	var have []entity.PUID
+	for p, w := range b.writes {
+		if w.fresh() && !w.back && !b.repair {
+			stored[p] = nil
+		} else {
+			have = append(have, p)
+		}
+	}
+	if err := b.readAround(ctx, stored, have); err != nil {
+		return nil, err
+	}
+	seeds := b.diff(stored, now, out)
+	b.partners(seeds)
+	g := newGraph(b, stored, now)
+	for {
+		components, affected, err := b.changed(ctx, g, seeds)
+		if err != nil {
+			return nil, err
+		}
+		p, err := b.plan(ctx, g, components, affected)
+		if err != nil {
+			return nil, err
+		}
+		beyond := p.beyond()
+		if len(beyond) == 0 {
+			return p, nil
+		}
+		for _, q := range beyond {
+			seeds[q] = struct{}{}
+		}
+	}
+}
+
+// diff compares stored with current edges, row by row, and returns the records on both sides of every
+// difference and all written records. A row is written by its own record if that is in the batch, otherwise
+// by the other side.
+func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entity.PUID]struct{} {
+	seeds := make(map[entity.PUID]struct{}, len(b.writes))
+	for p := range b.writes {
+		seeds[p] = struct{}{}
+		before, after := stored[p], now[p]
+		for len(before)+len(after) > 0 {
+			var was, is *Edge
+			if len(after) == 0 || len(before) > 0 && before[0].B <= after[0].B {
+				was = &before[0]
+			}
+			if len(before) == 0 || len(after) > 0 && after[0].B <= before[0].B {
+				is = &after[0]
+			}
+			switch {
+			case is == nil:
+				seeds[was.B] = struct{}{}
+				out.cut(p, was.B, b.writes[was.B] == nil)
+			case was == nil || *was != *is || b.repair:
+				seeds[is.B] = struct{}{}
+				out.link(*is, b.writes[is.B] == nil)
+			}
+			if was != nil {
+				before = before[1:]
+			}
+			if is != nil {
+				after = after[1:]
+			}
+		}
+	}
+	return seeds
+}
+
+// outcomes collects what each cell has to write.
+type outcomes struct {
+	*Resolver
+	now   time.Time
+	cause changelog.Cause
+	cells map[cell.ID]*outcome
+	err   error
+}
+
+// assigns returns the cause of changed memberships: the cause of the batch if it has one, otherwise
+// CausePut if any record was put, otherwise CauseDelete.
+func (b *batch) assigns() changelog.Cause {
+	if b.cause != "" {
+		return b.cause
+	}
+	for _, w := range b.writes {
+		if w.new != nil {
+			return changelog.CausePut
+		}
+	}
+	return changelog.CauseDelete
+}
+
+// at returns the outcome of a record's cell. If no cell has the address, err is set and stops the commit.
+func (o *outcomes) at(p entity.PUID) *outcome {
+	id, err := o.home(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	if o.cells[id] == nil {
+		o.cells[id] = &outcome{now: o.now, cause: o.cause}
+	}
+	return o.cells[id]
+}
+
+// link writes the row of an edge, and with both also the row of the other side.
+func (o *outcomes) link(e Edge, both bool) {
+	a := o.at(e.A)
+	a.edges = append(a.edges, e)
+	if both {
+		b := o.at(e.B)
+		b.edges = append(b.edges, e.mirror())
+	}
+}
+
+// cut removes the rows that link writes.
+func (o *outcomes) cut(p, q entity.PUID, both bool) {
+	a := o.at(p)
+	a.cut = append(a.cut, Pair{p, q})
+	if both {
+		b := o.at(q)
+		b.cut = append(b.cut, Pair{q, p})
+	}
+}
+
+func (o *outcomes) commit(ctx context.Context) error {
+	return eachCell(o.cells, func(id cell.ID, out *outcome) error {
+		err := o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx, o.Resolver) })
+		if err == nil {
+			o.noteMark(id, out.mark)
+			o.noteCounts(out.counts)
+		}
+		return err
+	})
+}
+
+func (o *outcome) store(ctx context.Context, tx Tx, r *Resolver) error {
+	images, moved, err := o.images(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	if err := tx.DeleteEdges(ctx, o.cut); err != nil {
+		return fmt.Errorf("delete edges: %w", err)
+	}
+	if err := tx.PutEdges(ctx, o.edges); err != nil {
+		return fmt.Errorf("put edges: %w", err)
+	}
+	if err := tx.Assign(ctx, o.assigned); err != nil {
+		return fmt.Errorf("assign records: %w", err)
+	}
+	if err := tx.DeleteEntities(ctx, o.retired); err != nil {
+		return fmt.Errorf("delete entities: %w", err)
+	}
+	if err := tx.PutEntities(ctx, o.entities); err != nil {
+		return fmt.Errorf("put entities: %w", err)
+	}
+	if err := tx.Append(ctx, slices.Concat(o.changes, moved)); err != nil {
+		return fmt.Errorf("append changes: %w", err)
+	}
+	if o.counts != (entity.Counts{}) {
+		if err := tx.AddCounts(ctx, o.counts); err != nil {
+			return err
+		}
+	}
+	return r.end(ctx, tx, images, &o.mark)
+}
+
+// answer fills in the entity of every record that an op named, as far as cells are available.
+func (b *batch) answer(ctx context.Context) {
+	var puids, anchors []entity.PUID
+	for _, i := range b.pass {
+		if res := &b.results[i]; res.Err == nil {
+			puids = append(puids, res.PUID)
+		}
+	}
+	_ = b.load(ctx, b.nodes, puids) // a record that cannot be read keeps its birth id, which redirects to its entity
+	for _, p := range puids {
+		if n := b.nodes[p]; n != nil {
+			anchors = append(anchors, n.Anchor)
+		}
+	}
+	_ = b.load(ctx, b.nodes, anchors)
+	for _, i := range b.pass {
+		res := &b.results[i]
+		n := b.nodes[res.PUID]
+		if res.Err != nil || n == nil {
+			continue
+		}
+		anchor := b.nodes[n.Anchor]
+		if w := b.writes[n.Anchor]; w != nil && w.new == nil {
+			anchor = w.old
+		}
+		if anchor != nil && !anchor.Deleted() {
+			res.Entity = anchor.Birth
+		}
+		if res.Outcome == Created && n.Anchor != res.PUID {
+			res.Outcome = Matched
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
+)
+
+// write is a record that changed in this batch, before and after. Either may be nil.
+type write struct {
+	puid     entity.PUID
+	old, new *node
+	lost     []uint64 // blocking keys of former versions that the record no longer carries
+	back     bool     // the record had been deleted
+	// Postings that the batch adds and removes, and all postings that the record then has.
+	add, remove, posted []uint64
+}
+
+// fresh reports whether the record had no edges and no entity before the batch.
+func (w *write) fresh() bool { return w.old == nil }
+
+// batch is one Apply of ops with distinct keys.
+type batch struct {
+	*Resolver
+	ops     []Op
+	pass    []int // the positions in ops of this batch
+	results []Result
+	tell    func(i int, r Result) // see Resolver.apply
+	now     time.Time
+
+	writes map[entity.PUID]*write
+	nodes  map[entity.PUID]*node // every record that the batch read, in its current version
+	redo   map[cell.ID][]Redo
+	// leaders are the leaders for the contents of the batch.
+	leaders leadership
+	// decided are the decisions, not withdrawn, about the records whose edges were read.
+	decided map[entity.PUID][]entity.Decision
+	cause   changelog.Cause // cause of the changes, "" to derive it from the writes
+	untold  bool            // cells may have older rules
+	repair  bool            // the writes come from the redo set: their consequences may be half done
+	// peek reads for a hypothetical batch, which writes nothing; nil if the batch is real. See Match.
+	peek *peek
+}
+
+func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
+	return &batch{
+		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
+		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
+		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
+	}
+}
+
+// load adds records to nodes.
+func (b *batch) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
+	if b.peek != nil {
+		return b.peek.load(ctx, nodes, puids)
+	}
+	return b.Resolver.load(ctx, nodes, puids)
+}
+
+// entities reads the entities stored under these anchors; a missing one gets no entry.
+func (b *batch) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+	if b.peek != nil {
+		return b.peek.entitiesOf(ctx, anchors)
+	}
+	return b.entitiesOf(ctx, b.read, anchors)
+}
+
+// run runs the three rounds. After the first round every reported record is durable; what the others could
+// not do stays in the redo set.
+func (b *batch) run(ctx context.Context, report *Batched) {
+	if err := b.ensureRules(ctx); err != nil {
+		b.refuse(b.pass, err)
+		return
+	}
+	reign := b.reign
+	heard := b.listen(ctx)
+	begin := time.Now()
+	b.put(ctx)
+	heard()
+	report.Put += time.Since(begin)
+	if b.untold {
+		_ = b.spread(ctx, b.opts.Cells.Map().Cells()) // a cell that is missed is updated when it refuses records
+	}
+	if len(b.writes) > 0 || b.lease != nil && b.holdsLease() && (b.due() || b.wanted()) {
+		if err := b.settle(ctx, reign, report); err != nil {
+			report.Err = errors.Join(report.Err, err)
+			b.pend(func(entity.PUID) bool { return true })
+		}
+	}
+	b.answer(ctx)
+}
+
+// settle has the second and third round done, by the lease holder or by this process. It takes the direct
+// path if no other process has had the lease since before the first round, nothing is left undone and there
+// are no requests; otherwise it goes through the redo set.
+func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
+	var own []Redo
+	var cells []cell.ID
+	for id, entries := range b.redo {
+		own, cells = append(own, entries...), append(cells, id)
+	}
+	slices.SortFunc(own, func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	for attempt := 0; ; attempt++ {
+		done, err := b.elsewhere(ctx, cells)
+		if err != nil {
+			return err
+		}
+		if done {
+			waits := map[entity.PUID]bool{}
+			err := b.learn(ctx, own, cells, func(p entity.PUID) { waits[p] = true })
+			b.pend(func(p entity.PUID) bool { return waits[p] })
+			return err
+		}
+		if reign == b.reign && b.clean() && !b.due() && !b.wanted() {
+			if err = b.rounds(ctx, report); err == nil {
+				for id, entries := range b.redo {
+					b.cleared[id] = append(b.cleared[id], entries...)
+				}
+				return nil
+			}
+		} else if err = b.work(ctx, own, "", leasePatience); err == nil {
+			report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
+			b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
+			b.nodes = map[entity.PUID]*node{} // the repair has read them again
+			return nil
+		}
+		report.Err = errors.Join(report.Err, err)
+		short := reign == b.reign && b.clean()
+		if mended := b.recover(ctx, err); mended != nil || ctx.Err() != nil {
+			return errors.Join(err, mended)
+		}
+		lost := errors.Is(err, lease.ErrLost)
+		if attempt == settleAttempts || !short && !lost && !outdated(err) {
+			if lost {
+				b.leaveTo(ctx, cells)
+			}
+			return err
+		}
+	}
+}
+
+// settleAttempts is how often a batch is retried after a lost lease or a refusal by a cell.
+const settleAttempts = 3
+
+func (b *batch) rounds(ctx context.Context, report *Batched) error {
+	begin := time.Now()
+	met, err := b.candidates(ctx)
+	if err != nil {
+		return err
+	}
+	post := time.Now()
+	report.Post += post.Sub(begin)
+	if err := b.renew(ctx); err != nil {
+		return err
+	}
+	if err := b.cluster(ctx, met); err != nil {
+		return err
+	}
+	report.Resolve += time.Since(post)
+	return nil
+}
+
+// pend marks the results of records with unfinished consequences.
+func (b *batch) pend(left func(entity.PUID) bool) {
+	for _, i := range b.pass {
+		res := &b.results[i]
+		if res.Err == nil && b.writes[res.PUID] != nil && left(res.PUID) {
+			res.Pending = true
+		}
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+)
+
+// Freeze freezes generation from once generation to, which replaces it, has caught up, in an update of the cell.
+// It reports whether readers may switch: those that do never go back in time. It is idempotent. If the cell does
+// not have from, only to has to be ready. If from is already frozen for a newer generation than to, the caller's
+// catalogue is old and Yield returns false.
+//
+// If the groups of from are in documents, the update must be exclusive. Their readers apply the log and are ahead
+// of the watermark; so from is frozen at the end of the log, and Yield returns true once to has reached that.
+func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
+	all, err := generations(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	var old, next *Generation
+	for i := range all {
+		switch all[i].Number {
+		case from:
+			old = &all[i]
+		case to:
+			next = &all[i]
+		}
+	}
+	switch {
+	case next == nil || next.State != Following:
+		return false, nil
+	case old == nil || !old.readable() || old.FrozenFor == to && !old.Definition.external():
+		return true, nil
+	case old.FrozenFor > to:
+		return false, nil
+	case next.Watermark < old.Watermark:
+		return false, nil
+	}
+	if old.Definition.external() && !old.still() {
+		bounds, err := tx.Bounds(ctx)
+		if err != nil {
+			return false, err
+		}
+		old.FrozenAt = bounds.Last
+	}
+	there := next.Watermark >= old.FrozenAt
+	if old.FrozenFor == to {
+		return there, nil
+	}
+	old.FrozenFor = to
+	return there, tx.PutGeneration(ctx, *old)
+}
+
+// Trim deletes at most limit changes of a cell that are older than before, in an update of the cell, and returns
+// how many. It keeps changes that a generation has yet to apply.
+func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) {
+	all, err := tx.Generations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keep := changelog.Seq(math.MaxInt64)
+	for _, g := range all {
+		// Readers of documents also need the log after a failed generation.
+		needs := g.State == Following || g.State == Building || g.State == Failed && g.FrozenAt > g.Watermark
+		if needs {
+			keep = min(keep, g.Watermark)
+		}
+	}
+	bounds, err := tx.Bounds(ctx)
+	if err != nil || bounds.Trimmed >= min(keep, bounds.Last) {
+		return 0, err
+	}
+	oldest, err := tx.Changes(ctx, bounds.Trimmed, limit)
+	if err != nil {
+		return 0, err
+	}
+	upTo := bounds.Trimmed
+	for _, c := range oldest {
+		if c.Seq > keep || !c.Time.Before(before) {
+			break
+		}
+		upTo = c.Seq
+	}
+	if upTo == bounds.Trimmed {
+		return 0, nil
+	}
+	return tx.Trim(ctx, upTo, limit)
+}
