@@ -23,7 +23,7 @@
 //	Entities   get, find, search, relations           entities
 //	Decisions  decide, merge, unmerge, review         decisions
 //	Explain    why, why not, how, what if, route      explain
-//	Kinds      list, create, compare, switch          kinds
+//	Kinds      list, create, compare, migrate         kinds
 //	Rollups    define, query, verify, explain         rollups   how one cell follows its log: rollup
 //	Counters   add hits, read series                  counters  how hits are counted exactly once: counter
 //	Changes    read the logs, states for a mirror     changes   what a change is: changelog

@@ -55,7 +55,7 @@ func (db *DB) Decisions() *decisions.Handle { return db.decisions }
 // Explain returns the handle that explains why records are or are not one entity.
 func (db *DB) Explain() *explain.Handle { return db.explain }
 
-// Kinds returns the handle that lists, creates, compares and switches kinds.
+// Kinds returns the handle that lists, creates, compares and migrates kinds.
 func (db *DB) Kinds() *kinds.Handle { return db.kinds }
 
 // Rollups returns the handle that defines, reads and verifies rollups.

@@ -28,7 +28,7 @@ type Options struct {
 	Storage storage.Options
 	// Kinds are the kinds of a new installation; the first is the default kind, used by records that name none.
 	// Defaults to match.Kinds(). In an existing installation, missing kinds are added, and a kind that differs from the
-	// stored one is kinds.ErrOtherKind: change it with kinds.Handle.Switch.
+	// stored one is kinds.ErrOtherKind: change it with kinds.Handle.Migrate.
 	Kinds []*match.Schema
 	// Term-frequency table holds the name statistics for new kinds. Defaults to match.DefaultTermFrequencies().
 	Pack *match.TermFrequencies

@@ -20,7 +20,7 @@ import (
 type Diff struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`          // of the proposed schema
-	Terms   string `json:"term_frequencies"` // hash of the proposed pack
+	Terms   string `json:"term_frequencies"` // hash of the proposed term frequencies
 	Records int    `json:"records"`
 	Before  int    `json:"before"`  // current entities
 	After   int    `json:"after"`   // proposed entities

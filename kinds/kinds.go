@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Handle lists, creates, compares and switches kinds. Get it from DB.Kinds of package locus. It is safe for concurrent
+// Handle lists, creates, compares and migrates kinds. Get it from DB.Kinds of package locus. It is safe for concurrent
 // use.
 type Handle struct {
 	engine *engine.Engine

@@ -62,7 +62,7 @@ func (p *TermFrequencies) MarshalBinary() ([]byte, error) {
 	return termsEncoder().EncodeAll(raw, head), nil
 }
 
-// UnmarshalBinary decodes the output of MarshalBinary. For any other input it returns ErrTermFrequencies, and the pack
+// UnmarshalBinary decodes the output of MarshalBinary. For any other input it returns ErrTermFrequencies, and the table
 // must not be used.
 func (p *TermFrequencies) UnmarshalBinary(b []byte) error {
 	if len(b) < termsHead || !bytes.HasPrefix(b, termsMagic) {

@@ -141,7 +141,7 @@ func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
 
 // follow reads the rules again and spreads them to cells with an older version.
 func (r *Resolver) follow(ctx context.Context) error {
-	cells := r.opts.Cells.Map().Cells() // taken before the rules are read: a later switch finds newer cells itself
+	cells := r.opts.Cells.Map().Cells() // taken before the rules are read: a later migration finds newer cells itself
 	if err := r.reload(ctx); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (d *Definition) external() bool { return d.Store != InCell }
 // Over selects what a rollup counts.
 type Over string
 
-// What a rollup counts. Both have the attribute source; records also have outcome, founded or joined.
+// What a rollup counts. Both have the attribute source; records also have outcome, created or matched.
 const (
 	Entities Over = "entities"
 	Records  Over = "records"

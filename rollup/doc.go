@@ -31,11 +31,11 @@
 // generation beside the old one, so updates continue and no reader sees a mix of both:
 //
 //	Define   the catalogue names a next generation
-//	Build    filling: the log is kept from here on, and changes carry images; one snapshot is counted,
+//	Build    building: the log is kept from here on, and changes carry images; one snapshot is counted,
 //	         and the watermark is the snapshot's place in the log
 //	Step     following: both generations are updated
-//	Yield    in each cell the old one is frozen once the next one has caught up with it
-//	Promote  the catalogue makes the next one serve: readers that switch to it do not go back in time
+//	Freeze   in each cell the old one is frozen once the next one has caught up with it
+//	CutOver  the catalogue makes the next one serve: readers that switch to it do not go back in time
 //	Erase    the old one is no longer named: its rows are deleted, and images that no generation needs stop
 //
 // # Documents

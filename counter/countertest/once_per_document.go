@@ -68,7 +68,7 @@ func daysRememberBatches(t tester, c Cell) {
 	}
 	same(t, "what is remembered of the batch as a whole", batches(t, c, "a"), make([]counter.DedupRecord, 1))
 	same(t, "the days", []int64{total(t, c, 1), total(t, c, 2)}, []int64{2, 2})
-	update(t, c, pack)
+	update(t, c, compact)
 	if dayBatches(t, c, of[0])[0].Print == [16]byte{} {
 		t.Fatalf("a day that was packed has forgotten a batch")
 	}

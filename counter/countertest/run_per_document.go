@@ -225,10 +225,10 @@ func nobodyElseChangesADay(t tester, c Cell) {
 func nobodyElsePacksADay(t tester, c Cell) {
 	add := func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) }
 	update(t, c, add)
-	begunAnew(t, c, pack, add)
+	begunAnew(t, c, compact, add)
 	same(t, "2 hits, one of them counted while the day was packed", total(t, c, 1), 2)
 	update(t, c, add)
-	if _, err := between(c, add, pack); err != nil {
+	if _, err := between(c, add, compact); err != nil {
 		t.Fatalf("an update that adds to a day, which is packed meanwhile: %v", err)
 	}
 	same(t, "2 hits more, one of them counted while the day was packed", total(t, c, 1), 4)
@@ -236,9 +236,9 @@ func nobodyElsePacksADay(t tester, c Cell) {
 		if who%2 == 0 {
 			return add(ctx, s)
 		}
-		return pack(ctx, s)
+		return compact(ctx, s)
 	})
-	update(t, c, pack)
+	update(t, c, compact)
 	same(t, "24 hits, after the day was packed", compacted(t, c, theDay(1))[0].N, 24)
 }
 

@@ -101,10 +101,10 @@ func nobodyElseChangesFirstBuckets(t tester, c Cell) {
 			_, err := s.AddTallies(ctx, []counter.Tally{{ID: 3, Minute: noon, N: 1}, {ID: 1, Minute: noon + 60, N: 1}, {ID: 2, Minute: noon, N: 1}})
 			return err
 		}
-		return pack(ctx, s)
+		return compact(ctx, s)
 	})
 	for range 3 {
-		update(t, c, pack)
+		update(t, c, compact)
 	}
 	open, packed := buckets(t, c, counter.Days, keys...), compacted(t, c, keys...)
 	for i := range keys {
@@ -118,8 +118,8 @@ func nobodyElseChangesFirstBuckets(t tester, c Cell) {
 	}
 }
 
-// pack adds the first days to the closed ones, and deletes them.
-func pack(ctx context.Context, s counter.Store) error {
+// compact adds the first days to the compacted ones, and deletes them.
+func compact(ctx context.Context, s counter.Store) error {
 	list, err := s.FirstBuckets(ctx, counter.Days, math.MaxInt64, 2)
 	if err != nil || len(list) == 0 {
 		return err

@@ -173,7 +173,7 @@ func (a *app) kindMigrate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.switchRules(c, schema.Kind, httpapi.KindRequest{Schema: string(text)}, &f)
+			return a.migrateRules(c, schema.Kind, httpapi.KindRequest{Schema: string(text)}, &f)
 		},
 	}
 	f.flags(c)

@@ -71,8 +71,8 @@ func (a *app) printDiff(d *kinds.Diff) error {
 	return nil
 }
 
-// switchRules prints the plan of a migration, asks for confirmation, and switches.
-func (a *app) switchRules(c *cobra.Command, kind string, request httpapi.KindRequest, f *changing) error {
+// migrateRules prints the plan of a migration, asks for confirmation, and migrates.
+func (a *app) migrateRules(c *cobra.Command, kind string, request httpapi.KindRequest, f *changing) error {
 	cl, err := a.connect(c, f.access())
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ type Engine struct {
 	Written func()
 	Count   func(metric counter.Metric, n int64)
 
-	switching switches
+	migrations migrations
 }
 
 // Map returns the cell map.

@@ -160,7 +160,7 @@ func (k *Maintainer) reload(ctx context.Context) {
 func (k *Maintainer) resume(ctx context.Context) {
 	e := k.engine
 	change := e.Resolver.Rules().Change()
-	if change == nil || e.switching.under() {
+	if change == nil || e.migrations.under() {
 		k.seen = -1
 		return
 	}
@@ -183,15 +183,15 @@ func (k *Maintainer) resume(ctx context.Context) {
 	})
 }
 
-// switches counts the goroutines of this process that are continuing a migration of a kind.
-type switches struct{ n atomic.Int32 }
+// migrations counts the goroutines of this process that are continuing a migration of a kind.
+type migrations struct{ n atomic.Int32 }
 
-func (s *switches) under() bool { return s.n.Load() > 0 }
+func (s *migrations) under() bool { return s.n.Load() > 0 }
 
 // Migrating registers the caller as continuing a migration of a kind, so that the maintenance loop does not, until end is called.
 func (e *Engine) Migrating() (end func()) {
-	e.switching.n.Add(1)
-	return func() { e.switching.n.Add(-1) }
+	e.migrations.n.Add(1)
+	return func() { e.migrations.n.Add(-1) }
 }
 
 // Failed reports whether the last Tick could not bring the cell map up to date.

@@ -19,7 +19,7 @@ import (
 //	                           package rollup, and its bytes in a row of a generation, as the key there is;
 //	                           of definitions the bytes of package resolve
 //	lost                       blocking keys, 8 bytes each, big endian; nil for none
-//	counts, readings           the numbers of a span, 8 bytes each, big endian
+//	counts, readings           the numbers of a bucket, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
 //	turns                      merges and splits together
 //	sum                        the checksum of the row, see cell.SumColumn

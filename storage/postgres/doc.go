@@ -27,8 +27,8 @@
 // An update that reads the rollups of the catalogue, or the generations of a cell, excludes other updates that read
 // or write them until it ends: both take an advisory lock first. No other transaction waits.
 //
-// Tallies of one minute take one statement for the hours and one for the days, which inserts missing spans and
-// updates the others in key order. Tallies of several minutes take one that inserts and locks the spans in the same
+// Tallies of one minute take one statement for the hours and one for the days, which inserts missing buckets and
+// updates the others in key order. Tallies of several minutes take one that inserts and locks the buckets in the same
 // order; then they are read, added to and written. Any number of processes can do that concurrently without a
 // deadlock. An update that reads batches with keys, or producers, takes advisory locks first, whether the rows
 // exist or not: at most 256 of each kind, shared by all keys. Raising the floor of keys locks its table, like an
@@ -80,7 +80,7 @@
 // twice the time. A tally logs 520 bytes in the first hour of the day and 1,260 in the last, because a row is
 // logged from its first changed value to its last one; the time is the same.
 //
-// Updates of spans stay in their pages if old versions can be removed when the next one comes. Every write
+// Updates of buckets stay in their pages if old versions can be removed when the next one comes. Every write
 // transaction, in any database of the server, retains old versions while it runs. With three cells of one server
 // that count as fast as they can, 99 % of updates stay in their pages; beside tests that keep transactions open, 65
 // %. The others move to a page with more room.

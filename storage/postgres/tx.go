@@ -102,7 +102,7 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 			guess = false // otherwise a transaction that hits existing and missing rows would retry for ever
 			continue
 		}
-		if !repeat || try >= tries { // more if spans were missing
+		if !repeat || try >= tries { // more if buckets were missing
 			return err
 		}
 		if err := c.pause(ctx, try); err != nil {
