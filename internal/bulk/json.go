@@ -103,7 +103,7 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 		return nil, err
 	}
 	if object.Kind() != strictjson.Object {
-		return nil, refused.whole(d.text, "malformed", "no object", "it is no JSON object")
+		return nil, refused.whole(d.text, "malformed", "no object", "it is no JSON object: JSON lines have one object a line; --format json reads an array")
 	}
 	if inner, wrapped := unwrapped(object); wrapped {
 		if object = inner; object.Kind() != strictjson.Object {

@@ -45,10 +45,16 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 	if err != nil {
 		return err
 	}
-	p.Encoding = r.lines.encoding
 	if p.Format = p.options.Format; p.Format == Auto {
 		p.Format = detectFormat(r.inner, text)
 	}
+	if of := r.lines.encoding; p.Format != CSV && p.options.Encoding == AutoEncoding && (of == AutoEncoding || of == Windows1252) {
+		r.lines.encoding = UTF8 // JSON is (RFC 8259); a byte that is not is damage
+		if text, whole, err = sampleText(r.lines); err != nil {
+			return err
+		}
+	}
+	p.Encoding = r.lines.encoding
 	if p.Format == JSONL && p.Rows != "" {
 		p.Format = JSON
 	}

@@ -168,10 +168,10 @@ func TestRecognise_Layout(t *testing.T) {
 		{"the encoding is said", "id,name\n1,Blue\n2,Corner\n", bulk.Options{Encoding: bulk.Windows1252}, "CSV with commas, Windows-1252", "Blue"},
 		{"the delimiter is said", "id;name,x\n1;Blue,y\n2;Corner,z\n", bulk.Options{Delimiter: ";", Set: []bulk.Assignment{{"name", "name,x"}}}, "CSV with semicolons, ASCII so far", "Blue,y"},
 		{"no header", "1,Blue\n2,Corner\n", bulk.Options{NoHeader: true, Columns: []string{"id", "name"}}, "CSV with commas, ASCII so far, no header", "Blue"},
-		{"JSON lines", `{"id":1,"name":"Blue"}` + "\n" + `{"id":2,"name":"Corner"}`, bulk.Options{}, "JSON lines, ASCII so far", "Blue"},
-		{"JSON array", "[\n {\"id\": 1,\n  \"name\": \"Blue\"},\n {\"id\": 2, \"name\": \"Corner\"}\n]\n", bulk.Options{}, "JSON, ASCII so far", "Blue"},
-		{"JSON, one after another", "{\n \"id\": 1,\n \"name\": \"Blue\"\n}\n{\n \"id\": 2,\n \"name\": \"Corner\"\n}\n", bulk.Options{}, "JSON, ASCII so far", "Blue"},
-		{"JSON, rows in a document", `{"n": 2, "data": {"x": [1, {"items": []}], "items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}, "more": {}}`, bulk.Options{Rows: "data.items"}, "JSON, rows in data.items, ASCII so far", "Blue"},
+		{"JSON lines", `{"id":1,"name":"Blue"}` + "\n" + `{"id":2,"name":"Corner"}`, bulk.Options{}, "JSON lines, UTF-8", "Blue"},
+		{"JSON array", "[\n {\"id\": 1,\n  \"name\": \"Blue\"},\n {\"id\": 2, \"name\": \"Corner\"}\n]\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
+		{"JSON, one after another", "{\n \"id\": 1,\n \"name\": \"Blue\"\n}\n{\n \"id\": 2,\n \"name\": \"Corner\"\n}\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
+		{"JSON, rows in a document", `{"n": 2, "data": {"x": [1, {"items": []}], "items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}, "more": {}}`, bulk.Options{Rows: "data.items"}, "JSON, rows in data.items, UTF-8", "Blue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
