@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // The writer of a stream may be killed between any two bytes. An incomplete row is not imported, every earlier row is,
@@ -212,7 +213,7 @@ func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"x,1,\"a\n", "x,1,a\n", "\n", "x,1,\"\"\n", "x,1,\"\"\"\n", "\",\"\n", "x,1,\"a\"\n"}), 1, 6).Draw(t, "pieces")
-		text := "source,key,name\n" + strings.Repeat(strings.Join(pieces, ""), 400)
+		text := "source,key,name\n" + strings.Repeat(strings.Join(pieces, ""), longtest.Sample(100, 40, 100, 400))
 		lines := strings.Count(text, "\n")
 		r, err := open(bulk.Stdin, strings.NewReader(text), bulk.CSV, &bulk.Options{})
 		if err != nil {
