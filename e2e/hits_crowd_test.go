@@ -153,7 +153,7 @@ func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 
 // shared runs two callers that share one client of package client.
 func (h *hitters) shared(ctx context.Context) {
-	c, err := library.New(h.lines[0], &library.Options{Timeout: 30 * time.Second, Patience: patience})
+	c, err := library.New(h.lines[0], &library.Options{Timeout: 10 * time.Second, Patience: patience})
 	if err != nil {
 		h.t.Error(err)
 		return

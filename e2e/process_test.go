@@ -39,7 +39,6 @@ func TestMain(m *testing.M) {
 	if limit, is := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); is && limit > 0 {
 		patience = limit / 2
 	}
-	client.Timeout = patience
 	longtest.Together(4)
 	m.Run() // the exit code is kept by m
 	endBrowser()
@@ -197,7 +196,8 @@ func eventually(t *testing.T, limit time.Duration, what string, ask func() (done
 	}
 }
 
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+// client has a limit for each request, because a process that is paused accepts connections and never replies.
+var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
 // get sends a GET request and decodes the answer.
 func get(base, path string, query url.Values, out any) error {
