@@ -65,7 +65,7 @@ var sawNames = [saws]string{
 	sawPart:          "of a group a day was not written because of others, and tried again",
 	sawInDay:         "a repeat was known in a day, and nowhere else",
 	sawDayForgot:     "a day had forgotten what a summary says",
-	sawHorizonRose:   "the dedup horizon rose while somebody counted",
+	sawHorizonRose:   "the dedup horizon rose while a batch was counted",
 	sawDayFailed:     "of a group a day was not written, or not for certain",
 	sawUnread:        "of a group something could not be read, and its hits were refused",
 	sawCompacted:     "a hit was counted in a day that had been packed",

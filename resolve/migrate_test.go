@@ -86,7 +86,7 @@ func (in *installation) checkPostings(t testing.TB) {
 		return err
 	})
 	if stale > 0 || len(missing) > 0 {
-		t.Errorf("%d postings of blocking keys that nobody carries, %d are missing", stale, len(missing))
+		t.Errorf("%d postings of blocking keys that no record has, %d are missing", stale, len(missing))
 	}
 }
 

@@ -22,7 +22,7 @@ func RunApart(t *testing.T, open func(t *testing.T) Cell) {
 
 const (
 	manyDays    = "several days are not written all or nothing, nor kept from others together: counter.PerDocumentStore"
-	manyBatches = "nobody is kept from batches that were asked about: a summary is compared when it is written, as days are: counter.PerDocumentStore"
+	manyBatches = "a batch that was asked about is not locked: a summary is compared when it is written, as days are: counter.PerDocumentStore"
 )
 
 // notApart are the cases that an PerDocumentStore store need not pass, each with the reason.
@@ -30,7 +30,7 @@ var notApart = map[string]string{
 	"TalliesTogether":                    manyDays,
 	"NobodyElseChangesSpans":             manyDays,
 	"NobodyElseChangesFirstSpans":        manyDays,
-	"RaisingWaits":                       "the dedup horizon does not wait for those who have read it: what lies below it is refused by whoever asks for it after days and summaries: counter.PerDocumentStore",
+	"RaisingWaits":                       "the dedup horizon does not wait for its readers: a transaction refuses what lies below it, because it asks for it after days and summaries: counter.PerDocumentStore",
 	"NobodyElseIsAnsweredAboutBatches":   manyBatches,
 	"NobodyElseIsAnsweredAboutProducers": manyBatches,
 }
@@ -260,7 +260,7 @@ func othersAreWritten(t tester, c Cell) {
 	})
 	part, some := errors.AsType[*counter.PartialWriteError](err)
 	if !some || len(part.Days) != 1 || !errors.Is(part.Days[theDay(2)], counter.ErrConflict) || runs != 1 {
-		t.Fatalf("an update of four days, one of which somebody else wrote, ran %d times: %v, want a PartialWriteError for the second", runs, err)
+		t.Fatalf("an update of four days, one of which another writer wrote, ran %d times: %v, want a PartialWriteError for the second", runs, err)
 	}
 	same(t, "the days", []int64{total(t, c, 1), total(t, c, 2), total(t, c, 3), total(t, c, 4)}, []int64{1, 1, 1, 1})
 	var of []counter.DayBatch

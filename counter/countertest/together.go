@@ -158,7 +158,7 @@ func raisingWaits(t tester, c Cell) {
 			return err
 		}
 		if again, err := s.DedupHorizon(ctx); err != nil || again != dedupHorizon {
-			return errors.Join(err, errors.New("somebody raised the dedup horizon while it was held"))
+			return errors.Join(err, errors.New("another transaction raised the dedup horizon while it was held"))
 		}
 		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, DedupRecord: dedup(dedupHorizon)}})
 	})
