@@ -17,8 +17,8 @@ const (
 	filterPause = time.Minute
 )
 
-// DefinitelyAbsent reports whether a filter of the cell is in memory and proves that the cell has no row of the key. The filter
-// covers all rows of the sealed cell.
+// DefinitelyAbsent reports whether a filter of the cell is in memory and proves that the cell has no row of the key.
+// The filter covers all rows of the sealed cell.
 func (c *Cells[T]) DefinitelyAbsent(id ID, k Key) bool {
 	f := c.filters.get(id)
 	return f != nil && f.lacks(k)
@@ -31,7 +31,7 @@ func (c *Cells[T]) buildFilter(ctx context.Context, id ID) error {
 	if err != nil {
 		return fmt.Errorf("make a filter: %w", err)
 	}
-	c.filters.forget(id)
+	c.filters.retry(id)
 	return nil
 }
 
@@ -208,6 +208,16 @@ func (s *filterCache) put(id ID, f *filter, room int) {
 	}
 	e.filter = f
 	e.used.Store(s.moves.Add(2) - 1) // after all uses so far, before later ones
+}
+
+// retry lets a filter that is not cached be requested again at once. A cached one stays: the rows of its cell never
+// change.
+func (s *filterCache) retry(id ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.filters[id]; e != nil && e.filter == nil {
+		delete(s.filters, id)
+	}
 }
 
 // forget removes a filter, which may be requested again at once.
