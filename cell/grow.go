@@ -62,7 +62,7 @@ func (p Progress) String() string {
 	case StepCurrent:
 		return fmt.Sprintf("generation %d is current", p.Generation)
 	case StepFloor:
-		return fmt.Sprintf("keys are looked for from generation %d on", p.Generation)
+		return fmt.Sprintf("keys are looked up from generation %d on", p.Generation)
 	case StepPostings:
 		return fmt.Sprintf("copied %d postings, %.0f a second", p.Done, p.PerSecond)
 	case StepCopied:

@@ -316,11 +316,11 @@ func TestInterruptedImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
-	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "the same command goes on") {
+	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "the same command continues") {
 		t.Fatalf("exit code %d:\n%s", code, out.String())
 	}
 	code, again := ingest(t, dir, nil, "--batch", "20", "f.csv")
-	if code != 0 || !strings.Contains(again, "going on after row") || !strings.Contains(again, "f.csv\t4000\t") {
+	if code != 0 || !strings.Contains(again, "continuing after row") || !strings.Contains(again, "f.csv\t4000\t") {
 		t.Errorf("going on: %d\n%s", code, again)
 	}
 	if got := stored(t, dir); got != 4000 {

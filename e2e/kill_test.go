@@ -324,7 +324,7 @@ func TestP01_KilledImport(t *testing.T) {
 		}
 		_ = c.Process.Kill()
 		<-ended
-		if strings.Contains(stderr.String(), "going on after row") {
+		if strings.Contains(stderr.String(), "continuing after row") {
 			resumed++
 		}
 	}

@@ -137,7 +137,7 @@ func TestP07_RestoredBackup(t *testing.T) {
 			}
 			for ref, p := range r.puids {
 				if gone[p] {
-					t.Errorf("puid %v, which was given away after the backup, was given again to %v", p, ref)
+					t.Errorf("puid %v, which was allocated after the backup, was given again to %v", p, ref)
 				}
 			}
 			f.drained()

@@ -107,7 +107,7 @@ func (q *Scenario) check() error {
 		problems = append(problems, problem.New("", "invalid", "the scenario is empty: say what is deleted, decided, or weighs otherwise"))
 	}
 	if q.Threshold < 0 || q.Threshold > maxBits {
-		problems = append(problems, problem.New("/threshold", "invalid", "a threshold lies above 0 bits and is at most 100"))
+		problems = append(problems, problem.New("/threshold", "invalid", "a threshold is above 0 and at most 100"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Weights)) {
 		if bits := q.Weights[name]; bits < -maxBits || bits > maxBits {

@@ -48,17 +48,17 @@ type Thing struct {
 	// Attributes are the merged view, in the order of the kind.
 	Attributes []Attribute `json:"attributes" doc:"The merged view, in the order of the kind"`
 	// Members are the records, in the order of birth, the anchor first.
-	Members []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
+	Members []entity.Member `json:"members" doc:"Records of the entity, oldest first; the first is the anchor"`
 	Rank    entity.Rank     `json:"rank" doc:"How good the picture is"`
 	// Stamp is a hash of the entity: equal stamps mean equal entities.
-	Stamp uint64 `json:"stamp,string" doc:"Equal stamps, equal entities"`
+	Stamp uint64 `json:"stamp,string" doc:"Two entities with the same stamp are equal"`
 }
 
 // Attribute is a merged attribute.
 type Attribute struct {
 	Name string `json:"name"`
 	// Value is the winning value, nil for an attribute with many values.
-	Value *string `json:"value,omitempty" doc:"The value that won, for attributes with one value"`
+	Value *string `json:"value,omitempty" doc:"The chosen value, for attributes with one value"`
 	// Values are all values, heaviest first, with the members that have them.
 	Values []entity.MergedValue `json:"values" doc:"All values, heaviest first; members are places in the list of members"`
 }

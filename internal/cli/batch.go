@@ -140,8 +140,8 @@ func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 		b.err = err
 	case len(pending) > 0:
 		b.err = &failure{
-			Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
-			Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance),
+			Code: "unavailable", Exit: exitUnavailable, Hint: "the same command continues from there",
+			Message: fmt.Sprintf("%d rows were refused because their cells are unavailable, for %v", len(pending), endurance),
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 func (a *app) cellCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cell",
-		Short: "Look at the cells, and add, move and compact them during reads and writes",
+		Short: "List, grow, move and compact cells while reads and writes continue",
 		Example: "  locus cell list\n" +
 			"  locus cell grow --to 48 --wait",
 	}
@@ -34,17 +34,17 @@ func unanswered(cells []string) error {
 	if len(cells) == 0 {
 		return nil
 	}
-	text := cells[0] + " does not answer"
+	text := cells[0] + " is unavailable"
 	if len(cells) > 1 {
-		text = fmt.Sprintf("%d cells do not answer, among them %s", len(cells), cells[0])
+		text = fmt.Sprintf("%d cells are unavailable, among them %s", len(cells), cells[0])
 	}
-	return &failure{Code: "unavailable", Message: text, Hint: "see whether its database is up; locus route says what lives there", Exit: exitUnavailable}
+	return &failure{Code: "unavailable", Message: text, Hint: "check whether its database is up; locus route shows what is stored there", Exit: exitUnavailable}
 }
 
 func (a *app) cellList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the cells: where they are, what they do and how full they are",
+		Short: "List the cells with their databases, states and sizes",
 		Example: "  locus cell list\n" +
 			"  locus cell list --json | jq -r 'select(.keys == \"open\").cell'",
 		Args: arguments(),
@@ -100,7 +100,7 @@ func generationsLine(list *httpapi.CellList) string {
 	}
 	text := fmt.Sprintf("epoch %d   cells by generation: %s", list.Epoch, strings.Join(parts, ", "))
 	if !list.Until.IsZero() {
-		text += "   speaks about ids until " + list.Until.UTC().Format(time.RFC3339)
+		text += "   covers ids until " + list.Until.UTC().Format(time.RFC3339)
 	}
 	return text
 }
@@ -131,7 +131,7 @@ func percent(part, whole uint64) string {
 func (a *app) cellShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show CELL",
-		Short: "Show one cell: its piece of the ring, its puids, its state and where it is",
+		Short: "Show one cell: its segment of the ring, its puids, its state and its database",
 		Example: "  locus cell show g0-3\n" +
 			"  locus cell show g1-19 --json | jq .puid_range",
 		Args: arguments("CELL"),
@@ -164,7 +164,7 @@ func cellCard(of *httpapi.CellDetail) string {
 	line("segment", "0x%08x to 0x%08x   %.4g %% of the ring", of.SegmentLo, of.SegmentHi-1, 100*of.Share)
 	line("ids", "dated %s", dated(of.Starts, of.Ends, of.Cell.Cell.Gen == 0))
 	if of.Puids != nil {
-		line("puids", "%d to %d   %s given away, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)), percent(of.PUIDs, of.PUIDRoom))
+		line("puids", "%d to %d   %s allocated, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)), percent(of.PUIDs, of.PUIDRoom))
 	}
 	if !of.Answers {
 		line("state", "it does not answer")
@@ -177,7 +177,7 @@ func cellCard(of *httpapi.CellDetail) string {
 	case state == "open":
 		state += " for keys"
 	}
-	line("state", "%s   %s, in its %s database   told of epoch %d", state, of.Home, ordinal(of.Incarnation), of.Told)
+	line("state", "%s   %s, in its %s database   knows epoch %d", state, of.Home, ordinal(of.Incarnation), of.Told)
 	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"), counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
 	return b.String()
 }

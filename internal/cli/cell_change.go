@@ -18,8 +18,8 @@ import (
 type changing struct{ yes, dryRun bool }
 
 func (f *changing) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and stop there")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask for confirmation")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and stop")
 }
 
 // access returns the access that the command needs.
@@ -34,7 +34,7 @@ func unless(dryRun bool, to access) access {
 }
 
 // goesOn is the hint after an interruption.
-const goesOn = "run it again to go on: what is done stays done"
+const goesOn = "run it again to continue; finished steps are not repeated"
 
 // change starts an operation on the cells and shows its progress: the last line of each step, and others while a step
 // takes long. Every step is idempotent, so the same command continues after any interruption. show parses a line of
@@ -84,7 +84,7 @@ func steps[P any](show func(p P) (step, line string, err error)) func(json.RawMe
 	return func(raw json.RawMessage) (step, line string, err error) {
 		var p P
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return "", "", fmt.Errorf("read how far it is: %w", err)
+			return "", "", fmt.Errorf("read the progress: %w", err)
 		}
 		return show(p)
 	}

@@ -17,9 +17,9 @@ func (a *app) cellCompact() *cobra.Command {
 	var to int
 	c := &cobra.Command{
 		Use:   "compact [--to G]",
-		Short: "Copy the keys of old generations into the current one, so that finding a key takes fewer cells",
-		Long: "Keys are copied, records stay where they are: a puid and an id lead to the same cell for ever. It may be\n" +
-			"stopped and begun again anywhere.",
+		Short: "Copy the keys of older generations into the current one, so that a lookup reads fewer cells",
+		Long: "Only keys are copied. Records stay in their cells, so puids and ids keep leading to the same place.\n" +
+			"The command can be interrupted at any point and repeated.",
 		Example: "  locus cell compact --dry-run\n" +
 			"  locus cell compact --to 2 --yes",
 		Args: arguments(),
@@ -40,7 +40,7 @@ func (a *app) cellCompact() *cobra.Command {
 		},
 	}
 	f.flags(c)
-	c.Flags().IntVar(&to, "to", 0, "the oldest generation that will hold keys; the current one if left out")
+	c.Flags().IntVar(&to, "to", 0, "oldest generation that keeps its keys; the current one by default")
 	return a.connection(c)
 }
 
@@ -86,13 +86,13 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 	if err != nil {
 		return err
 	}
-	return a.summary(result, "done: keys are looked for in generation %d and newer, epoch %d", changed.Floor, changed.Epoch)
+	return a.summary(result, "done: keys are looked up in generation %d and newer, epoch %d", changed.Floor, changed.Epoch)
 }
 
 // compactText describes the plan of a compaction.
 func compactText(m *cell.Map, to, before, after int) string {
 	if m.Floor() >= to {
-		return fmt.Sprintf("keys are looked for from generation %d on already; what an earlier compaction has left is cleared away", m.Floor())
+		return fmt.Sprintf("keys are already looked up from generation %d on; removing what an earlier compaction left", m.Floor())
 	}
 	cells := uint64(0)
 	for g := m.Floor(); g < to; g++ {
@@ -103,6 +103,6 @@ func compactText(m *cell.Map, to, before, after int) string {
 		which = fmt.Sprintf("generations %d to %d", m.Floor(), to-1)
 	}
 	return fmt.Sprintf("will copy the keys of %s (%s) into the %s of generation %d, and delete them there; records stay\n"+
-		"then finding a key takes %s at most, not %d",
+		"then finding a key takes at most %s, not %d",
 		which, plural(int(cells), "cell"), plural(int(m.Count(m.Current())), "cell"), m.Current(), plural(after, "look-up"), before)
 }

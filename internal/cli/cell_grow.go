@@ -23,14 +23,14 @@ type growing struct {
 }
 
 func (g *growing) flags(c *cobra.Command) {
-	c.Flags().Uint64Var(&g.to, "to", 0, "how many cells the new generation has: a multiple of what the newest has")
-	c.Flags().StringArrayVar(&g.urls, "urls", nil, "where they are made, such as postgres://db3/locus_g{g}_{i}; several take turns. Where the newest are, if left out")
+	c.Flags().Uint64Var(&g.to, "to", 0, "number of cells in the new generation: a multiple of the newest generation's")
+	c.Flags().StringArrayVar(&g.urls, "urls", nil, "template of their databases, such as postgres://db3/locus_g{g}_{i}; repeat it to spread them; by default that of the newest generation")
 }
 
 // request returns the body of the request.
 func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
 	if g.to == 0 {
-		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: how many cells the new generation has", c.CommandPath())
+		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: the number of cells of the new generation", c.CommandPath())
 	}
 	request := &httpapi.GrowRequest{Cells: g.to}
 	for _, urls := range g.urls {
@@ -84,7 +84,7 @@ func (a *app) cellPlan() *cobra.Command {
 	var g growing
 	c := &cobra.Command{
 		Use:   "plan --to N",
-		Short: "Show what a new generation of cells would mean, or why there cannot be such a one",
+		Short: "Show what a new generation of cells would change, or why it is impossible",
 		Example: "  locus cell plan --to 48\n" +
 			"  locus cell plan --to 96 --urls postgres://db3/locus_g{g}_{i} --json",
 		Args: arguments(),
@@ -111,11 +111,11 @@ func (a *app) cellGrow() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use:   "grow --to N",
-		Short: "Add a generation of cells during reads and writes; nothing moves",
-		Long: "The databases are made, the generation is announced, and from its start on new keys and ids go to it. A map\n" +
-			"speaks about ids for a while in advance, so a generation starts when that while is over: an hour with\n" +
-			"PostgreSQL, a minute in a data directory. Without --wait the command ends when it is announced: the servers\n" +
-			"finish it then. It may be stopped and begun again anywhere.",
+		Short: "Add a generation of cells while reads and writes continue; no row moves",
+		Long: "Creates the databases and announces the generation. From its start on, new keys and ids go to it. The start\n" +
+			"must lie after the time up to which the current cell map has promised where ids are minted: an hour ahead with\n" +
+			"PostgreSQL, a minute in a data directory. Without --wait the command ends after the announcement and the servers\n" +
+			"do the rest. It can be interrupted at any point and repeated.",
 		Example: "  locus cell grow --to 48 --wait\n" +
 			"  locus cell grow --to 96 --urls postgres://db3/locus_g{g}_{i} --dry-run",
 		Args: arguments(),
@@ -133,7 +133,7 @@ func (a *app) cellGrow() *cobra.Command {
 			if err != nil || f.dryRun {
 				return err
 			}
-			if err := a.confirm(f.yes, fmt.Sprintf("Grow to %d cells? Nothing moves, and a generation stays for ever.", p.request.Cells)); err != nil {
+			if err := a.confirm(f.yes, fmt.Sprintf("Grow to %d cells? No row moves. A generation cannot be removed.", p.request.Cells)); err != nil {
 				return err
 			}
 			return a.grow(c, p.client, p.request, wait)
@@ -141,7 +141,7 @@ func (a *app) cellGrow() *cobra.Command {
 	}
 	g.flags(c)
 	f.flags(c)
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the generation starts, and finish")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the generation has started and the older cells are sealed")
 	return a.connection(c)
 }
 

@@ -56,9 +56,9 @@ func TestPlanText(t *testing.T) {
 		want string
 	}{
 		"new": {before, `generation  1   12 cells
-starts      2026-11-20T15:00:00Z, in 41m00s: so far ahead does the cell map speak
-moves       0 rows; old cells keep their records, and take ids of their time for ever
-            generation 0: 4 cells of 25 % of the ring, is asked for keys, takes none
+starts      2026-11-20T15:00:00Z, in 41m00s: until then the current cell map covers ids
+moves       0 rows; old cells keep their records and their ids
+            generation 0: 4 cells of 25 % of the ring, is read for keys, takes no new ones
             generation 1: 12 cells of 8.33 % of the ring, takes new keys
 server      postgres://db1   2 cells now, then 6, 4 of them for new keys
 server      postgres://db2   2 cells now, then 6, 4 of them for new keys
@@ -66,9 +66,9 @@ server      postgres://db3   0 cells now, then 4, 4 of them for new keys
 look-ups    of a new key 1.00 now, then 1.00   of one that is there 1.00, then 1.25
 room        15 generations more like that, up to 172,186,884 cells`},
 		"announced": {m, `generation  1   12 cells, announced already
-starts      2026-11-20T15:00:00Z, in 41m00s: so far ahead does the cell map speak
-moves       0 rows; old cells keep their records, and take ids of their time for ever
-            generation 0: 4 cells of 25 % of the ring, is asked for keys, takes none
+starts      2026-11-20T15:00:00Z, in 41m00s: until then the current cell map covers ids
+moves       0 rows; old cells keep their records and their ids
+            generation 0: 4 cells of 25 % of the ring, is read for keys, takes no new ones
             generation 1: 12 cells of 8.33 % of the ring, takes new keys
 server      postgres://db1   6 cells now, then 6, 4 of them for new keys
 server      postgres://db2   6 cells now, then 6, 4 of them for new keys
@@ -90,12 +90,12 @@ func TestCompactText(t *testing.T) {
 	t.Parallel()
 	current := spread(t, func(s *cell.Spec) { s.Current = 1 })
 	want := "will copy the keys of generation 0 (4 cells) into the 12 cells of generation 1, and delete them there; records stay\n" +
-		"then finding a key takes 1 look-up at most, not 2"
+		"then finding a key takes at most 1 look-up, not 2"
 	if got := compactText(current, 1, 2, 1); got != want {
 		t.Errorf("%s", got)
 	}
 	done := spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 })
-	if got := compactText(done, 1, 1, 1); !strings.Contains(got, "from generation 1 on already") {
+	if got := compactText(done, 1, 1, 1); !strings.Contains(got, "already looked up from generation 1 on") {
 		t.Errorf("%s", got)
 	}
 }
@@ -115,8 +115,8 @@ func TestCellCard(t *testing.T) {
 url       postgres://db2/locus_g1_19\x1b
 segment   0x65555555 to 0x6aaaaaaa   2.083 % of the ring
 ids       dated from 2026-11-20T15:00:00Z until 2027-01-01T00:00:00Z
-puids     4294967297 to 8589934591   2,147,483,648 given away, 50 %
-state     sealed for keys, with a filter of them   serving, in its 2nd database   told of epoch 11
+puids     4294967297 to 8589934591   2,147,483,648 allocated, 50 %
+state     sealed for keys, with a filter of them   serving, in its 2nd database   knows epoch 11
 holds     1,234,567 records, 1 entity   3 to redo   5,242,880 bytes
 `
 	if diff := cmp.Diff(want, cellCard(&of)); diff != "" {
@@ -139,10 +139,10 @@ func TestUnanswered(t *testing.T) {
 	if err := unanswered(nil); err != nil {
 		t.Error(err)
 	}
-	if err := unanswered([]string{"g0-1"}); err == nil || err.Error() != "g0-1 does not answer" {
+	if err := unanswered([]string{"g0-1"}); err == nil || err.Error() != "g0-1 is unavailable" {
 		t.Error(err)
 	}
-	if err := unanswered([]string{"g0-1", "g0-2"}); err == nil || err.Error() != "2 cells do not answer, among them g0-1" {
+	if err := unanswered([]string{"g0-1", "g0-2"}); err == nil || err.Error() != "2 cells are unavailable, among them g0-1" {
 		t.Error(err)
 	}
 }
@@ -178,11 +178,11 @@ func TestChanges(t *testing.T) {
 		before, m *cell.Map
 		want      []string
 	}{
-		{nil, first, []string{"oldest that is kept"}},
+		{nil, first, []string{"oldest version kept"}},
 		{first, spread(t, nil), []string{"generation 1 announced: 12 cells from 2026-11-20T15:00:00Z"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Current = 1 }), []string{"generation 1 takes new keys"}},
-		{spread(t, func(s *cell.Spec) { s.Current = 1 }), spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 }), []string{"no keys below generation 1 any more"}},
-		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Until = s.Until.Add(time.Hour) }), []string{"speaks about later ids"}},
+		{spread(t, func(s *cell.Spec) { s.Current = 1 }), spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 }), []string{"generations below 1 hold no keys"}},
+		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Until = s.Until.Add(time.Hour) }), []string{"covers later ids"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) {
 			s.Moved = map[cell.ID]cell.Home{{Index: 3}: {URL: "postgres://db9/a", Incarnation: 2}, {Index: 1}: {URL: "postgres://db9/b?passfile=canary", Incarnation: 2}}
 		}), []string{"cell g0-1 moved to postgres://db9/b", "cell g0-3 moved to postgres://db9/a"}},
@@ -226,7 +226,7 @@ func TestMoveLine(t *testing.T) {
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	m := spread(t, nil)
-	if got, want := standing(m, where{shared: true}, &serving{}), "16 cells of PostgreSQL on 3 servers, durable   epoch 7, speaks about ids until 2026-11-20T16:00:00Z"; got != want {
+	if got, want := standing(m, where{shared: true}, &serving{}), "16 cells of PostgreSQL on 3 servers, durable   epoch 7, covers ids until 2026-11-20T16:00:00Z"; got != want {
 		t.Errorf("%s", got)
 	}
 	if got := standing(m, where{shared: true, unsafe: true}, &serving{}); !strings.Contains(got, "NOT durable") {

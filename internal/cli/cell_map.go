@@ -23,15 +23,15 @@ func (a *app) cellMapCommand() *cobra.Command {
 	var history, sql bool
 	c := &cobra.Command{
 		Use:   "map",
-		Short: "Print the cell map as JSON, its former versions, or its arithmetic as functions for psql",
-		Long: "The cell map leads from any key, puid or id to its cell by arithmetic, without a database. However old a\n" +
-			"copy is, it answers as the newest does or says that it cannot. locus id --map FILE reads it.",
+		Short: "Print the cell map as JSON, its history, or its arithmetic as SQL functions",
+		Long: "With the cell map a program computes the cell of any key, puid or id without reading a database. An outdated\n" +
+			"copy gives the same result as the newest map, or reports that it cannot know. locus id --map FILE reads it.",
 		Example: "  locus cell map > map.json\n" +
 			"  locus cell map --sql | psql mydatabase",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n := count(check != "", history, sql); n > 1 {
-				return usage("give one of them", "--check, --history and --sql are different answers")
+				return usage("give one of them", "--check, --history and --sql exclude each other")
 			}
 			if check != "" {
 				return a.checkMap(check)
@@ -59,9 +59,9 @@ func (a *app) cellMapCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&check, "check", "", "check the cell map in this file instead, without any data")
-	f.BoolVar(&history, "history", false, "list the versions that are kept, and what each of them changed")
-	f.BoolVar(&sql, "sql", false, "print functions locus_cell(bigint) and locus_cell(uuid) for PostgreSQL")
+	f.StringVar(&check, "check", "", "validate the cell map in this file; needs no installation")
+	f.BoolVar(&history, "history", false, "list the stored versions and what each of them changed")
+	f.BoolVar(&sql, "sql", false, "print the functions locus_cell(bigint) and locus_cell(uuid) for PostgreSQL")
 	return a.connection(c)
 }
 
@@ -78,7 +78,7 @@ func count(flags ...bool) (n int) {
 func (a *app) checkMap(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return usage("a file that locus cell map has written", "--check %.200q: cannot be read: %v", path, errors.Unwrap(err))
+		return usage("a file written by locus cell map", "--check %.200q: cannot be read: %v", path, errors.Unwrap(err))
 	}
 	m, err := cell.ParseMap(text)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 // mapChanges describes what a version of the map changed.
 func mapChanges(before, m *cell.Map) (list []string) {
 	if before == nil {
-		return []string{"oldest that is kept"}
+		return []string{"oldest version kept"}
 	}
 	was, is := before.Spec(), m.Spec()
 	for g := len(was.Generations); g < len(is.Generations); g++ {
@@ -146,7 +146,7 @@ func mapChanges(before, m *cell.Map) (list []string) {
 		list = append(list, fmt.Sprintf("generation %d takes new keys", is.Current))
 	}
 	if is.Floor != was.Floor {
-		list = append(list, fmt.Sprintf("no keys below generation %d any more", is.Floor))
+		list = append(list, fmt.Sprintf("generations below %d hold no keys", is.Floor))
 	}
 	var moved []cell.ID
 	for id, home := range is.Moved {
@@ -159,7 +159,7 @@ func mapChanges(before, m *cell.Map) (list []string) {
 		list = append(list, fmt.Sprintf("cell %v moved to %s", id, cell.Redact(is.Moved[id].URL)))
 	}
 	if len(list) == 0 && !is.Until.Equal(was.Until) {
-		list = append(list, "speaks about later ids")
+		list = append(list, "covers later ids")
 	}
 	return list
 }

@@ -19,17 +19,17 @@ func (a *app) cellMove() *cobra.Command {
 	var to httpapi.MoveRequest
 	c := &cobra.Command{
 		Use:   "move CELL --to URL",
-		Short: "Move a cell to another database during reads and writes; its writers wait for some milliseconds",
-		Long: "Rows are copied, then what changed meanwhile; then writers of the cell wait while the last changes follow.\n" +
-			"Until the cell map says where the cell is now, every failure leaves it where it was. It may be stopped and\n" +
-			"begun again anywhere. A second move of a cell that is being moved is refused. So is a database with rows, unless\n" +
-			"this move has written them; --replace deletes those that the cell left there when it moved away.",
+		Short: "Move a cell to another database; its writers wait for some milliseconds",
+		Long: "Copies the rows, then the changes made in the meantime. Then the cell's writers wait while the last changes are\n" +
+			"copied and the cell map is updated. If the command fails before that, the cell stays where it was. It can be\n" +
+			"interrupted at any point and repeated. A cell that is already being moved is refused. So is a target that contains\n" +
+			"rows of anything but this move; --replace deletes rows that the cell left there when it moved away.",
 		Example: "  locus cell move g0-3 --to postgres://db2/locus_g0_3\n" +
 			"  locus cell move g0-3 --to sqlite:/srv/locus/g0-3.db --dry-run",
 		Args: arguments("CELL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if to.URL == "" {
-				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the database that the cell is to live in")
+				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the new database of the cell")
 			}
 			cl, err := a.connect(c, f.access())
 			if err != nil {
@@ -40,8 +40,8 @@ func (a *app) cellMove() *cobra.Command {
 		},
 	}
 	f.flags(c)
-	c.Flags().StringVar(&to.URL, "to", "", "the database that the cell is to live in; made if it is not there")
-	c.Flags().BoolVar(&to.Replace, "replace", false, "delete the rows that the cell left in that database when it moved away from there")
+	c.Flags().StringVar(&to.URL, "to", "", "URL of the new database; created if it does not exist")
+	c.Flags().BoolVar(&to.Replace, "replace", false, "delete rows that the cell left in the new database when it moved away from there")
 	return a.connection(c)
 }
 
@@ -57,7 +57,7 @@ func (a *app) move(c *cobra.Command, cl *client, name string, to *httpapi.MoveRe
 			return err
 		}
 	} else {
-		a.say("will move cell %s, %s and %s bytes\nfrom   %s\nto     %s\nits writers wait for some milliseconds at the end, its readers do not",
+		a.say("will move cell %s, %s and %s bytes\nfrom   %s\nto     %s\nat the end its writers wait for some milliseconds; its readers do not",
 			of.Cell.Cell, plural(int(of.Records), "record"), term.Count(of.Bytes), term.Escape(of.URL), term.Escape(cell.Redact(to.URL)))
 	}
 	if f.dryRun {
@@ -77,7 +77,7 @@ func (a *app) move(c *cobra.Command, cl *client, name string, to *httpapi.MoveRe
 		return err
 	}
 	if p.Step == "there" {
-		return a.summary(result, "nothing to do: cell %s is in that database already, at %s", of.Cell.Cell, term.Escape(of.URL))
+		return a.summary(result, "nothing to do: cell %s is already in that database, at %s", of.Cell.Cell, term.Escape(of.URL))
 	}
 	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to.URL)), p.Pause.Round(100*time.Microsecond))
 }

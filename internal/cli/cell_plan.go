@@ -23,14 +23,14 @@ func planText(p *cell.Plan) string {
 	line("generation", "%d   %s%s", p.Generation, plural(int(p.Cells), "cell"), state)
 	when := p.Starts.UTC().Format(time.RFC3339)
 	if p.Wait > 0 {
-		when += ", in " + term.Left(p.Wait) + ": so far ahead does the cell map speak"
+		when += ", in " + term.Left(p.Wait) + ": until then the current cell map covers ids"
 	}
 	line("starts", "%s", when)
-	line("moves", "0 rows; old cells keep their records, and take ids of their time for ever")
+	line("moves", "0 rows; old cells keep their records and their ids")
 	for _, g := range p.Generations {
 		does := "takes new keys"
 		if g.Role != cell.RoleCurrent {
-			does = "is asked for keys, takes none"
+			does = "is read for keys, takes no new ones"
 		}
 		line("", "generation %d: %s of %.3g %% of the ring, %s", g.Generation, plural(int(g.Cells), "cell"), 100*g.Share, does)
 	}
@@ -39,7 +39,7 @@ func planText(p *cell.Plan) string {
 	}
 	line("look-ups", "of a new key %.2f now, then %.2f   of one that is there %.2f, then %.2f", p.Before.FilteredNew, p.After.FilteredNew, p.Before.FilteredThere, p.After.FilteredThere)
 	if p.Room == 0 {
-		line("room", "this is the last generation like that")
+		line("room", "no larger generation is possible")
 	} else {
 		line("room", "%s more like that, up to %s cells", plural(p.Room, "generation"), term.Count(int64(p.RoomCells)))
 	}

@@ -90,11 +90,11 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	down.Stop(t)
 
 	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 does not answer") ||
-		!strings.Contains(got.err, "the sums above are those of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
+		!strings.Contains(got.err, "the sums are those of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
 		t.Errorf("status: %s", got.err)
 	}
 	got := run(t.Context(), env, "cell", "list", "--json")
-	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"silent":1`) || !strings.Contains(got.err, "g0-1 does not answer") {
+	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"silent":1`) || !strings.Contains(got.err, "g0-1 is unavailable") {
 		t.Errorf("list: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it does not answer") {
@@ -108,7 +108,7 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	if codes[0] == 0 || codes[6] == 0 || codes[0]+codes[6] != 20 {
 		t.Errorf("exit codes of reading: %v", codes)
 	}
-	if got := run(t.Context(), env, "cell", "grow", "--to", "4", "--yes"); got.code != 6 || !strings.Contains(got.err, "run it again to go on") {
+	if got := run(t.Context(), env, "cell", "grow", "--to", "4", "--yes"); got.code != 6 || !strings.Contains(got.err, "run it again to continue") {
 		t.Errorf("grow: exit code %d\n%s", got.code, got.err)
 	}
 	down.Restart(t)

@@ -20,15 +20,17 @@ func (a *app) cellRestored() *cobra.Command {
 	var f changing
 	c := &cobra.Command{
 		Use:   "restored",
-		Short: "Make a restored backup safe to serve: no number that was given away is given away again",
-		Long: "A backup does not know what happened after it was made. Every cell passes over the numbers that it may have\n" +
-			"given away since, and takes no keys if a newer generation does. Run it once, before the first server.\n\n" +
-			"A backup that was restored to other servers still has a cell map that leads to the original. --map OLD=NEW\n" +
-			"shows where every cell was and will be, rewrites the map, and gives the copy a name of its own: the\n" +
-			"original is not touched. OLD and NEW are what --map of serve says there and here, the server of the map\n" +
-			"first; OLD=OLD is one that was restored in its place.\n\n" +
-			"Counters and groups in MongoDB need a copy of that database, too: --mongodb OLD=NEW has the copy of the\n" +
-			"database belong to the copy of the installation.",
+		Short: "Make a restored backup safe to serve, so that no puid is allocated twice",
+		Long: "A backup lacks what happened after it was made. Each cell skips the puids that it may have allocated since, and\n" +
+			"takes no new keys if a newer generation does. Run this once, before the first server.\n" +
+			"\n" +
+			"A backup restored to other servers still has a cell map that points to the original. --map OLD=NEW lists where\n" +
+			"each cell was and where it is now, rewrites the map and gives the copy an identity of its own; the original stays\n" +
+			"untouched. OLD and NEW are the values of serve's --map, with the authority of the map first. OLD=OLD stands for a\n" +
+			"server that was restored in place.\n" +
+			"\n" +
+			"With counters and groups in MongoDB, --mongodb OLD=NEW assigns the copy of that database to the copy of the\n" +
+			"installation.",
 		Example: "  locus cell restored --data /var/lib/locus\n" +
 			"  locus cell restored --map postgres://db1/locus=postgres://db2/locus --mongodb mongodb://db1/locus=mongodb://db2/locus --dry-run",
 		Args: arguments(),
@@ -51,10 +53,10 @@ func (a *app) cellRestored() *cobra.Command {
 	f.flags(c)
 	a.installation(c)
 	c.Flags().Lookup("mongodb").Value = (*mongoPairFlag)(&a.mongodb)
-	c.Flags().Lookup("mongodb").Usage = "OLD=NEW: where the database of documents of the original is, and where the copy of it"
+	c.Flags().Lookup("mongodb").Usage = "OLD=NEW: the MongoDB database of the original installation and its copy"
 	c.Flags().Lookup("data").Usage = "data directory that was restored"
 	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
-	c.Flags().Lookup("map").Usage = "where the cell map of a shared installation is, or OLD=NEW if it was restored elsewhere; several with commas"
+	c.Flags().Lookup("map").Usage = "databases of a shared installation, the one with the cell map first, or OLD=NEW if it was restored elsewhere; separated by commas"
 	return c
 }
 
@@ -124,15 +126,15 @@ type restoring struct {
 func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {
 	pairs := r.pairs
 	agree := func(m *cell.Map) error {
-		a.say("%s: %s, cell map %s, epoch %d\nwill let each cell pass over 1,048,576 puids, and seal those of older generations",
+		a.say("%s: %s, cell map %s, epoch %d\nwill make each cell skip 1,048,576 puids, and seal those of older generations",
 			w, plural(len(m.Cells()), "cell"), m.Spec().ID, m.Epoch())
 		if r.mongodb != nil {
-			a.say("will have %s belong to it, a copy of %s", shownMongo(r.mongodb[1]), shownMongo(r.mongodb[0]))
+			a.say("will assign %s to it, a copy of %s", shownMongo(r.mongodb[1]), shownMongo(r.mongodb[0]))
 		}
 		if f.dryRun {
 			return errAgreed
 		}
-		return a.confirm(f.yes, "Was it restored from a backup, and does no server work with it?")
+		return a.confirm(f.yes, "Was it restored from a backup, and is no server using it?")
 	}
 	opts := &storage.Options{MustExist: true, Notice: w.notice, Restored: true, UnsafeDurability: w.unsafe}
 	if pairs != nil {

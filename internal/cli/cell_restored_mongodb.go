@@ -52,7 +52,7 @@ func (a *app) copiedDocuments(c *cobra.Command, elsewhere bool) (*[2]string, err
 	case at != nil:
 		return &[2]string{a.mongodb[:at[0]], a.mongodb[at[0]+1:]}, nil
 	case elsewhere && c.Flags().Changed("mongodb"):
-		return nil, usage("--mongodb OLD=NEW", "--mongodb: one URI is given, and it is not said where the database of the original is and where its copy")
+		return nil, usage("--mongodb OLD=NEW", "--mongodb needs OLD=NEW: the database of the original and its copy")
 	}
 	return nil, nil
 }
@@ -70,7 +70,7 @@ func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair 
 	case err != nil:
 		return err
 	case pair == nil && identity != "":
-		a.say("its database of documents, %s, is not touched; a copy of the installation needs a copy of it: --mongodb OLD=NEW", identity)
+		a.say("its database of documents, %s, is not touched; a copy of the installation needs its own copy: --mongodb OLD=NEW", identity)
 		return nil
 	case pair == nil:
 		return nil
@@ -90,7 +90,7 @@ func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair 
 	case err != nil && !errors.Is(err, locus.ErrUnavailable):
 		return err
 	case err != nil:
-		a.say("%s does not answer, so the copy is not compared with it", shownMongo(pair[0]))
+		a.say("%s is unavailable, so the copy is not compared with it", shownMongo(pair[0]))
 		from = nil
 	default:
 		defer func() { err = errors.Join(err, from.Close(context.WithoutCancel(ctx))) }()

@@ -31,7 +31,7 @@ func sqlOf(m *cell.Map) (string, error) {
 	// The id of a map is arbitrary, and is written into a comment and a literal here.
 	version := fmt.Sprintf("locus: cell map %s, epoch %d", strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(spec.ID), `"`), "'", ""), spec.Epoch)
 	if !spec.Until.IsZero() {
-		version += ", speaks about ids until " + spec.Until.Format(time.RFC3339)
+		version += ", covers ids until " + spec.Until.Format(time.RFC3339)
 	}
 	var puids, ids strings.Builder
 	for g, gen := range spec.Generations {

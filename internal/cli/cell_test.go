@@ -41,7 +41,7 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	grow := []string{"cell", "grow", "--to", "32", "--yes", "--wait"}
-	if code, said := runUntil(t, env, "announced generation 1", grow...); code != 130 || !strings.Contains(said, "run it again to go on") {
+	if code, said := runUntil(t, env, "announced generation 1", grow...); code != 130 || !strings.Contains(said, "run it again to continue") {
 		t.Fatalf("interrupted: exit code %d\n%s", code, said)
 	}
 	got := must(t, env, grow...)

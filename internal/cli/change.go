@@ -20,7 +20,7 @@ import (
 func (a *app) changeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "change",
-		Short: "Read the logs of the cells: what happened, in order",
+		Short: "Read the change logs of the cells",
 		Example: "  locus change tail --follow\n" +
 			"  locus change tail --cell g0-0 --after g0-0:17",
 	}
@@ -45,11 +45,11 @@ func (a *app) changeTail() *cobra.Command {
 	t := &tailing{app: a}
 	c := &cobra.Command{
 		Use:   "tail",
-		Short: "Print the changes of the logs from their beginning, or from a watermark on, or as they come",
-		Long: "Those of a cell come in the order of its log; between two cells there is no order. Each has come at least once,\n" +
-			"if you go on with the watermark that was printed last. --follow begins at the end of the logs unless there is\n" +
-			"--after, takes a lost connection up again by itself, and goes on until Ctrl-C.\n" +
-			"What something said before and says since is in the logs while a rollup counts it.",
+		Short: "Print changes from the beginning of the logs or from a watermark, or follow them",
+		Long: "Changes of one cell are in the order of its log; changes of different cells have no order. A reader that continues\n" +
+			"from the last printed watermark sees every change at least once. --follow starts at the end of the logs unless\n" +
+			"--after is given, reconnects after a failure, and runs until Ctrl-C.\n" +
+			"The former and the present state of an entity are in the log while a rollup needs them.",
 		Example: "  locus change tail --follow\n" +
 			"  locus change tail --after g0-0:17,g0-3:4 --all --json",
 		Args: arguments(),
@@ -68,11 +68,11 @@ func (a *app) changeTail() *cobra.Command {
 			return t.pages(c.Context(), cl)
 		},
 	}
-	c.Flags().IntVar(&t.limit, "limit", 100, "how many to print, at most 1000; with --all how many to ask for at once")
-	c.Flags().BoolVar(&t.all, "all", false, "print all up to the end of the logs")
+	c.Flags().IntVar(&t.limit, "limit", 100, "number of changes, at most 1000; with --all the size of a page")
+	c.Flags().BoolVar(&t.all, "all", false, "print everything up to the end of the logs")
 	c.Flags().StringSliceVar(&t.cells, "cell", nil, "only the logs of these cells, such as g0-0,g0-3")
-	c.Flags().StringVar(&t.after, "after", "", "begin after this watermark, such as g0-0:17,g0-3:4; a cell that it leaves out begins at the beginning")
-	c.Flags().BoolVar(&t.follow, "follow", false, "print changes as they come")
+	c.Flags().StringVar(&t.after, "after", "", "start after this watermark, such as g0-0:17,g0-3:4; cells not in it start at the beginning")
+	c.Flags().BoolVar(&t.follow, "follow", false, "print changes as they happen")
 	return a.connection(c)
 }
 
@@ -80,9 +80,9 @@ func (t *tailing) check(c *cobra.Command) error {
 	_, err := changelog.ParseWatermark(t.after)
 	switch {
 	case err != nil:
-		return usage("--after g0-0:17,g0-3:4, as it was printed last", "--after %.60q is no watermark", t.after)
+		return usage("--after g0-0:17,g0-3:4, the last one printed", "--after %.60q is not a watermark", t.after)
 	case t.follow && (t.all || c.Flags().Changed("limit")):
-		return usage("leave out one of them", "locus change tail: --follow goes on until Ctrl-C: it has no --limit and --all")
+		return usage("leave out one of them", "locus change tail: --follow runs until Ctrl-C and takes no --limit or --all")
 	case t.limit < 1 || t.limit > locus.MaxLimit:
 		return usage("--limit 100", "--limit %d: want 1 to %d", t.limit, locus.MaxLimit)
 	}
@@ -170,9 +170,9 @@ func (t *tailing) end(more bool) error {
 	case t.at == "":
 		t.say("there is nothing")
 	case more:
-		t.say("go on with --after %s, or --all", t.at)
+		t.say("continue with --after %s, or use --all", t.at)
 	default:
-		t.say("the logs end here; go on with --after %s", t.at)
+		t.say("end of the logs; continue with --after %s", t.at)
 	}
 	return nil
 }
@@ -183,9 +183,9 @@ func (t *tailing) interrupted() error {
 	if t.at == "" {
 		return f
 	}
-	f.Hint = "locus change tail --after " + t.at + " goes on"
+	f.Hint = "locus change tail --after " + t.at + " continues"
 	if t.follow {
-		f.Hint = "locus change tail --follow --after " + t.at + " goes on"
+		f.Hint = "locus change tail --follow --after " + t.at + " continues"
 	}
 	if t.json {
 		if err := t.end(false); err != nil {

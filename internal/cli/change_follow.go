@@ -23,7 +23,7 @@ func (t *tailing) feed(ctx context.Context, cl *client) error {
 	for {
 		err := cl.events(ctx, "/v1/changes", t.query(), func(e event) error {
 			if lost {
-				t.say("the connection is there again")
+				t.say("connected again")
 			}
 			begun, lost, wait = true, false, feedAgain
 			return t.take(e)
@@ -35,7 +35,7 @@ func (t *tailing) feed(ctx context.Context, cl *client) error {
 			return err
 		case !lost:
 			lost = true
-			t.say("the connection was lost: %s; trying again", term.Escape(err.Error()))
+			t.say("connection lost: %s; trying again", term.Escape(err.Error()))
 		}
 		again := time.NewTimer(wait)
 		select {
@@ -57,7 +57,7 @@ func (t *tailing) take(e event) error {
 		}
 	case httpapi.EventStart:
 		if t.at == "" && !t.json {
-			t.say("following from %s on; Ctrl-C ends it", e.id)
+			t.say("following from %s; Ctrl-C ends it", e.id)
 		}
 	}
 	if e.id != "" {

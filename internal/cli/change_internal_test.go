@@ -68,7 +68,7 @@ func TestEvents(t *testing.T) {
 	if err := network.events(t.Context(), "/problem", nil, nil); !errors.As(err, &problem) || problem.Code != httpapi.CodeNotFound {
 		t.Errorf("a refusal is %v", err)
 	}
-	if err := network.events(t.Context(), "/html", nil, nil); err == nil || !strings.Contains(err.Error(), "is a server of Locus there?") {
+	if err := network.events(t.Context(), "/html", nil, nil); err == nil || !strings.Contains(err.Error(), "is it a Locus server?") {
 		t.Errorf("no events are %v", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestFollow_GoesOn(t *testing.T) {
 		began := time.Now()
 		err := tail.feed(ctx, cl)
 		var f *failure
-		if !errors.As(err, &f) || f.Exit != exitInterrupted || f.Hint != "locus change tail --follow --after g0-0:11 goes on" {
+		if !errors.As(err, &f) || f.Exit != exitInterrupted || f.Hint != "locus change tail --follow --after g0-0:11 continues" {
 			t.Errorf("%v", err)
 		}
 		want := "cell\tseq\ttime\tkind\tentity\twhat\n" +
@@ -133,7 +133,7 @@ func TestFollow_GoesOn(t *testing.T) {
 		if len(asked) != 12 || asked[0] != "cell=g0-0" || asked[11] != "after=g0-0%3A8&cell=g0-0" {
 			t.Errorf("asked for %q", asked)
 		}
-		if lost, back := strings.Count(talk.String(), "the connection was lost"), strings.Count(talk.String(), "is there again"); lost != 1 || back != 1 {
+		if lost, back := strings.Count(talk.String(), "connection lost"), strings.Count(talk.String(), "connected again"); lost != 1 || back != 1 {
 			t.Errorf("said:\n%s", talk.String())
 		}
 		if took := time.Since(began); took > 12*feedPatience {
@@ -223,9 +223,9 @@ func TestTail_Pages(t *testing.T) {
 		if err := tail.pages(t.Context(), cl); err != nil {
 			t.Fatal(err)
 		}
-		want := "go on with --after g0-0:2, or --all\n"
+		want := "continue with --after g0-0:2, or use --all\n"
 		if all {
-			want = "the logs end here; go on with --after g0-0:2\n"
+			want = "end of the logs; continue with --after g0-0:2\n"
 		}
 		if talk.String() != want || !strings.Contains(out.String(), "\ng0-0           1  0001-01-01T00:00:00.000Z  put  ") {
 			t.Errorf("all %t: %s\n%s", all, talk.String(), out.String())

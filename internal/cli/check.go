@@ -18,12 +18,11 @@ func (a *app) checkCommand() *cobra.Command {
 	var cells []string
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Compare everything that the cells hold with what it should be, and repair it",
-		Long: "Compares keys, records, births, postings, decisions, edges, entities, the search, logs, totals, counters, cell\n" +
-			"maps and rollups with what follows from the records, while everything goes on. A line on standard output names\n" +
-			"each row that differs. Nothing is written. --repair makes those that follow from others again; ids stay. The exit code is 0 if\n" +
-			"nothing differs or all of it was repaired, 1 if something differs, 6 if a cell could not be compared. A check\n" +
-			"may be stopped and run again anywhere.",
+		Short: "Compare all data with what follows from the records, and repair differences",
+		Long: "Compares keys, records, births, postings, decisions, edges, entities, the search index, logs, totals, counters, cell\n" +
+			"maps and rollups, while reads and writes continue. Prints a line for each row that differs, and writes nothing.\n" +
+			"--repair recomputes rows that follow from others; ids stay. The exit code is 0 if nothing differs or everything was\n" +
+			"repaired, 1 if something differs, 6 if a cell could not be compared. A check can be interrupted and repeated.",
 		Example: "  locus check --cell g1-19 --json\n" +
 			"  locus check --repair --url http://127.0.0.1:7070",
 		Args: arguments(),
@@ -44,8 +43,8 @@ func (a *app) checkCommand() *cobra.Command {
 			return a.check(c, cl, request)
 		},
 	}
-	c.Flags().BoolVar(&repair, "repair", false, "make what differs again from what it follows from")
-	c.Flags().StringSliceVar(&cells, "cell", nil, "check only this cell, such as g1-19; may be given several times. Rollups are compared only with all cells")
+	c.Flags().BoolVar(&repair, "repair", false, "recompute rows that differ")
+	c.Flags().StringSliceVar(&cells, "cell", nil, "check only this cell, such as g1-19; may be repeated. Rollups are compared only if all cells are checked")
 	return a.connection(c)
 }
 
@@ -89,12 +88,12 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	if err != nil || left == 0 {
 		return err
 	}
-	f := &failure{Code: "differs", Message: plural(left, "row") + " not as it should be", Exit: exitFailed, Hint: "locus check --repair makes again what follows from other rows"}
+	f := &failure{Code: "differs", Message: plural(left, "row") + " not as it should be", Exit: exitFailed, Hint: "locus check --repair recomputes rows that follow from others"}
 	if left != 1 {
 		f.Message = plural(left, "row") + " not as they should be"
 	}
 	if request["repair"] == true {
-		f.Hint = "the lines above say of each what can be done"
+		f.Hint = "the lines above say what to do about each"
 	}
 	return f
 }

@@ -82,12 +82,12 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"entity", "gte"}, 2, "did you mean locus entity get?"},
 		{[]string{"--frob"}, 2, "unknown flag"},
 		{[]string{"status", "--urll", "x"}, 2, "did you mean --url?"},
-		{[]string{"status", "extra"}, 2, `"extra" is one argument too many`},
+		{[]string{"status", "extra"}, 2, `unexpected argument "extra"`},
 		{[]string{"entity", "why-not", "a:1"}, 2, "ADDRESS is missing"},
 		{[]string{"status", "--url", "ftp://x"}, 2, "want http://HOST:PORT"},
 		{[]string{"status", "--url", "http://user:secret@127.0.0.1:1"}, 2, "want http://HOST:PORT"},
 		{[]string{"status", "--url", "http://127.0.0.1:1"}, 6, "locus serve starts one"},
-		{[]string{"status", "--url", foreign.URL}, 6, "does not answer like a server of Locus"},
+		{[]string{"status", "--url", foreign.URL}, 6, "does not respond like a Locus server"},
 		{[]string{"status", "--data", missing}, 4, "holds no data"},
 		{[]string{"status", "--data", "mongodb://h/db"}, 2, "is no kind of database"},
 		{[]string{"status", "--data", "postgres://h/db"}, 2, "--map URL"},
@@ -96,18 +96,18 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"status", "--map", "locus-data"}, 2, "a directory is --data DIR"},
 		{[]string{"status", "--map", "postgres://u:secret@h/db"}, 2, "PGPASSFILE"},
 		{[]string{"status", "--map", "postgres://h/db,postgres://u@h/db?password=secret"}, 2, "PGPASSFILE"},
-		{[]string{"serve", "--data", missing, "--connections", "5"}, 2, "--connections is for --map"},
+		{[]string{"serve", "--data", missing, "--connections", "5"}, 2, "--connections needs --map"},
 		{[]string{"serve", "--data", missing, "--unsafe-durability"}, 2, "always durable"},
 		{[]string{"serve", "--data", missing, "--notice", "-1s"}, 2, "below 0"},
-		{[]string{"serve", "--data", missing, "--retain", "30s"}, 2, "for 1m0s at least"},
+		{[]string{"serve", "--data", missing, "--retain", "30s"}, 2, "want at least 1m0s"},
 		{[]string{"ingest", "--map", "postgres://u:secret@h/db", "f.csv"}, 2, "PGPASSFILE"},
 		{[]string{"serve", "--data", missing, "--addr", "0.0.0.0:1"}, 2, "--insecure-listen"},
 		{[]string{"serve", "--data", missing, "--addr", "192.0.2.1:1"}, 2, "--insecure-listen"},
 		{[]string{"serve", "--data", missing, "--addr", ":7070"}, 2, "--insecure-listen"},
-		{[]string{"serve", "--data", missing, "--addr", "nonsense"}, 2, "no HOST:PORT"},
+		{[]string{"serve", "--data", missing, "--addr", "nonsense"}, 2, "not HOST:PORT"},
 		{[]string{"serve", "--data", missing, "--addr", "127.0.0.1:99999"}, 2, "up to 65535"},
 		{[]string{"serve", "--data", missing, "--addr", "127.0.0.1:http"}, 2, "up to 65535"},
-		{[]string{"record", "get", "nocolon"}, 2, "no SOURCE:KEY"},
+		{[]string{"record", "get", "nocolon"}, 2, "not SOURCE:KEY"},
 		{[]string{"record", "erase"}, 2, "SOURCE:KEY is missing"},
 		{[]string{"ingest", "--limit", "-1", "f.csv"}, 2, "below 0"},
 	} {
@@ -192,7 +192,7 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 func TestServe_WarnsOnceOfAWrongLevel(t *testing.T) {
 	t.Parallel()
 	code, said := runUntil(t, map[string]string{"LOCUS_LOG": "loud"}, "Ctrl-C", "demo", "--no-load", "--cells", "1", "--addr", "127.0.0.1:0")
-	if n := strings.Count(said, "LOCUS_LOG=loud is no level"); code != 0 || n != 1 {
+	if n := strings.Count(said, "LOCUS_LOG=loud is not a level"); code != 0 || n != 1 {
 		t.Errorf("exit code %d, %d warnings:\n%s", code, n, said)
 	}
 }

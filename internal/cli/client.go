@@ -109,7 +109,7 @@ func dial(address string) (*client, error) {
 		}
 	}
 	if wrong != "" {
-		return nil, usage("--url http://127.0.0.1:7070", "the address of the server is not one: %s: want http://HOST:PORT", wrong)
+		return nil, usage("--url http://127.0.0.1:7070", "invalid server URL: %s: want http://HOST:PORT", wrong)
 	}
 	base.Path = ""
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says so
@@ -150,7 +150,7 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 	}
 	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A local file that cannot be opened; retrying does not help.
-		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}
+		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "check the file, its permissions, and the limit of open files", Exit: exitFailed, Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
@@ -259,7 +259,7 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 
 // foreign returns the error for an answer that a Locus server would not write.
 func foreign(response *http.Response, err error) error {
-	return fmt.Errorf("read the answer of %s: is a server of Locus there? %w", response.Request.URL.Redacted(), err)
+	return fmt.Errorf("read the response of %s: is it a Locus server? %w", response.Request.URL.Redacted(), err)
 }
 
 // refusal converts a failed response to an error.
@@ -269,8 +269,8 @@ func refusal(response *http.Response, raw []byte) error {
 	if media != "application/problem+json" || json.Unmarshal(raw, &p) != nil || p.Code == "" {
 		return &failure{
 			Code: "unavailable", Outcome: httpapi.Unknown, Exit: exitUnavailable,
-			Message: fmt.Sprintf("%s does not answer like a server of Locus: status %d", response.Request.URL.Host, response.StatusCode),
-			Hint:    "see whether --url is right",
+			Message: fmt.Sprintf("%s does not respond like a Locus server: status %d", response.Request.URL.Host, response.StatusCode),
+			Hint:    "check --url",
 		}
 	}
 	return &p

@@ -51,7 +51,7 @@ func (c *client) events(ctx context.Context, path string, query url.Values, each
 		if _, err := readAnswer(response); err != nil {
 			return err
 		}
-		return foreign(response, fmt.Errorf("it answers with %.80q, not with events", media))
+		return foreign(response, fmt.Errorf("it returned %.80q, not events", media))
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, maxStreamLine)

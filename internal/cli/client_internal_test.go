@@ -94,7 +94,7 @@ func TestClient(t *testing.T) {
 		if _, err := cl.get(t.Context(), "/foreign", nil, nil); !errors.As(err, &foreign) || foreign.Exit != exitUnavailable {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := cl.get(t.Context(), "/html", nil, &got); err == nil || !strings.Contains(err.Error(), "is a server of Locus there?") {
+		if _, err := cl.get(t.Context(), "/html", nil, &got); err == nil || !strings.Contains(err.Error(), "is it a Locus server?") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := cl.get(t.Context(), "/panic", nil, nil); err == nil {
@@ -171,7 +171,7 @@ func TestClient_Stream(t *testing.T) {
 		if _, err := ask(errEnough, progress, `"wait"`); !errors.Is(err, errEnough) || steps != 1 {
 			t.Errorf("%s: leaving is %v", name, err)
 		}
-		if _, err := ask(nil, `7`); err == nil || !strings.Contains(err.Error(), "is a server of Locus there?") {
+		if _, err := ask(nil, `7`); err == nil || !strings.Contains(err.Error(), "is it a Locus server?") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := cl.stream(t.Context(), "/problem", nil, nil); !errors.As(err, &problem) || problem.Code != httpapi.CodeNotFound {

@@ -23,7 +23,7 @@ import (
 func (a *app) decisionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decision",
-		Short: "List what people decided, withdraw it, take it to another installation",
+		Short: "List, withdraw, export and import the decisions of people",
 		Example: "  locus decision list --of vendor:88231\n" +
 			"  locus decision export > decisions.jsonl",
 	}
@@ -35,8 +35,8 @@ func (a *app) decisionCommand() *cobra.Command {
 type by struct{ author, reason string }
 
 func (f *by) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.author, "author", "", "who decides; the variable USER if left out")
-	c.Flags().StringVar(&f.reason, "reason", "", "why")
+	c.Flags().StringVar(&f.author, "author", "", "author of the decision; $USER by default")
+	c.Flags().StringVar(&f.reason, "reason", "", "reason of the decision")
 }
 
 // sign sets the author and the reason of a decision.
@@ -101,7 +101,7 @@ func (a *app) decided(results []httpapi.DecideResult, raws []json.RawMessage) er
 		}
 		addDecision(t, r.Decision)
 		if r.Decision.Pending && !a.json {
-			a.say("%s: it is durable, and entities follow as soon as that can be", addressOf(r.Decision.RefA, r.Decision.A))
+			a.say("%s: it is durable; entities follow once their cells are available", addressOf(r.Decision.RefA, r.Decision.A))
 		}
 		if r.Decision.Conflict != "" && !a.json {
 			a.say("%s: %s", addressOf(r.Decision.RefA, r.Decision.A), r.Decision.Conflict)
@@ -155,7 +155,7 @@ func (a *app) decisionList() *cobra.Command {
 	var withdrawn bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List what people decided",
+		Short: "List decisions",
 		Example: "  locus decision list --all\n" +
 			"  locus decision list --of vendor:88231 --withdrawn",
 		Args: arguments(),
@@ -175,8 +175,8 @@ func (a *app) decisionList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringVar(&of, "of", "", "only those about a record, or about any record of the entity with this id")
-	c.Flags().BoolVar(&withdrawn, "withdrawn", false, "those too that were withdrawn")
+	c.Flags().StringVar(&of, "of", "", "only decisions about this record, or about the records of this entity")
+	c.Flags().BoolVar(&withdrawn, "withdrawn", false, "include withdrawn decisions")
 	pages.flags(c)
 	return a.connection(c)
 }
@@ -198,7 +198,7 @@ func (a *app) decisionWithdraw() *cobra.Command {
 	var anchor bool
 	c := &cobra.Command{
 		Use:   "withdraw ADDRESS [ADDRESS]",
-		Short: "Take back what was decided about two records, or about the anchor or a value of one",
+		Short: "Withdraw the decision about two records, or about the anchor or a value of one",
 		Example: "  locus decision withdraw vendor:88231 crm:17 --reason \"moved in 2019\"\n" +
 			"  locus decision withdraw vendor:88231 --attribute phones",
 		Args: func(c *cobra.Command, args []string) error {
@@ -208,7 +208,7 @@ func (a *app) decisionWithdraw() *cobra.Command {
 			case len(args) == 0:
 				return arguments("ADDRESS")(c, args)
 			case len(args) == 2 == (anchor || attribute != "") || anchor && attribute != "":
-				return usage("two addresses, or one with --anchor or with --attribute NAME", "locus decision withdraw: what was decided about what?")
+				return usage("two addresses, or one with --anchor or with --attribute NAME", "locus decision withdraw: the addresses are missing")
 			}
 			return nil
 		},
@@ -225,8 +225,8 @@ func (a *app) decisionWithdraw() *cobra.Command {
 			return a.decide(c, cl, a.sign(&f, d))
 		}),
 	}
-	c.Flags().BoolVar(&anchor, "anchor", false, "which record names the entity")
-	c.Flags().StringVar(&attribute, "attribute", "", "which value an attribute has")
+	c.Flags().BoolVar(&anchor, "anchor", false, "withdraw the decision about which record names the entity")
+	c.Flags().StringVar(&attribute, "attribute", "", "withdraw the decision about the value of this attribute")
 	f.flags(c)
 	return a.connection(c)
 }
@@ -234,9 +234,8 @@ func (a *app) decisionWithdraw() *cobra.Command {
 func (a *app) decisionExport() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "export",
-		Short: "Print all decisions that count, by SOURCE:KEY, a line of JSON each: what import reads",
-		Long: "Decisions about records that were deleted are left out, since nothing but a puid is left of them,\n" +
-			"and those that were withdrawn.",
+		Short: "Print all decisions in force as lines of JSON, which decision import reads",
+		Long:  "Records are named by SOURCE:KEY. Withdrawn decisions and those about deleted records are left out.",
 		Example: "  locus decision export > decisions.jsonl\n" +
 			"  locus decision export --data ./locus-data",
 		Args: arguments(),
@@ -263,7 +262,7 @@ func (a *app) decisionExport() *cobra.Command {
 				}
 				if page.Cursor == "" {
 					if left > 0 {
-						a.say("left out: %s about records that were deleted", plural(left, "decision"))
+						a.say("left out: %s about deleted records", plural(left, "decision"))
 					}
 					return nil
 				}
@@ -276,9 +275,9 @@ func (a *app) decisionExport() *cobra.Command {
 func (a *app) decisionImport() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "import FILE",
-		Short: "Make the decisions of a file that export wrote; - is the standard input",
-		Long: "The records must be there. What is refused is named with its line, and does not stop the rest; importing\n" +
-			"twice is harmless.",
+		Short: "Make the decisions of an exported file; - is standard input",
+		Long: "The records must exist. A refused line is reported with its number and does not stop the others. Importing a file\n" +
+			"twice changes nothing.",
 		Example: "  locus decision import decisions.jsonl\n" +
 			"  locus decision import - < decisions.jsonl",
 		Args: arguments("FILE"),
@@ -338,7 +337,7 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error 
 			continue
 		}
 		if !json.Valid(text) {
-			return usage("a line for each decision, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
+			return usage("want one decision per line, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
 		}
 		if list = append(list, bytes.Clone(text)); len(list) == portion {
 			if err := flush(); err != nil {
@@ -347,7 +346,7 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error 
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return usage("a line for each decision, as locus decision export writes it", "line %d: %v", line+1, err)
+		return usage("want one decision per line, as locus decision export writes it", "line %d: %v", line+1, err)
 	}
 	if err := flush(); err != nil {
 		return err

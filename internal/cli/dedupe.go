@@ -40,12 +40,13 @@ func (a *app) dedupeCommand() *cobra.Command {
 	var o oneShot
 	c := &cobra.Command{
 		Use:   "dedupe FILE...",
-		Short: "Group the rows of files that are one thing, without an installation",
-		Long: "The output has every row in its order, its columns untouched, and three more: cluster_id, the same for rows that are one\n" +
-			"thing, numbered by their first rows; cluster_size, how many there are; cluster_weight, the weakest join that holds the row\n" +
-			"in its cluster, in match weight: sort by it to look at the doubtful ones first. A row that is refused keeps its place without\n" +
-			"a cluster and is in OUT.rejected.jsonl. The same input gives the same output. The files are recognised as by locus ingest: what\n" +
-			"was guessed is shown and not asked, and columns without a meaning are not compared. The work is done in a private temporary directory that is removed in the end.",
+		Short: "Find the rows of files that describe the same thing; needs no installation",
+		Long: "Writes all rows in their order with their columns and three more: cluster_id, equal for rows that describe the same\n" +
+			"thing and numbered by first row; cluster_size; and cluster_weight, the match weight of the weakest join that holds\n" +
+			"the row in its cluster. Sort by cluster_weight to review doubtful rows first. A refused row has no cluster and is\n" +
+			"also written to OUT.rejected.jsonl. The same input gives the same output. Files are recognised as by locus ingest;\n" +
+			"guesses are shown without a question, and columns without a meaning are not compared. The work is done in a\n" +
+			"temporary directory, which is removed at the end.",
 		Example: "  locus dedupe crm.csv shop.csv -o out.csv\n" +
 			"  locus dedupe people.csv -o out.csv --kind person --set emails=mail --golden people.parquet --review doubtful.csv",
 		Args: atLeast("FILE"),
@@ -53,9 +54,9 @@ func (a *app) dedupeCommand() *cobra.Command {
 	}
 	o.flags(c)
 	f := c.Flags()
-	f.StringVar(&o.golden, "golden", "", "file for a row per cluster, with the values that are most likely right")
-	f.StringVar(&o.links, "links", "", "file for a row per record: source, key and cluster_id")
-	f.StringVar(&o.review, "review", "", "file for the pairs that may be one thing, and are in two clusters")
+	f.StringVar(&o.golden, "golden", "", "write a row per cluster to this file, with the values that are most likely right")
+	f.StringVar(&o.links, "links", "", "write a row per record to this file: source, key and cluster_id")
+	f.StringVar(&o.review, "review", "", "write the possible matches between clusters to this file")
 	f.StringVar(&o.keep, "keep", "", "keep the data in this directory, for locus serve --data")
 	return c
 }
@@ -64,14 +65,14 @@ func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "file to write: .csv, .jsonl or .parquet")
 	o.reading.flags(f)
-	f.Lookup("kind").Usage = "kind of all rows; without it the built-in one that explains most columns"
-	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeated, a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
+	f.Lookup("kind").Usage = "kind of all rows; by default the built-in one that recognises most columns"
+	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 
 // oneShot checks the flags, recognises the files, and runs the command.
 func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(context.Context, *oneShot) error) (err error) {
 	if o.out == "" {
-		return usage("-o out.csv", "the file for the result is missing")
+		return usage("-o out.csv", "-o is missing: the file for the result")
 	}
 	o.files = files
 	for i, name := range append([]string{o.out, o.golden, o.links, o.review}, files...) {

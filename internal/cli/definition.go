@@ -36,7 +36,7 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 		return "", nil, fmt.Errorf("read the definition %s: %w", name, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return "", nil, usage(hint, "%s: there is no definition in it", name)
+		return "", nil, usage(hint, "%s contains no definition", name)
 	}
 	return name, text, nil
 }
@@ -67,7 +67,7 @@ func (a *app) wrongDefinition(file string, text []byte, problems []definition.Pr
 	}
 	return &failure{
 		Code: "invalid", Message: fmt.Sprintf("%s: %s in the definition", file, plural(len(problems), "problem")), Exit: exitInvalid,
-		Hint: "correct it and do that again; nothing was changed",
+		Hint: "correct it and repeat the command; nothing was changed",
 	}
 }
 

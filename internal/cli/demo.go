@@ -39,10 +39,10 @@ func (a *app) demoCommand() *cobra.Command {
 	s := showing{serving: serving{linger: -1, shutdown: 5 * time.Second}}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Show it all in a temporary directory: dirty records come in live, entities come out",
-		Long: "A server with its console, fed with invented dirty records about places whose truth is known, with two rollups of\n" +
-			"them and the hits of two days and from now on. It is slowed down to be watched: --speed 0 goes as fast as it can.\n" +
-			"Nothing is kept. One seed tells one story. Ctrl-C ends it.",
+		Short: "Resolve 20,000 generated records while you watch, in a temporary directory",
+		Long: "Starts a server with its console and feeds it generated records about places whose true identities are known, two\n" +
+			"rollups, and hits of two days. Loading is slowed down so that it can be watched; --speed 0 loads at full speed.\n" +
+			"The same seed gives the same records. Ctrl-C ends the demo and deletes its data.",
 		Example: "  locus demo\n" +
 			"  locus demo --records 100000 --speed 5000 --keep ./demo-data",
 		Args: arguments(),
@@ -55,14 +55,14 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	a.noticeFlag(c)
 	f := c.Flags()
-	f.IntVar(&s.records, "records", 20_000, "how many records")
-	f.Uint64Var(&s.seed, "seed", 1, "which story")
-	f.IntVar(&s.cells, "cells", 0, "cells of the data directory, 16 if 0")
+	f.IntVar(&s.records, "records", 20_000, "number of records")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the generated records")
+	f.IntVar(&s.cells, "cells", 0, "number of cells; 0 means 16")
 	f.StringVar(&s.keep, "keep", "", "use this directory and keep it")
-	f.StringVar(&s.addr, "addr", defaultAddr, "address to listen at; without this flag the next free port is taken")
-	f.IntVar(&s.speed, "speed", 500, "records a second, 0 for as fast as it goes")
-	f.BoolVar(&s.noLoad, "no-load", false, "start empty and stay so")
-	f.BoolVar(&s.exitWhenLoaded, "exit-when-done", false, "end when all records are in and compared with the truth")
+	f.StringVar(&s.addr, "addr", defaultAddr, "address to listen on; by default the first free port")
+	f.IntVar(&s.speed, "speed", 500, "records per second; 0 means no limit")
+	f.BoolVar(&s.noLoad, "no-load", false, "start empty and load nothing")
+	f.BoolVar(&s.exitWhenLoaded, "exit-when-done", false, "exit after all records are loaded and compared with the truth")
 	return c
 }
 
@@ -143,9 +143,9 @@ func (a *app) demoBanner(svc *locus.DB, base, dir string, s *showing) error {
 	a.say("rollups        %s/rollups   places by category, records by source", base)
 	a.say("counters       %s/counters   views of four sources, of two days and from now on", base)
 	a.say("API            %s/v1", base)
-	a.say("invented       all of it: names, places, telephone numbers and views")
+	a.say("generated      everything: names, places, phone numbers and views")
 	if s.speed > 0 {
-		a.say("slow           on purpose, %s records a second, to be watched: --speed 0 is as fast as it goes", term.Count(int64(s.speed)))
+		a.say("slowed down    to %s records a second, for watching; --speed 0 loads at full speed", term.Count(int64(s.speed)))
 	}
 	a.say("stop           Ctrl-C")
 	return nil
@@ -206,7 +206,7 @@ func (a *app) tell(ctx context.Context, cl *client, g *demo.Generator, s *showin
 	if s.exitWhenLoaded {
 		return nil
 	}
-	a.say("live           updates, new and deleted records go on; Ctrl-C ends it")
+	a.say("live           updates, new and deleted records continue; Ctrl-C ends the demo")
 	return a.trickle(ctx, cl, g)
 }
 

@@ -45,7 +45,7 @@ func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entit
 func (a *app) entityGet() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "get ADDRESS",
-		Short: "Show the merged view of an entity, each value with the records that say so",
+		Short: "Show the merged view of an entity, with the records behind each value",
 		Example: "  locus entity get vendor:88231\n" +
 			"  locus entity get 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
 		Args: arguments("ADDRESS"),
@@ -87,11 +87,10 @@ func (a *app) entityList() *cobra.Command {
 	var kind, order string
 	c := &cobra.Command{
 		Use:   "list [WORDS...]",
-		Short: "List entities, or search them, the best first",
-		Long: "List entities, or search them: every word must be in a name, a category or a city, and the last may be\n" +
-			"the beginning of one. What is searched for comes best first, that is by points for the sources that\n" +
-			"speak of it and for what is known. Without a search the list is in the order of ids, in which pages are\n" +
-			"stable; --order best puts the best first there too.",
+		Short: "List or search entities",
+		Long: "Every word of the search must occur in a name, a category or a city; the last word may be a prefix. Results are\n" +
+			"ordered by points for the number of sources and for completeness. Without a search the order is that of ids, in\n" +
+			"which pages are stable, unless --order best is given.",
 		Example: "  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
 			"  locus entity list --where phones=415-555-2300 --json",
 		Args: cobra.ArbitraryArgs,
@@ -124,11 +123,11 @@ func (a *app) entityList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, the value in any notation; several must all hold")
-	c.Flags().StringArrayVar(&has, "has", nil, "an attribute that must have a value; several must all have one")
-	c.Flags().StringArrayVar(&without, "without", nil, "an attribute that must have no value; several must all have none")
+	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, with the value in any notation; if repeated, all must hold")
+	c.Flags().StringArrayVar(&has, "has", nil, "attribute that must have a value; if repeated, all must have one")
+	c.Flags().StringArrayVar(&without, "without", nil, "attribute that must have no value; if repeated, none may have one")
 	c.Flags().StringVar(&kind, "kind", "", "only entities of this kind")
-	c.Flags().StringVar(&order, "order", "", "best or id; without it, best if anything is asked for")
+	c.Flags().StringVar(&order, "order", "", "best or id; best by default if there is a search or a filter")
 	pages.flags(c)
 	return a.connection(c)
 }

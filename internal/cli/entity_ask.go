@@ -38,7 +38,7 @@ type howStep struct {
 func (a *app) entityHow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "how ADDRESS",
-		Short: "Show how an entity came to be: the steps that joined its records, and those that were refused",
+		Short: "Show the steps that joined the records of an entity, and those that were refused",
 		Example: "  locus entity how vendor:88231\n" +
 			"  locus entity how 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
 		Args: arguments("ADDRESS"),
@@ -62,12 +62,12 @@ func (a *app) entityHow() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			fmt.Fprintf(a.stdout, "entity %s   %s of %d that are connected   %s\n", e.ID, plural(e.Records, "record"), how.Component, term.Escape(winner(e.View, "name")))
+			fmt.Fprintf(a.stdout, "entity %s   %s of %d connected   %s\n", e.ID, plural(e.Records, "record"), how.Component, term.Escape(winner(e.View, "name")))
 			if how.Cut != how.Threshold {
-				fmt.Fprintf(a.stdout, "too many are connected: it takes %s bits here\n", how.Cut)
+				fmt.Fprintf(a.stdout, "too many records are connected: a match needs %s bits here\n", how.Cut)
 			}
 			if len(how.Steps) == 0 {
-				fmt.Fprintln(a.stdout, "one record alone: nothing was joined")
+				fmt.Fprintln(a.stdout, "a single record: nothing was joined")
 			}
 			for i := range how.Steps {
 				if err := a.howStep(i+1, &how.Steps[i], how.Threshold); err != nil {
@@ -112,7 +112,7 @@ func says(d *entity.Decision) string {
 func (a *app) entityHistory() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "history ADDRESS",
-		Short: "Show what the logs still hold of an entity and its records",
+		Short: "Show the changes of an entity and its records that are still in the logs",
 		Example: "  locus entity history vendor:88231\n" +
 			"  locus entity history vendor:88231 --json",
 		Args: arguments("ADDRESS"),
@@ -137,7 +137,7 @@ func (a *app) entityHistory() *cobra.Command {
 // events prints changes, the oldest first.
 func (a *app) events(events []changes.Change, since time.Time) error {
 	if !since.IsZero() {
-		a.say("the logs were looked through back to %s", since.UTC().Format(timeMilli))
+		a.say("the logs were searched back to %s", since.UTC().Format(timeMilli))
 	}
 	t := &term.Table{Header: []string{"time", "kind", "entity", "what"}}
 	for _, e := range events {
@@ -149,7 +149,7 @@ func (a *app) events(events []changes.Change, since time.Time) error {
 func (a *app) entityRelations() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "relations ADDRESS",
-		Short: "Show what an entity is a part of, what is a part of it, and what is at one spot with it",
+		Short: "Show the entities that contain an entity, are part of it, or share its location",
 		Example: "  locus entity relations vendor:88231\n" +
 			"  locus entity relations vendor:88231 --json",
 		Args: arguments("ADDRESS"),
@@ -193,9 +193,9 @@ func (a *app) entityWhatIf() *cobra.Command {
 	var f scenario
 	c := &cobra.Command{
 		Use:   "what-if ADDRESS",
-		Short: "Show what entities would be if records were deleted, something decided, or bits others; changes nothing",
-		Long: "It is about all records that are connected with ADDRESS, and the parts of the scenario add up. Levels are named as\n" +
-			"explanations name them: the field, a colon, the agreement.",
+		Short: "Show the entities under other records, decisions or match weights, without changing anything",
+		Long: "Considers all records connected with ADDRESS and applies all parts of the scenario together. Levels have the names\n" +
+			"that explanations show: field, colon, agreement.",
 		Example: "  locus entity what-if vendor:88231 --delete crm:17\n" +
 			"  locus entity what-if vendor:88231 --different crm:17 --threshold 7.5",
 		Args: arguments("ADDRESS"),
@@ -207,11 +207,11 @@ func (a *app) entityWhatIf() *cobra.Command {
 			return a.connected(func(c *cobra.Command, cl *client, _ []string) error { return a.whatIf(c, cl, request) })(c, args)
 		},
 	}
-	c.Flags().StringArrayVar(&f.delete, "delete", nil, "an address: as if its record were not there; may be repeated")
-	c.Flags().StringArrayVar(&f.same, "same", nil, "an address: as if it were decided that it and ADDRESS are one thing; may be repeated")
-	c.Flags().StringArrayVar(&f.different, "different", nil, "an address: as if it were decided that it and ADDRESS are two things; may be repeated")
-	c.Flags().StringArrayVar(&f.bits, "weight", nil, "a level and its bits, such as \"phone: equal=4.5\"; may be repeated")
-	c.Flags().Float64Var(&f.threshold, "threshold", 0, "bits from which two records are taken for one thing")
+	c.Flags().StringArrayVar(&f.delete, "delete", nil, "assume that the record at this address does not exist; may be repeated")
+	c.Flags().StringArrayVar(&f.same, "same", nil, "assume a decision that this address and ADDRESS are the same thing; may be repeated")
+	c.Flags().StringArrayVar(&f.different, "different", nil, "assume a decision that this address and ADDRESS are different things; may be repeated")
+	c.Flags().StringArrayVar(&f.bits, "weight", nil, "match weight of a level, such as \"phone: equal=4.5\"; may be repeated")
+	c.Flags().Float64Var(&f.threshold, "threshold", 0, "match weight from which two records are a match")
 	return a.connection(c)
 }
 
@@ -227,7 +227,7 @@ func (f *scenario) request(of string) (*httpapi.WhatIfRequest, error) {
 		at := strings.LastIndexByte(text, '=')
 		bits, err := strconv.ParseFloat(text[at+1:], 64)
 		if at < 0 || err != nil {
-			return nil, usage("--weight \"phone: equal=4.5\"", "--weight %.80q is no level with its bits", text)
+			return nil, usage("--weight \"phone: equal=4.5\"", "--weight %.80q is not a level with a match weight", text)
 		}
 		if r.Weights == nil {
 			r.Weights = map[string]float64{}

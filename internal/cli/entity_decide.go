@@ -13,7 +13,7 @@ func (a *app) entityMerge() *cobra.Command {
 	var f by
 	c := &cobra.Command{
 		Use:   "merge ADDRESS ADDRESS",
-		Short: "Say that two entities are one thing, whatever comparisons say; unmerge takes it back",
+		Short: "Decide that two entities are the same thing, whatever their match weight; unmerge reverts it",
 		Example: "  locus entity merge vendor:88231 crm:17 --reason \"same owner, called them\"\n" +
 			"  locus entity merge vendor:88231 80e51ef9-7a7f-bd53-7a50-01a1f8660d00",
 		Args: arguments("ADDRESS", "ADDRESS"),
@@ -27,7 +27,7 @@ func (a *app) entityMerge() *cobra.Command {
 				ids[i] = e.ID.String()
 			}
 			if ids[0] == ids[1] {
-				a.say("%s and %s are one entity already: %s", args[0], args[1], ids[0])
+				a.say("%s and %s are already one entity: %s", args[0], args[1], ids[0])
 				return nil
 			}
 			return a.decide(c, cl, a.sign(&f, httpapi.DecisionInput{Verdict: entity.VerdictSame, A: ids[0], B: ids[1]}))
@@ -41,7 +41,7 @@ func (a *app) entityUnmerge() *cobra.Command {
 	var f by
 	c := &cobra.Command{
 		Use:   "unmerge ADDRESS RECORD...",
-		Short: "Say that records are not of the entity that they are in: each gets its former entity back",
+		Short: "Decide that records do not belong to their entity; each gets its former entity back",
 		Example: "  locus entity unmerge vendor:88231 crm:17 --reason \"another branch\"\n" +
 			"  locus entity unmerge 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 crm:17 crm:18",
 		Args: func(c *cobra.Command, args []string) error {
@@ -73,9 +73,9 @@ func (a *app) entityPin() *cobra.Command {
 	var attribute, value string
 	c := &cobra.Command{
 		Use:   "pin RECORD",
-		Short: "Say that the entity of a record has its id, or shows a value; locus decision withdraw takes it back",
-		Long: "Without --attribute the entity which the record is in has the record's id, whichever record came first.\n" +
-			"With it the entity shows the value first, though no record says so.",
+		Short: "Pin the id or a value of an entity; locus decision withdraw reverts it",
+		Long: "Without --attribute the entity of the record keeps that record's id, whichever record is oldest. With it the\n" +
+			"entity shows the value first, even if no record has it.",
 		Example: "  locus entity pin vendor:88231\n" +
 			"  locus entity pin vendor:88231 --attribute phones --value \"+1 415 555 2300\"",
 		Args: arguments("RECORD"),
@@ -90,8 +90,8 @@ func (a *app) entityPin() *cobra.Command {
 			return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error { return a.decide(c, cl, a.sign(&f, d)) })(c, args)
 		},
 	}
-	c.Flags().StringVar(&attribute, "attribute", "", "with --value: the attribute")
-	c.Flags().StringVar(&value, "value", "", "with --attribute: what the entity shows")
+	c.Flags().StringVar(&attribute, "attribute", "", "attribute to pin; needs --value")
+	c.Flags().StringVar(&value, "value", "", "value to show; needs --attribute")
 	f.flags(c)
 	return a.connection(c)
 }

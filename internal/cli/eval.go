@@ -19,7 +19,7 @@ import (
 func (a *app) evalCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval",
-		Short: "Measure the quality of matching on labelled data",
+		Short: "Measure matching on labelled data",
 		Example: "  locus eval pairs pairs.jsonl\n" +
 			"  locus eval clusters records.csv --truth true_id --map Site=name",
 	}
@@ -52,7 +52,7 @@ func (a *app) evalPairs() *cobra.Command {
 	var o eval.PairsOptions
 	c := &cobra.Command{
 		Use:   "pairs FILE",
-		Short: "Measure on pairs that people labelled as one thing or two",
+		Short: "Measure on pairs labelled as the same thing or different things",
 		Example: "  locus eval pairs pairs.jsonl --split validation\n" +
 			"  locus eval pairs test.txt --json",
 		Args: arguments("FILE"),
@@ -61,7 +61,7 @@ func (a *app) evalPairs() *cobra.Command {
 			return a.one(eval.Pairs(c.Context(), o))
 		},
 	}
-	c.Flags().StringVar(&o.Split, "split", "", "only the pairs of this split")
+	c.Flags().StringVar(&o.Split, "split", "", "only pairs of this split")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
 	return c
@@ -71,7 +71,7 @@ func (a *app) evalTables() *cobra.Command {
 	var o eval.TablesOptions
 	c := &cobra.Command{
 		Use:   "tables LEFT RIGHT GOLD",
-		Short: "Measure on two tables and the list of rows that are one thing",
+		Short: "Measure on two tables and a list of their matching rows",
 		Example: "  locus eval tables fodors.csv zagats.csv matches.csv --gold-left fodors_id --gold-right zagats_id\n" +
 			"  locus eval tables a.csv b.csv gold.csv --one-to-one --json",
 		Args: arguments("LEFT", "RIGHT", "GOLD"),
@@ -80,11 +80,11 @@ func (a *app) evalTables() *cobra.Command {
 			return a.one(eval.Tables(c.Context(), o))
 		},
 	}
-	c.Flags().StringVar(&o.LeftID, "left-id", "id", "column of LEFT with its ids")
-	c.Flags().StringVar(&o.RightID, "right-id", "id", "column of RIGHT with its ids")
-	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with the ids of LEFT")
-	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with the ids of RIGHT")
-	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "neither table describes anything twice")
+	c.Flags().StringVar(&o.LeftID, "left-id", "id", "id column of LEFT")
+	c.Flags().StringVar(&o.RightID, "right-id", "id", "id column of RIGHT")
+	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with ids of LEFT")
+	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with ids of RIGHT")
+	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table has duplicates")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
 	return c
@@ -94,7 +94,7 @@ func (a *app) evalClusters() *cobra.Command {
 	var o eval.ClustersOptions
 	c := &cobra.Command{
 		Use:   "clusters FILE",
-		Short: "Measure on a table with duplicates and a column that tells them",
+		Short: "Measure on a table with duplicates and a column that labels them",
 		Example: "  locus eval clusters records.csv --truth true_id\n" +
 			"  locus eval clusters people.csv --truth true_id --kind person --map first_name=given_name",
 		Args: arguments("FILE"),
@@ -106,7 +106,7 @@ func (a *app) evalClusters() *cobra.Command {
 			return a.one(eval.Clusters(c.Context(), o))
 		},
 	}
-	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")
+	c.Flags().StringVar(&o.Truth, "truth", "", "column that is equal for rows that describe the same thing")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
 	return c
@@ -115,7 +115,7 @@ func (a *app) evalClusters() *cobra.Command {
 func (a *app) evalSurvivorship() *cobra.Command {
 	return &cobra.Command{
 		Use:     "survivorship FILE",
-		Short:   "Measure how often the merged view shows the value that people held to be right",
+		Short:   "Measure how often the merged view shows the value that people found right",
 		Example: "  locus eval survivorship gold.jsonl\n  locus eval survivorship gold.jsonl --json",
 		Args:    arguments("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -137,7 +137,7 @@ func (a *app) evalAll() *cobra.Command {
 	var results, page string
 	c := &cobra.Command{
 		Use:   "all",
-		Short: "Measure on every labelled set of a folder, and compare with frozen figures",
+		Short: "Measure on every labelled set of a folder, and compare with stored figures",
 		Example: "  locus eval all --data ../shared/data\n" +
 			"  locus eval all --data ../shared/data --baseline eval/baseline.json --markdown",
 		Args: arguments(),
@@ -158,10 +158,10 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Data, "data", "", "folder of labelled sets")
 	// LOCUS_DATA is already the data directory of a server.
 	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
-	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of frozen figures; a set that lost more than half a point of F1 is an error")
-	c.Flags().BoolVar(&markdown, "markdown", false, "print one table in Markdown")
-	c.Flags().StringVar(&results, "results", "", "write the figures to this file, as JSON")
-	c.Flags().StringVar(&page, "page", "", "write the page about quality to this file, in Markdown")
+	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
+	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
+	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
 	return c
 }
 
@@ -193,7 +193,7 @@ func keepResults(reports []*eval.Report, data, results, page string) error {
 
 // kindFlag is --kind for labelled data, which does not belong to an installation.
 func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
-	c.Flags().Func("kind", "what the records are, a `KIND`: place, person, product, or the file of one in YAML (default place)", func(name string) (err error) {
+	c.Flags().Func("kind", "`KIND` of the records: place, person, product, or the YAML file of one (default place)", func(name string) (err error) {
 		for _, kind := range match.Kinds() {
 			if kind.Kind == name {
 				*to = kind

@@ -112,27 +112,27 @@ var sentinels = []struct {
 	exit int
 	hint string
 }{
-	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, "do it again: it is harmless if it was done"},
+	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, "repeat the command: that is safe even if it took effect"},
 	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
-	{storage.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
+	{storage.ErrInUse, "in_use", exitFailed, "use the server that has it open, --url http://127.0.0.1:7070; or stop it"},
 	{cell.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
 	{storage.ErrStrange, "strange", exitFailed, ""},
 	{storage.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
 	{cell.ErrWentBack, "went_back", exitFailed, ""},
-	{cell.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
+	{cell.ErrIdentity, "identity", exitFailed, "restore the files of this directory, if necessary from a backup"},
 	{cell.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{cell.ErrPreflight, "preflight", exitFailed, ""},
-	{mirror.ErrForeign, "conflict", exitConflict, "name another --collection; or, if the mirror there is needed no more, drop it and NAME.mirror"},
+	{mirror.ErrForeign, "conflict", exitConflict, "choose another --collection; or, if that mirror is no longer needed, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
 	{locus.ErrDocuments, "documents", exitFailed, ""},
 	{mongodb.ErrNoCopy, "conflict", exitConflict, ""},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
-	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is meant, freeze new figures in the baseline"},
+	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is intended, store new figures in the baseline"},
 	{entity.ErrNotFound, "not_found", exitNotFound, ""},
 	{entity.ErrErased, "erased", exitConflict, ""},
 	{cell.ErrNoCell, "not_found", exitNotFound, ""},
@@ -146,11 +146,11 @@ var sentinels = []struct {
 	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
 	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
-	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
+	{fs.ErrPermission, "forbidden", exitFailed, "check the owner of the file or directory"},
 	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
-const damagedHint = "locus check says what else is damaged, and repairs what can be"
+const damagedHint = "locus check reports other damage and repairs what it can"
 
 // explainFailure returns the failure to print for an error.
 func explainFailure(ctx context.Context, err error) *failure {
@@ -168,7 +168,7 @@ func explainFailure(ctx context.Context, err error) *failure {
 		return fromProblem(problem)
 	case errors.Is(err, errCut):
 		return &failure{
-			Code: "unavailable", Message: err.Error(), Outcome: httpapi.Unknown, Hint: "do it again: it is harmless if it was done",
+			Code: "unavailable", Message: err.Error(), Outcome: httpapi.Unknown, Hint: "repeat the command: that is safe even if it took effect",
 			Exit: exitUnavailable, Err: err,
 		}
 	case errors.As(err, &file):
@@ -177,7 +177,7 @@ func explainFailure(ctx context.Context, err error) *failure {
 		return &failure{Code: "invalid", Message: invalid.Error(), Exit: exitInvalid, Err: err}
 	case errors.As(err, &network):
 		f := &failure{
-			Code: "unavailable", Message: fmt.Sprintf("no server answers at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
+			Code: "unavailable", Message: fmt.Sprintf("cannot reach a server at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
 			Hint: "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err,
 		}
 		if network.Op == "dial" {
@@ -210,7 +210,7 @@ func fromProblem(p *httpapi.Problem) *failure {
 		f.Hint = damagedHint
 	}
 	if p.Code == httpapi.CodeMisdirected {
-		f.Hint = "the server does not know itself by that name: locus serve --host NAME"
+		f.Hint = "the server does not accept that host name: locus serve --host NAME"
 	}
 	return f
 }

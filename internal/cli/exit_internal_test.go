@@ -83,7 +83,7 @@ func TestExplain(t *testing.T) {
 		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Message: "is empty"}}}, 2, "invalid", "", "/key: is empty"},
 		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable", httpapi.NotApplied, "locus serve"},
 		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable", httpapi.Unknown, ""},
-		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "harmless"},
+		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "that is safe"},
 		{"no such generation", nil, fmt.Errorf("plan: %w: 40 cells", cell.ErrMap), 2, "invalid", "", "40 cells"},
 		{"a cell is down", nil, fmt.Errorf("cell g0-1: %w", cell.ErrUnavailable), 6, "unavailable", "", "try again"},
 		{"no url", nil, fmt.Errorf("open: %w", cell.ErrURL), 2, "invalid", "", "PGPASSFILE"},
@@ -92,7 +92,7 @@ func TestExplain(t *testing.T) {
 		{"newer data", nil, fmt.Errorf("open: %w", cell.ErrFormat), 1, "newer_format", "", ""},
 		{"disk full", nil, &fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 6, "no_room", "", "disk"},
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},
-		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "harmless"},
+		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "that is safe"},
 		{"an id", nil, locality.ErrMalformed, 2, "invalid", "", ""},
 		{"anything else", nil, errors.New("what"), 1, "internal", httpapi.Unknown, "what"},
 	} {

@@ -32,13 +32,16 @@ func (a *app) exportCommand() *cobra.Command {
 	var o exporting
 	c := &cobra.Command{
 		Use:   "export records|entities|links|decisions",
-		Short: "Write all records, entities, links or decisions as CSV, JSON lines or Parquet",
-		Long: "records are rows that can be ingested again: exported elsewhere they are the same file, byte for byte. entities\n" +
-			"have a row each with the merged view, links a row for each record with its entity, decisions what decision import\n" +
-			"reads. A file gets its name once it is complete. The watermark printed at the end is the value for --since of the\n" +
-			"next export, which then has what has changed: rows of op upsert, redirect and delete. Of a deleted record only the\n" +
-			"puid is left.\n" +
-			"In CSV a column of lists is NAME[], its values joined by \" | \"; \\| and \\\\ are a bar and a backslash in a value.",
+		Short: "Write records, entities, links or decisions as CSV, JSON lines or Parquet",
+		Long: "records    rows that locus ingest reads; exported again they are the same bytes\n" +
+			"entities   a row with the merged view of each entity\n" +
+			"links      a row with the entity of each record\n" +
+			"decisions  what locus decision import reads\n" +
+			"\n" +
+			"The file appears under its name once it is complete. Pass the watermark printed at the end to --since of the next\n" +
+			"export, which then contains only changes, with op upsert, redirect or delete. Of a deleted record only the puid\n" +
+			"remains. In CSV a column of lists is named NAME[]; its values are joined by \" | \", and \\| and \\\\ stand for a bar\n" +
+			"and a backslash in a value.",
 		Example: "  locus export entities --kind person -o people.parquet\n" +
 			"  locus export links --since g0-0:17,g0-1:4 --format jsonl",
 		Args:      arguments("records|entities|links|decisions"),
@@ -56,13 +59,13 @@ func (a *app) exportCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "file to write; the standard output without it")
-	f.StringVar(&o.formatName, "format", "", "csv, jsonl or parquet; without it the name of the file says it, csv if that does not")
+	f.StringVarP(&o.out, "output", "o", "", "file to write; standard output by default")
+	f.StringVar(&o.formatName, "format", "", "csv, jsonl or parquet; by default that of the file's name, or csv")
 	f.StringVar(&o.kind, "kind", "", "only this kind")
 	f.StringVar(&o.source, "source", "", "only this source; of entities, those with a record of it")
-	f.StringSliceVar(&o.columns, "columns", nil, "only these, in this order; records also have entity, puid and version, decisions at, entity_a and entity_b")
-	f.StringVar(&o.since, "since", "", "only what has changed after this watermark, which an earlier export printed")
-	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "write CSV that a spreadsheet does not evaluate: an apostrophe before what looks like a formula. It cannot be ingested again without loss")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these columns, in this order; records also have entity, puid and version; decisions have at, entity_a and entity_b")
+	f.StringVar(&o.since, "since", "", "only changes after this watermark of an earlier export")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "put an apostrophe before values that a spreadsheet would evaluate as formulas; such CSV cannot be ingested without loss")
 	return a.connection(c)
 }
 

@@ -28,10 +28,9 @@ func (a *app) idCommand() *cobra.Command {
 	var mapFile string
 	c := &cobra.Command{
 		Use:   "id [ID | -]",
-		Short: "Mint ids, or show what an id says about itself",
-		Long: "Without an argument ids are minted, one a line. With an id its fields are shown, with - those of the\n" +
-			"ids on the standard input, one a line. Ids are read in any usual spelling: upper case, without hyphens,\n" +
-			"in braces, with urn:uuid:.",
+		Short: "Mint ids, or show the fields of an id",
+		Long: "Without an argument, mints ids, one per line. With an id, shows its fields; with -, those of the ids on standard\n" +
+			"input, one per line. Ids may be in upper case, without hyphens, in braces or with urn:uuid:.",
 		Example: "  locus id -n 1000                                  mint\n" +
 			"  locus id " + exampleID + "     explain",
 		Args: func(c *cobra.Command, args []string) error {
@@ -68,10 +67,10 @@ func (a *app) idCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.IntVarP(&m.number, "number", "n", 1, "how many to mint")
-	f.StringVar(&m.order, "order", "variable", "order of minted ids: variable (spread evenly), sequential (gathered) or scatter (spread, for several tables)")
-	f.StringVar(&m.near, "near", "", "mint near this id, so that both live in one cell")
-	f.Var(&m.node, "node", "node of minted ids: a number that no other process has, or random")
+	f.IntVarP(&m.number, "number", "n", 1, "number of ids to mint")
+	f.StringVar(&m.order, "order", "variable", "byte order of minted ids: variable (spread evenly), sequential (in runs) or scatter (spread, for several tables)")
+	f.StringVar(&m.near, "near", "", "mint near this id, so that both are in one cell")
+	f.Var(&m.node, "node", "node of minted ids: a number that no other process uses, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
 	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is for imports
 	return c
@@ -85,7 +84,7 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	case flags.Changed("map"):
 		return usage("locus id "+exampleID+" --map FILE", "--map is for explaining an id, not for minting")
 	case m.near != "" && flags.Changed("order"):
-		return usage("leave --order out", "--near has an order of its own: one id after the other in the cell of that id")
+		return usage("leave --order out", "--near mints ids in sequence, in the cell of that id; it takes no --order")
 	}
 	// Users of this command need not react to a change of identity.
 	options := &locality.Options{Node: m.node.Node, OnEvent: func(locality.Event) {}}
@@ -96,7 +95,7 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	case "scatter":
 		options.Order = locality.Scatter
 	default:
-		return usage("--order variable, --order sequential, --order scatter", "--order %.40q is not known", m.order)
+		return usage("--order variable, --order sequential, --order scatter", "unknown --order %.40q", m.order)
 	}
 	g, err := locality.NewGenerator(options)
 	if err != nil {

@@ -121,7 +121,7 @@ func (e *explainer) card(id locality.ID) string {
 // where describes the cell of an id.
 func (e *explainer) where(c *cell.ID) string {
 	if c == nil {
-		return "none: the id is dated beyond what the map speaks about (--map)"
+		return "none: the time of the id is later than the map covers (--map)"
 	}
 	return fmt.Sprintf("generation %d, cell %d of %d (--map)", c.Gen, c.Index, e.cells.Count(int(c.Gen)))
 }

@@ -26,7 +26,7 @@ func parseID(text string) (locality.ID, error) {
 	const hint = "ids of Locus have a b after the second hyphen: " + exampleID
 	id, err := locality.ParseLenient(text)
 	if err != nil {
-		return id, usage("locus id "+exampleID, "%.60q is no id: want 32 hex digits, in groups of 8-4-4-4-12 or without hyphens", text)
+		return id, usage("locus id "+exampleID, "%.60q is not an id: want 32 hex digits, in groups of 8-4-4-4-12 or without hyphens", text)
 	}
 	_, laidOut := locality.FieldsV8(id)
 	version := id.Version()
@@ -34,11 +34,11 @@ func parseID(text string) (locality.ID, error) {
 	case version == 0xb || laidOut:
 		return id, nil
 	case id == locality.Nil() || id == locality.Max():
-		return id, usage(hint, "%s is the nil or the max UUID, which stands for no id", id)
+		return id, usage(hint, "%s is the nil or the max UUID, which identifies nothing", id)
 	case version == 8:
 		return id, usage(hint, "%s says version 8, but its variant is not that of a UUID: nothing is known about its fields", id)
 	case known:
-		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is no place", id, version, kind)
+		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is not a position", id, version, kind)
 	default:
 		return id, usage(hint, "%s says version %x, which is no Locality UUID and no UUID of RFC 9562", id, version)
 	}
@@ -95,7 +95,7 @@ func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 		return err
 	}
 	if bad > 0 {
-		return &failure{Code: "invalid", Message: plural(bad, "line") + " could not be explained", Hint: "the numbers stand above", Exit: exitPartly}
+		return &failure{Code: "invalid", Message: plural(bad, "line") + " could not be explained", Hint: "the numbers are above", Exit: exitPartly}
 	}
 	return nil
 }

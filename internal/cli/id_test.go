@@ -64,7 +64,7 @@ id        f5166777-7a7f-bd53-7a50-0fffffffffff
 position  0xf5166777   95.7373 % of the way round the ring
 counter   2,004,246,879 (0x7776615f)
 process   31,359        node  d:53:7a:50        time  2527-06-23 06:20:44.415 UTC (17592186044415)
-order     not sequential: not within 2^24 after its window's base        cell  none: the id is dated beyond what the map speaks about (--map)
+order     not sequential: not within 2^24 after its window's base        cell  none: the time of the id is later than the map covers (--map)
 `},
 		"version 8": {[]string{version8()}, `
 id        20be0ffc-314a-8d53-ba50-013a65ca76d2
@@ -155,12 +155,12 @@ func TestID_Errors(t *testing.T) {
 	for _, c := range []struct {
 		args, says string
 	}{
-		{"nonsense", `"nonsense" is no id: want 32 hex digits`},
+		{"nonsense", `"nonsense" is not an id: want 32 hex digits`},
 		{"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "version 4 (random)"},
 		{"01a1fc92-c484-7e6c-a5b6-013a65ca76d2", "version 7 (Unix time and randomness)"},
 		{"c8c9cef9-7a7f-cd53-7a50-013e4e2afbde", "version c, which is no Locality UUID"},
 		{"20be0ffc-314a-8d53-7a50-013a65ca76d2", "its variant is not that of a UUID"},
-		{"00000000-0000-0000-0000-000000000000", "stands for no id"},
+		{"00000000-0000-0000-0000-000000000000", "which identifies nothing"},
 		{known + " -n 3", "--number is for minting"},
 		{known + " --node 3", "--node is for minting"},
 		{"- --near " + known, "--near is for minting"},
@@ -169,7 +169,7 @@ func TestID_Errors(t *testing.T) {
 		{"-n 0", "at least 1"},
 		{"-n -1", "at least 1"},
 		{"--order random", "--order scatter"},
-		{"--near nonsense", "is no id"},
+		{"--near nonsense", "is not an id"},
 		{"--near c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "version 4"},
 		{"--near " + known + " --order scatter", "leave --order out"},
 		{"--map " + aMap, "not for minting"},

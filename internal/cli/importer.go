@@ -77,7 +77,7 @@ func (im *importer) run(ctx context.Context) error {
 // sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
 func (im *importer) sayEncoding() {
 	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
-		im.progress.Print(fmt.Sprintf("%s: read as %s, which its first line beyond ASCII shows; --encoding names another", term.Escape(im.name), is))
+		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it", term.Escape(im.name), is))
 	}
 }
 
@@ -87,8 +87,8 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	if f == nil {
 		return err
 	}
-	if f.Hint = "the same command goes on from there"; !im.keep {
-		f.Hint = "the same command again: what is in already stays as it is"
+	if f.Hint = "the same command continues from there"; !im.keep {
+		f.Hint = "repeat the command: imported rows stay as they are"
 	}
 	return f
 }
@@ -151,7 +151,7 @@ func (im *importer) resume(ctx context.Context) error {
 		old.Causes = bulk.Causes{}
 	}
 	im.state, im.skip = *old, old.Rows
-	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
+	im.say("%s: an earlier import was interrupted; continuing after row %s", term.Escape(im.name), term.Count(old.Rows))
 	return nil
 }
 
@@ -308,7 +308,7 @@ func (im *importer) commit(b *batch) error {
 	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
 		return &failure{
 			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "see whether the columns mean what the attributes do; the reasons stand in " + rejectName(im.name),
+			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.name),
 		}
 	}
 	return nil

@@ -236,7 +236,7 @@ func TestIngest_GoesOn(t *testing.T) {
 	}}
 	url, file := start(t, f), places(t, 300, 300)
 	got := run(ctx, nil, "ingest", "--url", url, "--batch", "10", file)
-	if got.code != 130 || !strings.Contains(got.err, "the same command goes on from there") {
+	if got.code != 130 || !strings.Contains(got.err, "the same command continues from there") {
 		t.Fatalf("interrupted: %d\n%s", got.code, got.err)
 	}
 	if _, err := os.Stat(bulk.StateName(file)); err != nil {
@@ -261,7 +261,7 @@ func TestIngest_GoesOn(t *testing.T) {
 	}
 
 	got = run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file)
-	if got.code != 0 || !strings.Contains(got.err, "going on after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
+	if got.code != 0 || !strings.Contains(got.err, "continuing after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
 		t.Errorf("going on: %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	keys := map[string]bool{}

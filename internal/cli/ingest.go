@@ -24,12 +24,11 @@ func (a *app) ingestCommand() *cobra.Command {
 	var o ingesting
 	c := &cobra.Command{
 		Use:   "ingest FILE...",
-		Short: "Import records from CSV, JSONL or JSON files, plain, gzip or zstd; - is the standard input",
-		Long: "Every row is a record under its source and key; its other columns are attributes. Importing twice is\n" +
-			"importing once. The format of a file and the meaning of its columns are recognised; what had to be guessed is shown\n" +
-			"and imported only if you accept it. --preview shows it without an import. Refused rows are written to\n" +
-			"FILE.rejected.jsonl, which can be imported once corrected. After an interruption the same command goes on after\n" +
-			"the last durable batch.",
+		Short: "Import records from CSV, JSON and JSONL files, plain, gzip or zstd; - is standard input",
+		Long: "Each row is a record with a source and a key; its other columns are attributes. Importing a file twice changes\n" +
+			"nothing. The format and the meaning of the columns are recognised; guesses are shown and imported only after you\n" +
+			"accept them. --preview shows them without an import. Refused rows are written to FILE.rejected.jsonl, which can be\n" +
+			"corrected and imported. After an interruption the same command continues after the last durable batch.",
 		Example: "  locus ingest --preview customers.csv\n" +
 			"  locus ingest --url http://127.0.0.1:7070 --set 'name={first} {last}' --set phones=tel,mobile more.jsonl.gz",
 		Args: atLeast("FILE"),
@@ -140,7 +139,7 @@ func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
 			return []*match.Schema{kind}, nil
 		}
 	}
-	return nil, usage("--kind "+names[0], "--kind %.64q is not known: there are %s", name, strings.Join(names, ", "))
+	return nil, usage("--kind "+names[0], "unknown --kind %.64q: want %s", name, strings.Join(names, ", "))
 }
 
 // outcomes in display order, with the words of the progress line.
@@ -182,7 +181,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		return errors.Join(failed, im.summary(t))
 	})
 	if waiting > 0 {
-		a.say("%s: stored; resolution waits for cells that do not answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
+		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
 	if failed == nil && all.refused > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")

@@ -25,20 +25,20 @@ type reading struct {
 }
 
 func (o *reading) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.key, "key", nil, "column with the source's own key; repeated, a key of several columns; @hash makes one of the content (default \"key\", or a column that looks like it)")
-	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, or the kind that explains most columns")
+	f.StringArrayVar(&o.key, "key", nil, "column with the source's key of a row; repeat it for a key of several columns; @hash derives one from the content (default \"key\", or a column that looks like it)")
+	f.StringVar(&o.kind, "kind", "", "kind of all rows; by default the column kind, or the kind that recognises most columns")
 	f.StringArrayVar(&o.set, "set", nil, "ATTRIBUTE=COLUMN, repeatable: several columns as phones=tel,mobile, a composition as 'name={first} {last}', a path as city=location.city")
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
-	f.StringArrayVar(&o.ignore, "ignore", nil, "column to leave out, repeatable")
-	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes; with --set, guess none")
-	f.StringVar(&o.format, "format", "", "csv, jsonl (an object on each line) or json (an array, or a document); without it the file shows it")
-	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; without it the file shows it")
-	f.StringVar(&o.delimiter, "delimiter", "", "character between the columns of a CSV file, or tab; without it the file shows it")
-	f.StringVar(&o.quote, "quote", "", "character around fields of a CSV file, or none; without it the file shows it")
+	f.StringArrayVar(&o.ignore, "ignore", nil, "column to ignore; may be repeated")
+	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "ignore columns that are not attributes; with --set, guess none")
+	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line) or json (an array or a document); recognised by default")
+	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
+	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")
+	f.StringVar(&o.quote, "quote", "", "quote character of a CSV file, or none; recognised by default")
 	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV file is a record; --columns names the columns")
-	f.StringSliceVar(&o.columns, "columns", nil, "names of the columns of a CSV file without a header, with commas")
-	f.StringArrayVar(&o.null, "null", nil, "text that means that there is no value, such as NULL, repeatable")
-	f.StringVar(&o.rows, "rows", "", "path to the list of rows in a JSON document, such as data.items")
+	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV file without a header, separated by commas")
+	f.StringArrayVar(&o.null, "null", nil, "text that stands for a missing value, such as NULL; may be repeated")
+	f.StringVar(&o.rows, "rows", "", "path of the list of rows in a JSON document, such as data.items")
 }
 
 // ingesting holds the flags of an import.
@@ -50,14 +50,14 @@ type ingesting struct {
 }
 
 func (o *ingesting) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.source, "source", "", "source of all rows; without it the column source says it, or the name of the file")
+	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, or the name of the file")
 	o.reading.flags(f)
-	f.BoolVar(&o.yes, "yes", false, "accept what was guessed")
-	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, write nothing")
-	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and judge every row as the server does, write nothing")
-	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
-	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this were refused, 0 for never")
-	f.IntVar(&o.batch, "batch", 500, "rows of one request, at most 1000")
+	f.BoolVar(&o.yes, "yes", false, "accept guesses without a question")
+	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, and write nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and validate every row as the server does, and write nothing")
+	f.IntVar(&o.limit, "limit", 0, "stop after this many rows of each file; 0 means all")
+	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this are refused; 0 means never")
+	f.IntVar(&o.batch, "batch", 500, "rows per request, at most 1000")
 }
 
 // delimiterNames are delimiters that are hard to type.
@@ -78,13 +78,13 @@ func (o *ingesting) check(files []string) error {
 func (o *reading) check(files []string) error {
 	switch {
 	case !slices.Contains([]string{"", "csv", "jsonl", "json"}, o.format):
-		return usage("--format csv, --format jsonl, --format json", "--format %.20q is not known", o.format)
+		return usage("--format csv, --format jsonl, --format json", "unknown --format %.20q", o.format)
 	case len(o.columns) > 0 && !o.noHeader:
 		return usage("--no-header --columns id,name,...", "--columns names the columns of a file without a header")
 	}
 	for i, name := range files {
 		if slices.Contains(files[:i], name) {
-			return usage("name every file once", "%.80q is named twice", name)
+			return usage("give each file once", "%.80q is given twice", name)
 		}
 	}
 	b := &bulk.Options{}

@@ -32,7 +32,7 @@ func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
 func (a *app) kindList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the kinds of things, with the versions and term-frequency tables that they are resolved by",
+		Short: "List the kinds with their versions and term-frequency tables",
 		Example: "  locus kind list\n" +
 			"  locus kind list --json | jq -r .term_frequencies",
 		Args: arguments(),
@@ -75,7 +75,7 @@ func (a *app) kindList() *cobra.Command {
 func (a *app) kindShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show KIND",
-		Short: "Print the schema of a kind in YAML",
+		Short: "Print the schema of a kind as YAML",
 		Example: "  locus kind show place > place.yaml\n" +
 			"  locus kind show place --json | jq .version",
 		Args: arguments("KIND"),
@@ -109,8 +109,8 @@ func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
 func (a *app) kindCreate() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "create FILE|-",
-		Short: "Create a kind of things of a schema in YAML, during reads and writes",
-		Long:  "The same kind again changes nothing. One that is there is changed by locus kind migrate.",
+		Short: "Create a kind from a YAML schema, while reads and writes continue",
+		Long:  "Creating the same kind again changes nothing. To change an existing kind, use locus kind migrate.",
 		Example: "  locus kind create ship.yaml\n" +
 			"  locus kind create - < ship.yaml",
 		Args: arguments("FILE"),
@@ -144,7 +144,7 @@ func (a *app) kindCreate() *cobra.Command {
 func (a *app) kindDiff() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "diff FILE|-",
-		Short: "Show what would merge, split and change if a kind had this schema; changes nothing",
+		Short: "Show what would merge, split and change if a kind had this schema, without changing anything",
 		Example: "  locus kind diff place.yaml\n" +
 			"  locus kind diff place.yaml --json | jq .merged",
 		Args: arguments("FILE"),
@@ -162,9 +162,9 @@ func (a *app) kindMigrate() *cobra.Command {
 	var f changing
 	c := &cobra.Command{
 		Use:   "migrate FILE|-",
-		Short: "Resolve a kind by another schema, during reads and writes",
-		Long: "New writes are resolved by it at once, and existing records again, cell by\n" +
-			"cell; ids stay. It may be stopped anywhere: the servers go on by themselves, and so does the same command.",
+		Short: "Resolve a kind by another schema, while reads and writes continue",
+		Long: "New writes use the schema at once, and existing records are resolved again, cell by cell; ids stay. The migration\n" +
+			"can be interrupted at any point: the servers continue it, and so does the same command.",
 		Example: "  locus kind migrate place.yaml --dry-run\n" +
 			"  locus kind migrate place.yaml --yes",
 		Args: arguments("FILE"),

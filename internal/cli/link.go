@@ -19,19 +19,19 @@ func (a *app) linkCommand() *cobra.Command {
 	var o oneShot
 	c := &cobra.Command{
 		Use:   "link FILE FILE",
-		Short: "Find the rows of a second file that are one thing with a row of a first one, without an installation",
-		Long: "The output has a row for each pair: match_weight, the columns of the first file, those of the second with second_ before\n" +
-			"them, in the order of the first file. Rows of one file are never compared with each other. A row may be in several\n" +
-			"pairs; --one-to-one leaves each row in one at most and takes the best match weights first. --left adds the rows of the first\n" +
-			"file that have no pair. The files are recognised as by locus dedupe. Linked rows are kept in memory.",
+		Short: "Find the rows of a second file that describe the same things as rows of a first one; needs no installation",
+		Long: "Writes a row per pair: match_weight, the columns of the first file, and those of the second prefixed with second_,\n" +
+			"in the order of the first file. Rows of one file are never compared with each other. A row may be in several pairs;\n" +
+			"--one-to-one keeps at most one per row and prefers the highest match weights. --left adds the rows of the first\n" +
+			"file without a pair. Files are recognised as by locus dedupe. Linked rows are kept in memory.",
 		Example: "  locus link crm.csv shop.csv -o links.csv\n" +
 			"  locus link crm.csv shop.csv -o links.csv --one-to-one --left --set phones=tel",
 		Args: arguments("FILE", "FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return a.oneShot(c.Context(), &o, args, a.link) },
 	}
 	o.flags(c)
-	c.Flags().BoolVar(&o.oneToOne, "one-to-one", false, "each row in one pair at most, the best match weights first")
-	c.Flags().BoolVar(&o.left, "left", false, "also the rows of the first file without a pair")
+	c.Flags().BoolVar(&o.oneToOne, "one-to-one", false, "keep at most one pair per row, the highest match weights first")
+	c.Flags().BoolVar(&o.left, "left", false, "also write the rows of the first file without a pair")
 	return c
 }
 

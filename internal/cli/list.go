@@ -23,8 +23,8 @@ type paging struct {
 }
 
 func (p *paging) flags(c *cobra.Command) {
-	c.Flags().IntVar(&p.limit, "limit", 100, "how many to list, at most 1000; with --all how many to ask for at once")
-	c.Flags().StringVar(&p.cursor, "cursor", "", "go on where an earlier list ended, as it said")
+	c.Flags().IntVar(&p.limit, "limit", 100, "number of items, at most 1000; with --all the size of a page")
+	c.Flags().StringVar(&p.cursor, "cursor", "", "continue where an earlier list ended, with the cursor that it printed")
 	c.Flags().BoolVar(&p.all, "all", false, "list all")
 }
 
@@ -100,7 +100,7 @@ func (a *app) listed(count int, cursor string) error {
 		}{"summary", count, cursor})
 	}
 	if cursor != "" {
-		a.say("there are more: --cursor %s, or --all", cursor)
+		a.say("more follow: --cursor %s, or --all", cursor)
 	}
 	return nil
 }

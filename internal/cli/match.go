@@ -35,11 +35,11 @@ func (a *app) matchCommand() *cobra.Command {
 	var o matching
 	c := &cobra.Command{
 		Use:   "match FILE",
-		Short: "Match the rows of a file without storing them: the entities near each, and what a put would do",
-		Long: "Writes a line for each row and entity: CSV, or JSON lines with --json or if the name after -o ends in .jsonl.\n" +
-			"A row without any entity has one line. The file is recognised as by locus ingest, but needs no source and key;\n" +
-			"with both, the line says what an update of that record would do. What was guessed is shown and not asked; columns\n" +
-			"without a meaning are not compared. Nothing is stored, and rows do not see each other.",
+		Short: "Show for each row of a file which entities it matches and what a put would do, without storing it",
+		Long: "Writes a line per row and entity: CSV, or JSON lines with --json or if the output's name ends in .jsonl. A row\n" +
+			"without a match has one line. The file is recognised as by locus ingest but needs no source and key; with both, the\n" +
+			"line tells what an update of that record would do. Guesses are shown without a question, and columns without a\n" +
+			"meaning are not compared. Rows are matched with stored entities, not with each other.",
 		Example: "  locus match customers.csv -o matches.csv\n" +
 			"  locus match --url http://127.0.0.1:7070 --set phones=tel --json new.jsonl",
 		Args: arguments("FILE"),
@@ -57,21 +57,21 @@ func (a *app) matchCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; without it the standard output")
-	f.StringVar(&o.source, "source", "", "source of all rows; without it a column source may say it")
+	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; standard output by default")
+	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, if there is one")
 	o.reading.flags(f)
-	f.IntVar(&o.top, "top", 5, "entities of one row at most, 1 to 100")
-	f.Float64Var(&o.least, "min-match-weight", 0, "bits from which an entity is listed; below 0 lists different ones too")
-	f.IntVar(&o.limit, "limit", 0, "stop after so many rows, 0 for all")
+	f.IntVar(&o.top, "top", 5, "entities per row, 1 to 100")
+	f.Float64Var(&o.least, "min-match-weight", 0, "lowest match weight of a listed entity; below 0 also lists different things")
+	f.IntVar(&o.limit, "limit", 0, "stop after this many rows; 0 means all")
 	return a.connection(c)
 }
 
 func (o *matching) check(file string) error {
 	switch ext := strings.ToLower(filepath.Ext(o.output)); {
 	case o.output != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext):
-		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: the name says the format, .csv or .jsonl", o.output)
+		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: want a name that ends in .csv or .jsonl", o.output)
 	case o.output != "" && filepath.Clean(o.output) == filepath.Clean(file):
-		return usage("-o matches.csv", "-o %.80q would replace the file that is read", o.output)
+		return usage("-o matches.csv", "-o %.80q would overwrite the input", o.output)
 	case o.top < 1 || o.top > entities.MaxTop:
 		return usage("--top 5", "--top %d: want 1 to %d", o.top, entities.MaxTop)
 	case o.limit < 0:
@@ -142,7 +142,7 @@ func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *m
 		return nil
 	}
 	return &failure{
-		Code: "partly_refused", Exit: exitPartly, Hint: "the lines with the outcome refused say why",
+		Code: "partly_refused", Exit: exitPartly, Hint: "lines with the outcome refused give the reason",
 		Message: fmt.Sprintf("%s of %s refused, the first at line %d: %s", term.Count(m.refused), counted(m.total, "row", "rows"), m.why.Line, m.why.Reason),
 	}
 }

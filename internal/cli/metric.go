@@ -19,7 +19,7 @@ import (
 func (a *app) metricCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "metric",
-		Short: "Count hits by minute, hour and day, each exactly once, and look at them",
+		Short: "Count hits by minute, hour and day, each exactly once",
 		Example: "  locus metric hit 'page /about'\n" +
 			"  locus metric plot 'page /about' --day 2026-11-20 -o day.svg",
 	}
@@ -31,7 +31,7 @@ func (a *app) metricList() *cobra.Command {
 	var p paging
 	c := &cobra.Command{
 		Use:   "list [PREFIX]",
-		Short: "List the metrics whose names begin so",
+		Short: "List metrics by the prefix of their names",
 		Example: "  locus metric list\n" +
 			"  locus metric list 'page /' --all --json",
 		Args:              atMost("PREFIX"),
@@ -53,7 +53,7 @@ func (a *app) metricList() *cobra.Command {
 				return err
 			}
 			if t.Len() == 0 {
-				a.say("there are none: locus metric hit NAME makes one")
+				a.say("there are none; locus metric hit NAME creates one")
 			}
 			return a.printTable(t)
 		}),
@@ -67,7 +67,7 @@ func (a *app) metricTop() *cobra.Command {
 	k := 10
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Show the counters that were hit most on a day, exactly",
+		Short: "Show the counters with the most hits of a day, exactly",
 		Example: "  locus metric top -k 20\n" +
 			"  locus metric top --day 2026-11-20 --prefix 'page /'",
 		Args: arguments(),
@@ -91,7 +91,7 @@ func (a *app) metricTop() *cobra.Command {
 				return a.printRaw(raw)
 			}
 			if len(top.Metrics) == 0 {
-				a.say("nothing was hit on %s", term.Escape(top.Day))
+				a.say("no hits on %s", term.Escape(top.Day))
 			}
 			t := &term.Table{Header: []string{"metric", "hits"}, Right: map[int]bool{1: true}}
 			for _, m := range top.Metrics {
@@ -100,9 +100,9 @@ func (a *app) metricTop() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringVar(&day, "day", "", "the day in UTC, such as 2026-11-20; today if left out")
-	c.Flags().StringVar(&prefix, "prefix", "", "only those whose names begin so")
-	c.Flags().IntVarP(&k, "count", "k", k, "how many, at most 1000")
+	c.Flags().StringVar(&day, "day", "", "day in UTC, such as 2026-11-20; today by default")
+	c.Flags().StringVar(&prefix, "prefix", "", "only metrics with this prefix")
+	c.Flags().IntVarP(&k, "count", "k", k, "number of counters, at most 1000")
 	return a.connection(c)
 }
 
@@ -114,14 +114,14 @@ type asked struct {
 }
 
 func (q *asked) flags(c *cobra.Command) {
-	c.Flags().StringVar(&q.prefix, "prefix", "", "all metrics whose names begin so, in the place of NAME; '' for all")
+	c.Flags().StringVar(&q.prefix, "prefix", "", "all metrics with this prefix, instead of NAME; '' for all")
 }
 
 func (q *asked) take(c *cobra.Command, args []string) error {
 	q.names, q.all = args, flagged(c, "prefix")
 	switch {
 	case q.all && len(args) > 0:
-		return usage("leave out one of them", "%s: NAME and --prefix are given: only one can be meant", c.CommandPath())
+		return usage("leave out one of them", "%s: NAME and --prefix exclude each other", c.CommandPath())
 	case !q.all && len(args) == 0:
 		return usage(c.CommandPath()+" NAME, or --prefix P", "%s: NAME is missing", c.CommandPath())
 	}

@@ -95,8 +95,8 @@ func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 		return err
 	}
 	f.Outcome = httpapi.Unknown
-	if f.Hint = "the same command again: what is counted already counts once"; reader.Size < 0 && o.key == "" {
-		f.Hint = "what is counted already would count again: --key NAME keeps it from that"
+	if f.Hint = "repeat the command: rows counted before count once"; reader.Size < 0 && o.key == "" {
+		f.Hint = "rows counted before would count again; --key NAME prevents that"
 	}
 	return f
 }
@@ -170,8 +170,8 @@ func (h *hitFile) flush(ctx context.Context) error {
 				h.counts[string(httpapi.Counted)]++
 			case again[f.Code]:
 				return &failure{
-					Code: "unavailable", Exit: exitUnavailable, Outcome: httpapi.Unknown, Hint: "the same command again: what is counted already counts once",
-					Message: fmt.Sprintf("some hits were refused for want of a cell that answers, for %v", endurance),
+					Code: "unavailable", Exit: exitUnavailable, Outcome: httpapi.Unknown, Hint: "repeat the command: rows counted before count once",
+					Message: fmt.Sprintf("some hits were refused because their cells are unavailable, for %v", endurance),
 				}
 			default:
 				_, pointer, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/hits/"), "/")

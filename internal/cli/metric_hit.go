@@ -27,12 +27,11 @@ func (a *app) metricHit() *cobra.Command {
 	var o hitting
 	c := &cobra.Command{
 		Use:   "hit NAME [N] | --file FILE",
-		Short: "Count hits: one metric, or all rows of CSV or JSONL files",
-		Long: "It returns when the hits are durable. What is sent has a key, so that it counts once although it is sent again\n" +
-			"when an answer is lost. --key makes it so for you: the same command with the same --key and --at counts once, for\n" +
-			"seven days. So does the same file: its rows have the columns metric, at, and n, or value for the reading of a\n" +
-			"gauge. New hits belong into a new file, not to the end of one that was counted. Refused rows are written to\n" +
-			"FILE.rejected.jsonl.",
+		Short: "Count hits of one metric, or of all rows of CSV or JSONL files",
+		Long: "Returns when the hits are durable. Each request has a key, so it counts once even if it is sent again after a lost\n" +
+			"response. With --key and --at, repeating the command within seven days counts once. So does repeating a file, whose\n" +
+			"rows have the columns metric, at, and n, or value for the reading of a gauge. Put new hits into a new file; do not\n" +
+			"append to a counted one. Refused rows are written to FILE.rejected.jsonl.",
 		Example: "  locus metric hit 'page /about' 3\n" +
 			"  locus metric hit --file hits.csv.gz",
 		Args: func(c *cobra.Command, args []string) error { return o.check(c, args) },
@@ -56,11 +55,11 @@ func (a *app) metricHit() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.at, "at", "", "when it happened, such as 2026-11-20T12:00:00Z, at most seven days ago; now if left out")
-	f.StringVar(&o.value, "value", "", "the reading of a gauge, in the place of N")
-	f.StringVar(&o.key, "key", "", "count this once, however often it is said; with --at. Of a file: its name among those that count once, in the place of its content")
-	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is the standard input. Several files with several flags")
-	f.StringVar(&o.format, "format", "", "of a file: csv or jsonl; without it the name of the file says it, or its first character")
+	f.StringVar(&o.at, "at", "", "time of the hit, such as 2026-11-20T12:00:00Z, at most seven days ago; now by default")
+	f.StringVar(&o.value, "value", "", "reading of a gauge, instead of N")
+	f.StringVar(&o.key, "key", "", "count once for this key, however often the command is repeated; needs --at. For a file it identifies the file, instead of its content")
+	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is standard input; may be repeated")
+	f.StringVar(&o.format, "format", "", "format of a file, csv or jsonl; recognised by default")
 	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // LOCUS_KEY is a column of imports
 	return a.connection(c)
 }
@@ -72,21 +71,21 @@ func (o *hitting) check(c *cobra.Command, args []string) error {
 	file := len(o.files) > 0
 	switch {
 	case file && (len(args) > 0 || o.at != "" || o.value != ""):
-		return usage("leave them out", "%s: with --file the rows say the metric, the time and the number", c.CommandPath())
+		return usage("leave them out", "%s: with --file the metric, the time and the number come from the rows", c.CommandPath())
 	case !file && len(args) == 0:
 		return arguments("NAME")(c, args)
 	case len(args) > 2:
 		return arguments("NAME", "N")(c, args)
 	case o.value != "" && len(args) > 1:
-		return usage("leave out one of them", "%s: N counts and --value reads a gauge: only one can be meant", c.CommandPath())
+		return usage("leave out one of them", "%s: N is for counters and --value for gauges; give one", c.CommandPath())
 	case o.key != "" && !file && o.at == "":
-		return usage("--at "+time.Now().UTC().Format(time.RFC3339), "--key has no --at: what is to count once has to say when it was")
+		return usage("--at "+time.Now().UTC().Format(time.RFC3339), "--key needs --at")
 	case o.key != "" && len(o.files) > 1:
-		return usage("one file at a time", "--key names one file, not %d", len(o.files))
+		return usage("one file at a time", "--key is for one file, not %d", len(o.files))
 	case o.key != "" && !httpapi.IsKey(o.key, counter.MaxKey-placeOfKey):
-		return usage("--key 20261120-web1", "--key has to be 1 to %d visible characters of ASCII", counter.MaxKey-placeOfKey)
+		return usage("--key 20261120-web1", "--key: want 1 to %d visible ASCII characters", counter.MaxKey-placeOfKey)
 	case !file && o.format != "":
-		return usage("leave it out", "--format is that of --file")
+		return usage("leave it out", "--format needs --file")
 	}
 	return (&reading{format: o.format}).check(o.files)
 }
@@ -147,7 +146,7 @@ const replay = "replayed"
 func doubtful(ctx context.Context, err error, keyed bool) error {
 	f := explainFailure(ctx, err)
 	if f.Outcome == httpapi.Unknown && !keyed {
-		f.Hint = "see whether it was counted: locus metric series NAME; with --key and --at it could be said again"
+		f.Hint = "check whether it was counted: locus metric series NAME; with --key and --at it could be repeated"
 	}
 	return f
 }

@@ -28,9 +28,9 @@ func (a *app) metricPlot() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "plot NAME... | --prefix P",
-		Short: "Draw what was counted, as SVG",
-		Long: "A day is drawn by minute, a month by hour, a year by day, unless --step says otherwise. What is not known is left\n" +
-			"empty. Of a gauge the mean of its readings is drawn. The picture goes to standard output, or to the file of -o.",
+		Short: "Draw a metric as SVG",
+		Long: "Draws a day by minute, a month by hour and a year by day, unless --step is given. Times without data stay empty. Of a\n" +
+			"gauge it draws the mean. The picture goes to standard output, or to the file of -o.",
 		Example: "  locus metric plot 'page /about' -o today.svg\n" +
 			"  locus metric plot 'page /about' 'page /' --from 2026-11-01 --to 2026-12-01 -o november.svg",
 		ValidArgsFunction: a.names(metricNames, many),
@@ -76,19 +76,19 @@ func (a *app) metricPlot() *cobra.Command {
 	}
 	q.flags(c)
 	s.flags(c)
-	c.Flags().StringVarP(&file, "output", "o", "", "write the picture to a file, whose name ends in .svg")
-	c.Flags().BoolVar(&dark, "dark", false, "light lines on a dark ground")
+	c.Flags().StringVarP(&file, "output", "o", "", "file to write, ending in .svg")
+	c.Flags().BoolVar(&dark, "dark", false, "light lines on a dark background")
 	return a.connection(c)
 }
 
 func chartOf(s *httpapi.Series) (*chart.Chart, error) {
 	switch {
 	case len(s.Lines) == 0:
-		return nil, &failure{Code: "not_found", Message: "no metric is called so", Hint: "locus metric list", Exit: exitNotFound}
+		return nil, &failure{Code: "not_found", Message: "there is no such metric", Hint: "locus metric list", Exit: exitNotFound}
 	case len(s.Lines) > chart.MaxLines:
-		return nil, usage("name those to be drawn", "%d metrics are too many for one picture: at most %d can be told apart", len(s.Lines), chart.MaxLines)
+		return nil, usage("give the names of those to draw", "%d metrics are too many for one picture: at most %d", len(s.Lines), chart.MaxLines)
 	case len(s.Times) == 0:
-		return nil, usage("--from and --to farther apart", "no %s begins in this range", s.Step)
+		return nil, usage("--from and --to farther apart", "the range contains no beginning of a %s", s.Step)
 	}
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {

@@ -35,7 +35,7 @@ func openHits(name string, stdin io.Reader, format string) (*bulk.Reader, error)
 // columnsHint adapts the hints of an error to files of hits.
 func columnsHint(err error) error {
 	if file, ok := errors.AsType[*bulk.FileError](err); ok && (strings.HasPrefix(file.Hint, "--key ") || strings.HasPrefix(file.Hint, "--set ") || strings.HasPrefix(file.Hint, "the columns are")) {
-		file.Reason = strings.Replace(file.Reason, "is no attribute", "is none of a file of hits", 1)
+		file.Reason = strings.Replace(file.Reason, "is no attribute", "is not a column of hits", 1)
 		file.Hint = "its columns are metric, at, and n or value"
 	}
 	return err
@@ -56,7 +56,7 @@ func (h *hitFile) add(row *bulk.Row) *bulk.RowError {
 	_, reads := fields["value"]
 	switch {
 	case hit.At == "":
-		return wrongHit(row, "at", "it is missing: a hit of a file says when it happened")
+		return wrongHit(row, "at", "it is missing: each row needs the time of its hit")
 	case counts && reads:
 		return wrongHit(row, "value", "a counter has n, a gauge has value: not both")
 	}

@@ -26,9 +26,9 @@ func (a *app) metricSeries() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "series NAME... | --prefix P",
-		Short: "Show what was counted by minute, hour or day",
-		Long: "A counter has a column, a gauge five. What is empty is not known: it lies before the first hit, in the future, or\n" +
-			"is not kept any more at this step. All of a metric is of one moment.",
+		Short: "Show a metric by minute, hour or day",
+		Long: "A counter has one column, a gauge five. An empty cell means unknown: before the first hit, in the future, or no\n" +
+			"longer kept at this step. All values of a metric are of one moment.",
 		Example: "  locus metric series 'page /about' --day 2026-11-20 --step minute\n" +
 			"  locus metric series --prefix 'page /' --from 2026-11-01 --to 2026-12-01 --zone Europe/Berlin --format csv",
 		ValidArgsFunction: a.names(metricNames, many),
@@ -41,7 +41,7 @@ func (a *app) metricSeries() *cobra.Command {
 			case "json":
 				a.json = true
 			default:
-				return usage("--format table, csv or json", "--format %.20q is not known", format)
+				return usage("--format table, csv or json", "unknown --format %.20q", format)
 			}
 			if err := s.settle(time.Now(), counter.ByHour); err != nil {
 				return err
@@ -75,8 +75,8 @@ func (a *app) metricSeries() *cobra.Command {
 	q.flags(c)
 	s.flags(c)
 	c.Flags().StringVar(&format, "format", "table", "table, csv or json")
-	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the places in them, that a hit of NAME touches")
-	c.Flags().StringVar(&at, "at", "", "with --explain: when the hit is, now if left out")
+	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the fields in them, that a hit of NAME changes")
+	c.Flags().StringVar(&at, "at", "", "with --explain: time of the hit; now by default")
 	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // LOCUS_FORMAT is for imports
 	return a.connection(c)
 }
@@ -142,17 +142,17 @@ func (a *app) totals(s *httpapi.Series) {
 		a.say("%s", text)
 	}
 	if len(s.Lines) == 0 {
-		a.say("no metric is called so: locus metric list")
+		a.say("there is no such metric: locus metric list")
 	}
 	if n := len(s.Times); n > 0 && !s.Times[n-1].Before(s.Complete) {
-		a.say("what lies after %s is not known yet", s.Complete.UTC().Format(time.RFC3339))
+		a.say("after %s nothing is known yet", s.Complete.UTC().Format(time.RFC3339))
 	}
 }
 
 // explainHit prints what a hit touches.
 func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) error {
 	if len(q.names) != 1 {
-		return usage("locus metric series NAME --explain", "--explain is about one metric: want its name")
+		return usage("locus metric series NAME --explain", "--explain needs the name of one metric")
 	}
 	if at == "" {
 		at = time.Now().UTC().Format(time.RFC3339)
@@ -167,7 +167,7 @@ func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) e
 	}
 	beside := ""
 	if e.Compacted {
-		beside = "   the day is packed, the hit goes beside it"
+		beside = "   the day is compacted; the hit is stored beside it"
 	}
 	a.say("%s %s   cell %s   number %d%s", e.Kind, a.talk.Paint("1", term.Escape(string(e.Metric))), term.Escape(e.Cell), e.ID, beside)
 	t := &term.Table{Header: []string{"table", "row", "place", "what", "now"}, Right: map[int]bool{1: true, 2: true, 4: true}}

@@ -17,12 +17,12 @@ type span struct {
 
 func (s *span) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.day, "day", "", "the day, such as 2026-11-20; today if no range is given")
+	f.StringVar(&s.day, "day", "", "day, such as 2026-11-20; today if no range is given")
 	f.StringVar(&s.from, "from", "", "begin of the range: a day, or a time such as 2026-11-20T12:00:00Z")
-	f.StringVar(&s.to, "to", "", "end of the range, as --from; what begins there is left out. Now if left out")
+	f.StringVar(&s.to, "to", "", "end of the range, exclusive; now by default")
 	f.StringVar(&s.step, "step", "", "minute, hour or day")
 	_ = f.SetAnnotation("from", variableOf, []string{"LOCUS_SERIES_FROM"}) // that of a growth that is played is a number
-	f.StringVar(&s.zone, "zone", "", "where hours and days begin, such as Europe/Berlin; UTC if left out")
+	f.StringVar(&s.zone, "zone", "", "time zone of hours and days, such as Europe/Berlin; UTC by default")
 }
 
 // fewMinutes and fewHours are the longest ranges shown by minute and by hour by default.
@@ -37,12 +37,12 @@ func (s *span) settle(now time.Time, fine counter.Step) error {
 	if s.zone != "" {
 		var err error
 		if zone, err = time.LoadLocation(s.zone); err != nil {
-			return usage("--zone Europe/Berlin", "--zone %.60q is not known", s.zone)
+			return usage("--zone Europe/Berlin", "unknown --zone %.60q", s.zone)
 		}
 	}
 	switch {
 	case s.day != "" && (s.from != "" || s.to != ""):
-		return usage("leave out one of them", "--day and --from, --to are given: only one can be meant")
+		return usage("leave out one of them", "--day excludes --from and --to")
 	case s.from == "" && s.to != "":
 		return usage("--from 2026-11-20 --to 2026-11-21", "--to has no --from")
 	case s.from == "":

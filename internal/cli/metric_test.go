@@ -170,21 +170,21 @@ func TestMetric_Usage(t *testing.T) {
 		says string
 	}{
 		{"hit", "NAME is missing"},
-		{"hit a b c", "one argument too many"},
+		{"hit a b c", "unexpected argument"},
 		{"hit a x", "not a whole number"},
-		{"hit a 1 --value 2", "only one can be meant"},
-		{"hit a --key k", "--key has no --at"},
-		{"hit a --file f", "the rows say"},
-		{"hit a --format csv", "--format is that of --file"},
-		{"hit --file a --file b --key k", "names one file"},
+		{"hit a 1 --value 2", "give one"},
+		{"hit a --key k", "--key needs --at"},
+		{"hit a --file f", "come from the rows"},
+		{"hit a --format csv", "--format needs --file"},
+		{"hit --file a --file b --key k", "is for one file"},
 		{"series", "NAME is missing"},
-		{"series a --prefix b", "only one can be meant"},
+		{"series a --prefix b", "exclude each other"},
 		{"series a --day 2026-02-30", "is not a day"},
-		{"series a --day 2026-02-20 --to 2026-02-21", "only one can be meant"},
+		{"series a --day 2026-02-20 --to 2026-02-21", "--day excludes"},
 		{"series a --to 2026-02-21", "--to has no --from"},
-		{"series a --zone Mars/Base", "is not known"},
-		{"series a --format xml", "is not known"},
-		{"list a b", "one argument too many"},
+		{"series a --zone Mars/Base", "unknown --zone"},
+		{"series a --format xml", "unknown --format"},
+		{"list a b", "unexpected argument"},
 	} {
 		got := run(t.Context(), nil, append([]string{"metric"}, append(strings.Fields(c.args), "--data", filepath.Join(t.TempDir(), "none"))...)...)
 		if got.code != 2 || !strings.Contains(got.err, c.says) {
@@ -192,10 +192,10 @@ func TestMetric_Usage(t *testing.T) {
 		}
 	}
 	for flags, says := range map[string]string{
-		"--retain-minutes 3d":                    "8 days at least",
+		"--retain-minutes 3d":                    "at least 8 days",
 		"--retain-minutes 90d --retain-hours 9d": "at least as long",
-		"--retain-minutes 90":                    "no time such as 90d",
-		"--retain-metrics api.":                  "no rule such as",
+		"--retain-minutes 90":                    "not a duration such as 90d",
+		"--retain-metrics api.":                  "not a rule such as",
 		"--retain-metrics api.=14d/7d":           "at least as long",
 	} {
 		got := run(t.Context(), nil, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "none")}, strings.Fields(flags)...)...)

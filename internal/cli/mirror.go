@@ -16,7 +16,7 @@ import (
 func (a *app) mirrorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mirror",
-		Short: "Keep a copy of all entities where others read it",
+		Short: "Maintain a copy of all entities in another database",
 		Example: "  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --collection entities\n" +
 			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --status",
 	}
@@ -45,10 +45,10 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 	m := &mirroring{app: a}
 	c := &cobra.Command{
 		Use:   "mongodb --uri URI",
-		Short: "Mirror every entity, redirect and tombstone into a collection of MongoDB, and keep it so",
-		Long: "A document for each id that was ever given out: an entity with its merged view, where a former id leads, or that\n" +
-			"nothing is left. The first time all ids are written; then the logs are followed, until Ctrl-C. How far it is stands\n" +
-			"beside the collection, in NAME.mirror: stopped in whatever way, the same command goes on. It may run twice.\n" +
+		Short: "Mirror every entity, redirect and tombstone into a MongoDB collection",
+		Long: "Writes a document per id ever allocated: an entity with its merged view, the target of a former id, or a tombstone.\n" +
+			"The first run writes all ids; then the command follows the change logs until Ctrl-C. Its progress is stored beside\n" +
+			"the collection, in NAME.mirror, so it continues after any interruption. Two instances may run at once.\n" +
 			"The collection may be sharded by _id; this command never shards it.",
 		Example: "  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --collection entities\n" +
 			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --verify",
@@ -60,13 +60,13 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 			return m.run(c)
 		},
 	}
-	c.Flags().Var((*mongoFlag)(&m.uri), "uri", "where the mirror is kept, such as mongodb://db1,db2/places; a password is given in LOCUS_MONGODB_PASSWORD")
+	c.Flags().Var((*mongoFlag)(&m.uri), "uri", "database of the mirror, such as mongodb://db1,db2/places; the password is read from LOCUS_MONGODB_PASSWORD")
 	c.Flags().StringVar(&m.collection, "collection", "entities", "NAME of the collection, or DATABASE.NAME")
-	c.Flags().BoolVar(&m.once, "once", false, "end as soon as everything is mirrored that there is now")
-	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, during reads and writes; the exit code is 1 if any differs")
-	c.Flags().BoolVar(&m.repair, "repair", false, "with --verify: write what differs")
-	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second, "with --verify: how long to wait for a mirror that is behind before a difference counts as one")
-	c.Flags().BoolVar(&m.status, "status", false, "show how far the mirror of each cell is")
+	c.Flags().BoolVar(&m.once, "once", false, "exit once everything that exists now is mirrored")
+	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, while reads and writes continue; the exit code is 1 if any differs")
+	c.Flags().BoolVar(&m.repair, "repair", false, "with --verify: rewrite documents that differ")
+	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second, "with --verify: how long to wait for a mirror that is behind before reporting a difference")
+	c.Flags().BoolVar(&m.status, "status", false, "show the progress of the mirror for each cell")
 	a.connection(c)
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	for flag, name := range map[string]string{"uri": "LOCUS_MIRROR_URI", "collection": "LOCUS_MIRROR_COLLECTION"} {
@@ -86,15 +86,15 @@ func (m *mirroring) check() error {
 	database, name := m.names()
 	switch {
 	case m.uri == "":
-		return usage("--uri mongodb://HOST/DATABASE", "locus mirror mongodb: --uri is missing: where the mirror is kept")
+		return usage("--uri mongodb://HOST/DATABASE", "locus mirror mongodb: --uri is missing: the database of the mirror")
 	case several > 1:
-		return usage("give one of them", "locus mirror mongodb: only one of --once, --verify and --status can be meant")
+		return usage("give one of them", "locus mirror mongodb: --once, --verify and --status exclude each other")
 	case m.repair && !m.verify:
-		return usage("--verify --repair", "--repair writes what --verify finds")
+		return usage("--verify --repair", "--repair needs --verify")
 	case m.patience <= 0:
-		return usage("--patience 10s", "--patience %v: want a time to wait", m.patience)
+		return usage("--patience 10s", "--patience %v: want a positive duration", m.patience)
 	case name == "" || strings.ContainsAny(name, "$\x00") || strings.HasPrefix(name, "system.") || strings.ContainsAny(database, "$\x00 /\\\""):
-		return usage("--collection entities, or --collection places.entities", "--collection %.80q names no collection", m.collection)
+		return usage("--collection entities, or --collection places.entities", "--collection %.80q is not a collection name", m.collection)
 	}
 	return nil
 }

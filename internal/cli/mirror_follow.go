@@ -31,7 +31,7 @@ func (m *mirroring) follow(ctx context.Context) error {
 	troubled := map[cell.ID]bool{}
 	copying := mirror.New(m.source, m.target, &mirror.Options{Once: m.once, Again: mirrorAgain, Events: mirror.Events{
 		Refill: func(id cell.ID, why error) {
-			progress.Print(fmt.Sprintf("the log of cell %s does not go back to where the mirror is, so all cells are filled again: %s", id, term.Escape(why.Error())))
+			progress.Print(fmt.Sprintf("the log of cell %s no longer contains the mirror's position, so all cells are filled again: %s", id, term.Escape(why.Error())))
 		},
 		Trouble: func(id cell.ID, err error) {
 			if err != nil && len(troubled) == 0 {
@@ -84,7 +84,7 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 	progress.Close()
 	sum := summed(standings)
 	if ctx.Err() != nil && m.once {
-		return &failure{Code: "interrupted", Message: "interrupted", Hint: "the same command goes on", Exit: exitInterrupted}
+		return &failure{Code: "interrupted", Message: "interrupted", Hint: "the same command continues", Exit: exitInterrupted}
 	}
 	if m.json {
 		return m.printJSON(map[string]any{
@@ -92,10 +92,10 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 		})
 	}
 	if ctx.Err() != nil {
-		m.say("ended; the same command goes on where this one was")
+		m.say("ended; the same command continues where this one was")
 		return nil //nolint:nilerr // that somebody ended it is no error
 	}
-	m.say("everything is mirrored that there was: %s ids were filled in %s", term.Count(sum.ids), plural(sum.cells, "cell"))
+	m.say("everything is mirrored: %s ids in %s", term.Count(sum.ids), plural(sum.cells, "cell"))
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (l *mirrorLine) line(standings []mirror.Standing) string {
 		return fmt.Sprintf("filling: %s of about %s ids, %s/s, %d of %d cells done", term.Count(sum.ids), term.Count(max(l.total, sum.ids)),
 			term.Count(int64(rate)), sum.filled, sum.cells)
 	}
-	line := fmt.Sprintf("following %s: nothing is missing", plural(sum.cells, "cell"))
+	line := fmt.Sprintf("following %s: up to date", plural(sum.cells, "cell"))
 	if sum.behind > 0 {
 		line = fmt.Sprintf("following %s: %s behind, %s", plural(sum.cells, "cell"), plural(int(sum.behind), "change"), sum.lag.Round(100*time.Millisecond))
 	}

@@ -50,7 +50,7 @@ func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 	if got := must(t, env, "mirror", "mongodb", "--status"); !strings.Contains(got.stdout, "g0-0\tnot begun\t0") {
 		t.Errorf("%s", got.stdout)
 	}
-	if got := must(t, env, "mirror", "mongodb", "--once"); !strings.Contains(got.err, "2 ids were filled in 16 cells") {
+	if got := must(t, env, "mirror", "mongodb", "--once"); !strings.Contains(got.err, "2 ids in 16 cells") {
 		t.Errorf("%s", got.err)
 	}
 	var doc struct {
@@ -109,7 +109,7 @@ func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 	maps.Copy(env, served(t))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	talk, done := watch("nothing is missing"), make(chan int)
+	talk, done := watch("up to date"), make(chan int)
 	go func() {
 		done <- cli.Run(ctx, []string{"mirror", "mongodb"}, strings.NewReader(""), io.Discard, talk, env)
 	}()
@@ -120,7 +120,7 @@ func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 		t.Errorf("%s", got.err)
 	}
 	stop()
-	if code := <-done; code != 0 || !strings.Contains(talk.String(), "the same command goes on") {
+	if code := <-done; code != 0 || !strings.Contains(talk.String(), "the same command continues") {
 		t.Errorf("exit code %d\n%s", code, talk.String())
 	}
 }
@@ -135,14 +135,14 @@ func TestMirror_WrongFlags(t *testing.T) {
 		{nil, "--uri is missing"},
 		{[]string{"--uri", "http://db1"}, "want mongodb://HOST/NAME"},
 		{[]string{"--uri", "mongodb://me:secret@db1/places"}, "LOCUS_MONGODB_PASSWORD"},
-		{[]string{"--uri", uri, "--once", "--verify"}, "only one of"},
-		{[]string{"--uri", uri, "--status", "--verify"}, "only one of"},
-		{[]string{"--uri", uri, "--repair"}, "--repair writes what --verify finds"},
+		{[]string{"--uri", uri, "--once", "--verify"}, "exclude each other"},
+		{[]string{"--uri", uri, "--status", "--verify"}, "exclude each other"},
+		{[]string{"--uri", uri, "--repair"}, "--repair needs --verify"},
 		{[]string{"--uri", uri, "--verify", "--patience", "0s"}, "--patience"},
-		{[]string{"--uri", uri, "--collection", ""}, "names no collection"},
-		{[]string{"--uri", uri, "--collection", "places."}, "names no collection"},
-		{[]string{"--uri", uri, "--collection", "pl$ces.entities"}, "names no collection"},
-		{[]string{"--uri", uri, "--collection", "places.system.users"}, "names no collection"},
+		{[]string{"--uri", uri, "--collection", ""}, "is not a collection name"},
+		{[]string{"--uri", uri, "--collection", "places."}, "is not a collection name"},
+		{[]string{"--uri", uri, "--collection", "pl$ces.entities"}, "is not a collection name"},
+		{[]string{"--uri", uri, "--collection", "places.system.users"}, "is not a collection name"},
 	} {
 		got := run(t.Context(), nil, append([]string{"mirror", "mongodb"}, c.args...)...)
 		if got.code != 2 || !strings.Contains(got.err, c.says) || strings.Contains(got.err, "secret") {

@@ -102,7 +102,7 @@ func (m *mirroring) tell(v *mirror.Verification) {
 		m.say("%s left out: the records around them are being resolved", plural(v.Settling, "id"))
 	}
 	if v.Differ() == 0 {
-		m.say("%s ids: every document is what it should be", term.Count(v.Compared))
+		m.say("%s ids: every document is correct", term.Count(v.Compared))
 		return
 	}
 	m.say("%s ids: %d missing, %d surplus, %d different", term.Count(v.Compared), v.Missing, v.Surplus, v.Different)
@@ -128,12 +128,12 @@ func (m *mirroring) verdict(v *mirror.Verification) error {
 			late = append(late[:shown], fmt.Sprintf("%d more", len(late)-shown))
 		}
 		return &failure{
-			Code: "behind", Message: fmt.Sprintf("%s not what it should be now, and the mirror is behind in %s", plural(v.Differ(), "document"), strings.Join(late, ", ")),
+			Code: "behind", Message: fmt.Sprintf("%s wrong, and the mirror is behind in %s", plural(v.Differ(), "document"), strings.Join(late, ", ")),
 			Exit: exitUnavailable, Hint: "locus mirror mongodb --once with the same flags brings it up to date; then verify again",
 		}
 	}
 	return &failure{
-		Code: "differs", Message: fmt.Sprintf("the mirror is not what it should be: %s", plural(v.Differ(), "document")), Exit: exitFailed,
-		Hint: "--verify --repair writes what differs; if nobody else writes to the collection, report it",
+		Code: "differs", Message: fmt.Sprintf("the mirror differs: %s", plural(v.Differ(), "document")), Exit: exitFailed,
+		Hint: "--verify --repair rewrites it; if nothing else writes to the collection, report this as a bug",
 	}
 }

@@ -54,7 +54,7 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 		}
 		if !a.accepts(p) {
 			return &failure{
-				Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: what the columns of %.80q mean is partly guessed", p.Name),
+				Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: the meaning of some columns of %.80q is a guess", p.Name),
 				Hint: "see the table above; --yes accepts it, and so does " + command(p),
 			}
 		}

@@ -36,7 +36,7 @@ func (a *app) recordCommand() *cobra.Command {
 func parseRef(text string) (entity.Ref, error) {
 	source, key, ok := strings.Cut(text, ":")
 	if !ok || source == "" || key == "" {
-		return entity.Ref{}, usage("locus record get vendor:88231", "%.80q is no SOURCE:KEY", text)
+		return entity.Ref{}, usage("locus record get vendor:88231", "%.80q is not SOURCE:KEY", text)
 	}
 	return entity.Ref{Source: source, Key: key}, nil
 }
@@ -44,7 +44,7 @@ func parseRef(text string) (entity.Ref, error) {
 func (a *app) recordGet() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "get SOURCE:KEY",
-		Short: "Show what a source says about a thing, and the entity it belongs to",
+		Short: "Show a record and its entity",
 		Example: "  locus record get vendor:88231\n" +
 			"  locus record get vendor:88231 --json | jq .attributes.phones",
 		Args: arguments("SOURCE:KEY"),
@@ -84,7 +84,7 @@ func (a *app) recordList() *cobra.Command {
 	var source, kind string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List live records in the order in which they were given their puids, cell by cell",
+		Short: "List live records, cell by cell, in the order of their puids",
 		Example: "  locus record list --source vendor\n" +
 			"  locus record list --all --json > records.jsonl",
 		Args: arguments(),
@@ -114,8 +114,8 @@ func (a *app) recordList() *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().StringVar(&source, "source", "", "only the records of this source")
-	c.Flags().StringVar(&kind, "kind", "", "only the records of this kind")
+	c.Flags().StringVar(&source, "source", "", "only records of this source")
+	c.Flags().StringVar(&kind, "kind", "", "only records of this kind")
 	pages.flags(c)
 	return a.connection(c)
 }
@@ -124,7 +124,7 @@ func (a *app) recordErase() *cobra.Command {
 	var yes, dryRun bool
 	c := &cobra.Command{
 		Use:   "erase SOURCE:KEY...",
-		Short: "Delete records with their content in the log; what they alone held together is separated",
+		Short: "Delete records and their content in the logs; records that only they connected are separated",
 		Example: "  locus record erase vendor:88231 --dry-run\n" +
 			"  locus record erase vendor:88231 vendor:88232 --yes",
 		Args: atLeast("SOURCE:KEY"),
@@ -145,8 +145,8 @@ func (a *app) recordErase() *cobra.Command {
 			return a.erase(c, cl, refs, yes, dryRun)
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be erased, and stop there")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be erased, and stop")
 	return a.connection(c)
 }
 
@@ -211,7 +211,7 @@ func (a *app) confirm(yes bool, question string) error {
 		return nil
 	}
 	if !isTerminal(a.stdin) || !a.talk.Terminal {
-		return usage("--yes, or --dry-run to see the plan alone", "there is no terminal to ask: --yes is missing")
+		return usage("give --yes, or --dry-run to only see the plan", "no terminal to ask for confirmation: --yes is missing")
 	}
 	fmt.Fprint(a.stderr, question, " [y/N] ")
 	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')

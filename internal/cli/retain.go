@@ -28,9 +28,9 @@ type retaining struct {
 
 func (r *retaining) flags(c *cobra.Command) {
 	r.minutes, r.hours = spell(counter.DefaultRetention.Minutes), spell(counter.DefaultRetention.Quarters)
-	c.Flags().Var(&r.minutes, "retain-minutes", "how long hits by minute are kept, such as 90d or 1y, 0 for ever; days are kept for ever")
-	c.Flags().Var(&r.hours, "retain-hours", "how long hits by hour are kept, at least as long as by minute")
-	c.Flags().Var(&r.metrics, "retain-metrics", "the same for metrics whose names begin so, such as 'api.=14d/1y': by minute, and by hour. May be given several times, the first that fits counts")
+	c.Flags().Var(&r.minutes, "retain-minutes", "how long hits are kept by minute, such as 90d or 1y; 0 means for ever; days are always kept for ever")
+	c.Flags().Var(&r.hours, "retain-hours", "how long hits are kept by hour, at least as long as by minute")
+	c.Flags().Var(&r.metrics, "retain-metrics", "retention by minute and by hour of metrics with this prefix, such as 'api.=14d/1y'; may be repeated, the first match counts")
 }
 
 func (r *retaining) check() error {
@@ -38,7 +38,7 @@ func (r *retaining) check() error {
 		short := func(d time.Duration) bool { return d != 0 && d < leastKept }
 		if short(one.Minutes) || short(one.Quarters) || one.Quarters != 0 && (one.Minutes == 0 || one.Minutes > one.Quarters) {
 			return usage("--retain-minutes 90d --retain-hours 3y",
-				"hits by minute are kept for 8 days at least, and by hour at least as long: %s for %.60q cannot be", spells(one), one.Prefix)
+				"%s for %.60q: hits are kept by minute for at least 8 days, and by hour at least as long", spells(one), one.Prefix)
 		}
 	}
 	return nil
@@ -83,7 +83,7 @@ func parseSpell(text string) (time.Duration, error) {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 || n > 100_000 || digits == text && n != 0 || n > 0 && unit == year && n > 250 {
-		return 0, fmt.Errorf("%.20q is no time such as 90d or 3y, or 0 for ever", text)
+		return 0, fmt.Errorf("%.20q is not a duration such as 90d or 3y, or 0 for ever", text)
 	}
 	return time.Duration(n) * unit, nil
 }
@@ -95,7 +95,7 @@ type rules []counter.Retention
 func (r *rules) Set(text string) error {
 	at := strings.LastIndex(text, "=")
 	if at < 1 {
-		return fmt.Errorf("%.60q is no rule such as api.=14d/1y", text)
+		return fmt.Errorf("%.60q is not a rule such as api.=14d/1y", text)
 	}
 	minutes, hours, both := strings.Cut(text[at+1:], "/")
 	if !both {

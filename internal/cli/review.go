@@ -29,7 +29,7 @@ type pair struct {
 func (a *app) reviewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "review",
-		Short: "Answer what the machine is not sure about",
+		Short: "Decide about the pairs that the matcher leaves to people",
 		Example: "  locus review list\n" +
 			"  locus review answer",
 	}
@@ -41,7 +41,7 @@ func (a *app) reviewList() *cobra.Command {
 	var pages paging
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List pairs of records that a person should decide about, the best first",
+		Short: "List the possible matches, the most useful decisions first",
 		Example: "  locus review list --limit 20\n" +
 			"  locus review list --all --json",
 		Args: arguments(),
@@ -73,9 +73,9 @@ func (a *app) reviewAnswer() *cobra.Command {
 	var same, different bool
 	c := &cobra.Command{
 		Use:   "answer [ADDRESS ADDRESS]",
-		Short: "Say whether two records are one thing; on a terminal, of one pair after the other",
-		Long: "Without addresses the pairs of the queue are shown side by side, with their bits, and the keys are s, same;\n" +
-			"d, different; k, skip; q, quit.",
+		Short: "Decide whether two records are the same thing; on a terminal, pair after pair",
+		Long: "Without addresses, shows the pairs of the review queue side by side with their match weights. Keys: s same,\n" +
+			"d different, k skip, q quit.",
 		Example: "  locus review answer\n" +
 			"  locus review answer vendor:88231 crm:17 --different --reason \"two floors\"",
 		Args: func(c *cobra.Command, args []string) error {
@@ -83,11 +83,11 @@ func (a *app) reviewAnswer() *cobra.Command {
 			case len(args) == 1 || len(args) > 2:
 				return arguments("ADDRESS", "ADDRESS")(c, args)
 			case len(args) == 2 && same == different:
-				return usage("--same or --different", "locus review answer: are they one thing?")
+				return usage("--same or --different", "locus review answer: --same or --different is missing")
 			case len(args) == 0 && (same || different):
 				return arguments("ADDRESS", "ADDRESS")(c, args)
 			case len(args) == 0 && (!isTerminal(a.stdin) || a.json):
-				return usage("locus review answer ADDRESS ADDRESS --same", "there is no terminal to ask: the addresses are missing")
+				return usage("locus review answer ADDRESS ADDRESS --same", "no terminal to ask: the addresses are missing")
 			}
 			return nil
 		},
@@ -98,8 +98,8 @@ func (a *app) reviewAnswer() *cobra.Command {
 			return a.decide(c, cl, a.sign(&f, verdictOn(args[0], args[1], same)))
 		}),
 	}
-	c.Flags().BoolVar(&same, "same", false, "they are one thing")
-	c.Flags().BoolVar(&different, "different", false, "they are two things")
+	c.Flags().BoolVar(&same, "same", false, "they are the same thing")
+	c.Flags().BoolVar(&different, "different", false, "they are different things")
 	f.flags(c)
 	return a.connection(c)
 }
@@ -149,7 +149,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 			answered++
 		}
 		if cursor = page.Cursor; cursor == "" {
-			a.say("answered %s; there are no more", plural(answered, "pair"))
+			a.say("answered %s; no pairs are left", plural(answered, "pair"))
 			return nil
 		}
 	}
@@ -157,7 +157,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 
 func (a *app) ask(keys *bufio.Reader) (string, error) {
 	for {
-		fmt.Fprint(a.stderr, "one thing? [s]ame, [d]ifferent, s[k]ip, [q]uit: ")
+		fmt.Fprint(a.stderr, "the same thing? [s]ame, [d]ifferent, s[k]ip, [q]uit: ")
 		line, err := keys.ReadString('\n')
 		answer := strings.ToLower(strings.TrimSpace(line))
 		switch answer {

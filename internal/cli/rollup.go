@@ -20,7 +20,7 @@ import (
 func (a *app) rollupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollup",
-		Short: "Keep counts and sums by group that equal their recomputation, always",
+		Short: "Maintain counts and sums by group that always equal their recomputation",
 		Example: "  locus rollup define places_by_category.yaml --wait\n" +
 			"  locus rollup get places_by_category --top 10 --by places",
 	}
@@ -36,7 +36,7 @@ func rollupPath(name string) string { return "/v1/rollups/" + url.PathEscape(nam
 func (a *app) rollupList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the rollups: what they count, what they are doing and how fresh they are",
+		Short: "List the rollups with their definitions, states and lags",
 		Example: "  locus rollup list\n" +
 			"  locus rollup list --json | jq -r 'select(.lag_ms > 1000).name'",
 		Args: arguments(),
@@ -74,7 +74,7 @@ func (a *app) rollupList() *cobra.Command {
 				return a.listed(len(list.Rollups), "")
 			}
 			if len(list.Rollups) == 0 {
-				a.say("there are no rollups: locus rollup define FILE makes one")
+				a.say("there are no rollups; locus rollup define FILE creates one")
 			}
 			return a.printTable(t)
 		}),
@@ -102,7 +102,7 @@ func moment(t time.Time) string {
 func (a *app) rollupStatus() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "status NAME",
-		Short: "Show how a rollup stands in each cell: what it contains, how far it is behind and who follows",
+		Short: "Show the state of a rollup in each cell: its watermark, its lag and its follower",
 		Example: "  locus rollup status places_by_category\n" +
 			"  locus rollup status places_by_category --json | jq .lag_ms",
 		Args:              arguments("NAME"),
@@ -162,8 +162,8 @@ func unwell(of *httpapi.Rollup) error {
 			return unanswered([]string{in.Cell.String()})
 		}
 		return &failure{
-			Code: "failed", Message: fmt.Sprintf("rollup %s stands still in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
-			Hint: "see to the reason; then locus rollup rebuild " + of.Name,
+			Code: "failed", Message: fmt.Sprintf("rollup %s has stopped in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
+			Hint: "fix the cause; then locus rollup rebuild " + of.Name,
 		}
 	}
 	return nil
@@ -173,7 +173,7 @@ func (a *app) rollupDrop() *cobra.Command {
 	var f changing
 	c := &cobra.Command{
 		Use:   "drop NAME",
-		Short: "Remove a rollup with all that was counted; records and entities stay",
+		Short: "Delete a rollup and its groups; records and entities stay",
 		Example: "  locus rollup drop places_by_category --dry-run\n" +
 			"  locus rollup drop places_by_category --yes",
 		Args:              arguments("NAME"),
@@ -194,7 +194,7 @@ func (a *app) rollupDrop() *cobra.Command {
 				if f.dryRun {
 					return nil
 				}
-				if err := a.confirm(f.yes, fmt.Sprintf("Drop rollup %s? Its definition makes it again.", of.Name)); err != nil {
+				if err := a.confirm(f.yes, fmt.Sprintf("Drop rollup %s? Defining it again restores it.", of.Name)); err != nil {
 					return err
 				}
 				if _, err := cl.do(c.Context(), http.MethodDelete, rollupPath(of.Name), nil, nil, nil); err != nil {

@@ -23,9 +23,8 @@ func (a *app) rollupRebuild() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use:   "rebuild NAME",
-		Short: "Count a rollup anew, beside the generation that serves, and have the new one take its place",
-		Long: "Nobody has to rebuild a rollup to keep it right. It is for one that stands still because of something that is\n" +
-			"mended by now.",
+		Short: "Compute a rollup again beside the serving generation, and replace it",
+		Long:  "A rollup needs no rebuild to stay correct. Use this for one that stopped because of a problem that is fixed by now.",
 		Example: "  locus rollup rebuild places_by_category\n" +
 			"  locus rollup rebuild places_by_category --wait",
 		Args:              arguments("NAME"),
@@ -86,7 +85,7 @@ func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpa
 		case err == nil && now.Generation >= target:
 			return now, raw, nil
 		case err == nil && now.Building < target:
-			return nil, nil, &failure{Code: "conflict", Message: fmt.Sprintf("rollup %s was dropped, and defined again, by somebody else", of.Name), Exit: exitConflict}
+			return nil, nil, &failure{Code: "conflict", Message: fmt.Sprintf("rollup %s was dropped and defined again concurrently", of.Name), Exit: exitConflict}
 		case err == nil && now.Trouble != "":
 			return nil, nil, unbuildable(now)
 		case err == nil && now.Generation == 0:
@@ -100,7 +99,7 @@ func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpa
 		case <-ctx.Done():
 			return nil, nil, &failure{
 				Code: "interrupted", Message: "interrupted", Exit: exitInterrupted,
-				Hint: "the rollup is being built all the same: locus rollup status " + of.Name,
+				Hint: "the build continues on the servers: locus rollup status " + of.Name,
 			}
 		}
 	}
@@ -125,7 +124,7 @@ func unbuildable(of *httpapi.Rollup) error {
 		Hint: "define it otherwise",
 	}
 	if of.Generation != 0 {
-		f.Hint = fmt.Sprintf("generation %d goes on serving; define the rollup otherwise", of.Generation)
+		f.Hint = fmt.Sprintf("generation %d keeps serving; define the rollup differently", of.Generation)
 	}
 	return f
 }

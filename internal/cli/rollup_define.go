@@ -19,10 +19,9 @@ func (a *app) rollupDefine() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use:   "define FILE|-",
-		Short: "Make a rollup of a definition in YAML or JSON, or give one another definition",
-		Long: "A rollup that is there goes on serving while the new generation is counted beside it, and is replaced as soon\n" +
-			"as that has caught up. The same definition again changes nothing. The servers do the counting; in a data\n" +
-			"directory this command does, and waits until it is done.",
+		Short: "Create a rollup from a definition in YAML or JSON, or change its definition",
+		Long: "An existing rollup keeps serving while the new generation is computed, which then replaces it. The same definition\n" +
+			"again changes nothing. The servers compute it; in a data directory this command does, and waits until it is done.",
 		Example: "  locus rollup define places_by_category.yaml --wait\n" +
 			"  locus rollup define - < places_by_category.yaml",
 		Args: arguments("FILE"),
@@ -46,7 +45,7 @@ func (a *app) rollupDefine() *cobra.Command {
 			return a.define(c, cl, file, d.Name, text, wait)
 		},
 	}
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the rollup serves what was defined")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the rollup serves the new definition")
 	return a.connection(c)
 }
 

@@ -23,9 +23,9 @@ func (a *app) rollupExplain() *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
 		Use:   "explain NAME VALUE...",
-		Short: "Show the latest changes behind a number: which entity or record counted where, before and since",
-		Long: "It goes back as far as the logs do; locus serve --retain says how far that is. VALUE is that of the attribute that\n" +
-			"makes the groups, of several in their order.",
+		Short: "Show the latest changes behind a number: which entity or record counted where, before and after",
+		Long: "Goes back as far as the change logs; see locus serve --retain. VALUE is the value of the grouping attribute; with\n" +
+			"several, one VALUE for each in their order.",
 		Example: "  locus rollup explain places_by_category bakery\n" +
 			"  locus rollup explain records_by_source vendor --limit 100 --json",
 		ValidArgsFunction: a.names(rollupNames, 1),
@@ -68,12 +68,12 @@ func (a *app) rollupExplain() *cobra.Command {
 				return a.listed(len(list.Effects), "")
 			}
 			if len(list.Effects) == 0 {
-				a.say("no change has touched it since the rollup was defined, as far as the logs go back")
+				a.say("the logs hold no change of it since the rollup was defined")
 			}
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().IntVar(&limit, "limit", limit, "how many changes, at most 1000")
+	c.Flags().IntVar(&limit, "limit", limit, "number of changes, at most 1000")
 	return a.connection(c)
 }
 
@@ -95,7 +95,7 @@ func slots(of []string, dimension string) string {
 // notEmpty rejects an empty group value: nothing is counted under one.
 func notEmpty(values []string) error {
 	if slices.Contains(values, "") {
-		return usage("leave it out", "a value of the group is empty: no group has such a one")
+		return usage("leave it out", "a value of the group is empty; no group has an empty value")
 	}
 	return nil
 }

@@ -33,11 +33,11 @@ func (a *app) rollupGet() *cobra.Command {
 	var g getting
 	c := &cobra.Command{
 		Use:   "get NAME [VALUE...]",
-		Short: "Show what a rollup counts: one group, all in their order, or the largest",
-		Long: "An answer is the recomputation from what the cells held at its watermark. --min-watermark waits for what a write\n" +
-			"said, --latest for everything that was written before: what was written is then counted.\n" +
-			"A single measure is shown with a column for each value of the dimension, several with a row for each; --rows has\n" +
-			"rows in any case.",
+		Short: "Show one group of a rollup, all of them, or the largest",
+		Long: "The result equals a recomputation from the data of the cells at its watermark. --min-watermark waits until the\n" +
+			"rollup includes a given write, --latest until it includes everything written before.\n" +
+			"A single measure is shown with a column for each value of the dimension, several measures with a row for each;\n" +
+			"--rows always uses rows.",
 		Example: "  locus rollup get places_by_category bakery\n" +
 			"  locus rollup get places_by_category --top 10 --by places --latest",
 		ValidArgsFunction: a.names(rollupNames, 1),
@@ -63,11 +63,11 @@ func (a *app) rollupGet() *cobra.Command {
 		},
 	}
 	g.flags(c)
-	c.Flags().IntVar(&g.top, "top", 0, "the groups whose total is largest, at most so many")
-	c.Flags().StringVar(&g.by, "by", "", "with --top: the measure that is to be large, a count, sum or avg")
-	c.Flags().StringVar(&g.min, "min-watermark", "", "wait until the rollup contains this, such as g0-0:17,g0-3:4; writes say it")
-	c.Flags().BoolVar(&g.latest, "latest", false, "wait until the rollup contains all that was written before")
-	c.Flags().BoolVar(&g.partial, "partial", false, "answer although some cells do not, without what they hold")
+	c.Flags().IntVar(&g.top, "top", 0, "only the groups with the largest totals, at most this many")
+	c.Flags().StringVar(&g.by, "by", "", "with --top: the measure to order by, a count, sum or avg")
+	c.Flags().StringVar(&g.min, "min-watermark", "", "wait until the rollup includes this watermark, such as g0-0:17,g0-3:4, which writes return")
+	c.Flags().BoolVar(&g.latest, "latest", false, "wait until the rollup includes everything written before")
+	c.Flags().BoolVar(&g.partial, "partial", false, "return a result without the cells that are unavailable")
 	c.Flags().BoolVar(&g.rows, "rows", false, "a row for each value of the dimension, not a column")
 	return a.connection(c)
 }
@@ -78,15 +78,15 @@ func (g *getting) check(c *cobra.Command, args []string) error {
 	list := c.Flags().Changed("limit") || g.cursor != "" || g.all
 	switch {
 	case err != nil:
-		return usage("--min-watermark g0-0:17,g0-3:4, as a write says it", "--min-watermark %.60q is no watermark", g.min)
+		return usage("--min-watermark g0-0:17,g0-3:4, as writes return it", "--min-watermark %.60q is not a watermark", g.min)
 	case len(args) > 1 && (list || g.top != 0 || g.by != ""):
-		return usage("leave out the flag, or VALUE", "locus rollup get: one group is no list: --limit, --cursor, --all and --top are for all groups")
+		return usage("leave out the flag, or VALUE", "locus rollup get: --limit, --cursor, --all and --top are not for one group")
 	case g.top != 0 && list:
-		return usage("leave out one of them", "locus rollup get: the largest groups are no list that goes on: --top has no --limit, --cursor and --all")
+		return usage("leave out one of them", "locus rollup get: --top excludes --limit, --cursor and --all")
 	case c.Flags().Changed("top") && (g.top < 1 || g.top > locus.MaxLimit):
 		return usage("--top 10", "--top %d: want 1 to %d", g.top, locus.MaxLimit)
 	case g.by != "" && g.top == 0:
-		return usage("--top 10 --by "+g.by, "--by is for --top: all groups come in the order of their names")
+		return usage("--top 10 --by "+g.by, "--by needs --top; all groups are in the order of their names")
 	case g.limit < 1 || g.limit > locus.MaxLimit:
 		return usage("--limit 100", "--limit %d: want 1 to %d", g.limit, locus.MaxLimit)
 	}
@@ -211,7 +211,7 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 		}
 	}
 	if len(names) != 1 {
-		return "", usage("--by "+strings.Join(names, ", or --by "), "locus rollup get: --by is missing: which measure is to be large")
+		return "", usage("--by "+strings.Join(names, ", or --by "), "locus rollup get: --by is missing: the measure to order by")
 	}
 	return names[0], nil
 }
@@ -220,10 +220,10 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 func (a *app) reading(r *httpapi.RollupReading, skipped int64) {
 	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS), r.Generation, verifiedText(r.VerifiedAt))
 	if r.State == rollups.Failed {
-		a.say("%s   it stands still: locus rollup status %s says why", a.talk.Paint("31", "failed"), r.Rollup)
+		a.say("%s   it has stopped: locus rollup status %s shows why", a.talk.Paint("31", "failed"), r.Rollup)
 	}
 	if len(r.Missing) > 0 {
-		a.say("%s   without what is in %s", a.talk.Paint("33", "partial"), term.Escape(joined(r.Missing)))
+		a.say("%s   without cell %s", a.talk.Paint("33", "partial"), term.Escape(joined(r.Missing)))
 	}
 	if skipped > 0 {
 		a.say("skipped   %s: no numbers, or with more digits than the scale has", plural(int(skipped), "value"))

@@ -159,7 +159,7 @@ func TestVerify(t *testing.T) {
 	if !errors.As(err, &f) || f.Exit != exitFailed || f.Code != "differs" || out != "rollup\tcells\tthings\trows\tdiffer\na\t1\t9\t4\t2\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for _, says := range []string{"differs a in cell g0-0, watermark 17: group cat, x is kept as house [1], and is nothing\n", "and 1 row more in cell g0-0\n"} {
+	for _, says := range []string{"differs a in cell g0-0, watermark 17: group cat, x is stored as house [1], but is nothing\n", "and 1 row more in cell g0-0\n"} {
 		if !strings.Contains(talk, says) {
 			t.Errorf("it does not say %q:\n%s", says, talk)
 		}
@@ -189,8 +189,8 @@ func TestAwait(t *testing.T) {
 	}{
 		{"serves", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, `{"name":"a","state":"following","generation":2}`}, "", ""},
 		{"a later one serves", []string{`{"name":"a","state":"following","generation":3,"building":4}`}, "", ""},
-		{"fails", []string{`{"name":"a","state":"failed","building":2,"cells":[{"cell":"g0-1","state":"failed","watermark":"0","last":"0","reason":"too many"}]}`}, "failed", "stands still in cell g0-1: too many"},
-		{"dropped", []string{`{"name":"a","state":"building","building":1}`}, "conflict", "somebody else"},
+		{"fails", []string{`{"name":"a","state":"failed","building":2,"cells":[{"cell":"g0-1","state":"failed","watermark":"0","last":"0","reason":"too many"}]}`}, "failed", "has stopped in cell g0-1: too many"},
+		{"dropped", []string{`{"name":"a","state":"building","building":1}`}, "conflict", "concurrently"},
 		{"interrupted", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, "interrupt"}, "interrupted", "interrupted"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

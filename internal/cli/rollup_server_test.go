@@ -94,7 +94,7 @@ func TestRollup_OfAServer(t *testing.T) {
 	if code != 130 || !ok {
 		t.Fatalf("an interrupt: exit code %d\n%s", code, talk.String())
 	}
-	got := must(t, env, "change", "tail", "--all", "--after", strings.TrimSuffix(strings.TrimSpace(after), " goes on"))
+	got := must(t, env, "change", "tail", "--all", "--after", strings.TrimSuffix(strings.TrimSpace(after), " continues"))
 	for line := range strings.Lines(got.stdout) {
 		if !strings.HasPrefix(line, "cell\t") && strings.Contains(out.String(), line) {
 			t.Errorf("it comes again: %s", line)

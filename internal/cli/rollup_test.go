@@ -75,7 +75,7 @@ func TestRollup_Examples(t *testing.T) {
 		if diff := cmp.Diff(c.want, got.stdout); diff != "" {
 			t.Errorf("get %v: -want +got:\n%s", c.args, diff)
 		}
-		if !strings.Contains(got.err, "true at g0-0:") || strings.Contains(got.err, "there are more") != (c.args[len(c.args)-1] == "1" && c.args[1] == "--rows") {
+		if !strings.Contains(got.err, "true at g0-0:") || strings.Contains(got.err, "more follow") != (c.args[len(c.args)-1] == "1" && c.args[1] == "--rows") {
 			t.Errorf("get %v: %s", c.args, got.err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 	if err := json.Unmarshal([]byte(strings.SplitN(got.stdout, "\n", 2)[0]), &line); err != nil || line["type"] != "result" || line["kind"] != "changed" {
 		t.Errorf("explain --json: %v\n%s", err, got.stdout)
 	}
-	if got := must(t, env, "rollup", "explain", "places_by_category", "shop > books"); !strings.Contains(got.err, "no change has touched it") {
+	if got := must(t, env, "rollup", "explain", "places_by_category", "shop > books"); !strings.Contains(got.err, "the logs hold no change of it") {
 		t.Errorf("explain nothing: %s", got.err)
 	}
 }
@@ -158,7 +158,7 @@ func TestRollupDefine_TellsAllThatIsWrong(t *testing.T) {
 		}},
 		"json": {`{"rollup":"x","kind":"place","group":["category"],"dimension":"nope"}`, []string{":1: dimension: kind place has no attribute nope\n"}},
 		"yaml": {"rollup: x\ngroup:\n  - \"b\n", []string{":3: rollup: found unexpected end of stream", "1 problem in the definition"}},
-		"none": {" \n", []string{"there is no definition in it"}},
+		"none": {" \n", []string{"contains no definition"}},
 	} {
 		file := write(t, "x.yaml", c.text)
 		got := run(t.Context(), env, "rollup", "define", file)
@@ -194,19 +194,19 @@ func TestRollup_Refuses(t *testing.T) {
 		{[]string{"get", "places_by_category", "nothing"}, 4, "not found"},
 		{[]string{"get", "places_by_category", "a", "b"}, 2, "want 1 value of it, not 2"},
 		{[]string{"get", "places_by_category", ""}, 2, "is empty"},
-		{[]string{"get", "places_by_category", "a", "--top", "3"}, 2, "one group is no list"},
-		{[]string{"get", "places_by_category", "--top", "3", "--limit", "3"}, 2, "no list that goes on"},
+		{[]string{"get", "places_by_category", "a", "--top", "3"}, 2, "are not for one group"},
+		{[]string{"get", "places_by_category", "--top", "3", "--limit", "3"}, 2, "--top excludes"},
 		{[]string{"get", "places_by_category", "--top", "0"}, 2, "want 1 to 1000"},
 		{[]string{"get", "places_by_category", "--limit", "0"}, 2, "want 1 to 1000"},
-		{[]string{"get", "places_by_category", "--by", "places"}, 2, "--by is for --top"},
+		{[]string{"get", "places_by_category", "--by", "places"}, 2, "--by needs --top"},
 		{[]string{"get", "places_by_category", "--top", "3", "--by", "weight"}, 2, "weight"},
-		{[]string{"get", "places_by_category", "--min-watermark", "17"}, 2, "no watermark"},
-		{[]string{"get", "places_by_category", "--cursor", "x"}, 2, "begin again without it"},
+		{[]string{"get", "places_by_category", "--min-watermark", "17"}, 2, "not a watermark"},
+		{[]string{"get", "places_by_category", "--cursor", "x"}, 2, "start again without it"},
 		{[]string{"explain", "places_by_category"}, 2, "VALUE is missing"},
 		{[]string{"explain", "places_by_category", "x", "--limit", "0"}, 2, "want 1 to 1000"},
 		{[]string{"rebuild", "nope"}, 4, "not found"},
 		{[]string{"verify", "nope"}, 4, "not found"},
-		{[]string{"verify", "a", "b"}, 2, "one argument too many"},
+		{[]string{"verify", "a", "b"}, 2, "unexpected argument"},
 		{[]string{"status"}, 2, "NAME is missing"},
 		{[]string{"statsu"}, 2, "did you mean locus rollup status?"},
 	} {

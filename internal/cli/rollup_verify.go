@@ -17,9 +17,9 @@ import (
 func (a *app) rollupVerify() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "verify [NAME]",
-		Short: "Compare a rollup, or all, with its recomputation, during reads and writes",
-		Long: "Each cell is counted anew in one snapshot and compared with what is kept of it, row by row. The exit code is 1\n" +
-			"if anything differs: that is a bug, please report it.",
+		Short: "Compare one rollup or all with their recomputation, while reads and writes continue",
+		Long: "Recomputes each cell in one snapshot and compares it with the stored groups, row by row. The exit code is 1 if\n" +
+			"anything differs: that is a bug, please report it.",
 		Example: "  locus rollup verify\n" +
 			"  locus rollup verify places_by_category --json",
 		Args:              atMost("NAME"),
@@ -86,7 +86,7 @@ func (v *verifying) one(c *cobra.Command, cl *client, name string) error {
 	result, err := v.change(c.Context(), cl, rollupPath(name)+"/verify", nil, func(raw json.RawMessage) (step, line string, err error) {
 		of := verifyLine{}
 		if err := json.Unmarshal(raw, &of); err != nil {
-			return "", "", fmt.Errorf("read how far it is: %w", err)
+			return "", "", fmt.Errorf("read the progress: %w", err)
 		}
 		if of.Type == httpapi.LineVerified && of.Verification != nil {
 			cells++
@@ -133,11 +133,11 @@ func (v *verifying) differences(name string, of *rollups.CellVerification) error
 			}
 			continue
 		}
-		v.say("%s %s in cell %s, watermark %d: group %s is kept as %s, and is %s", v.talk.Paint("31", "differs"), term.Escape(name), of.Cell,
+		v.say("%s %s in cell %s, watermark %d: group %s is stored as %s, but is %s", v.talk.Paint("31", "differs"), term.Escape(name), of.Cell,
 			of.Watermark, term.Escape(strings.Join(d.Group, ", ")), orNothing(d.Stored), orNothing(d.Recomputed))
 	}
 	if of.Reason != "" && !v.json {
-		v.say("%s stands still in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
+		v.say("%s has stopped in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
 	}
 	if more := of.Differs - len(of.Differences); more > 0 && !v.json {
 		v.say("and %s more in cell %s", plural(more, "row"), of.Cell)
@@ -165,18 +165,18 @@ func (v *verifying) end(rollups int) error {
 		return err
 	case v.differs > 0:
 		return &failure{
-			Code: "differs", Message: fmt.Sprintf("rollup %s is not what its recomputation says: %s in all", v.worst, plural(v.differs, "row")), Exit: exitFailed,
-			Hint: "keep the lines above and report them; locus rollup rebuild " + v.worst + " counts anew",
+			Code: "differs", Message: fmt.Sprintf("rollup %s differs from its recomputation: %s in all", v.worst, plural(v.differs, "row")), Exit: exitFailed,
+			Hint: "report the lines above as a bug; locus rollup rebuild " + v.worst + " counts anew",
 		}
 	case len(v.building) > 0:
 		return &failure{
-			Code: "unavailable", Message: fmt.Sprintf("rollup %s is being built: there is nothing to compare yet", v.building[0]), Exit: exitUnavailable,
-			Hint: "try again when it serves: locus rollup status " + v.building[0],
+			Code: "unavailable", Message: fmt.Sprintf("rollup %s is being built; there is nothing to compare yet", v.building[0]), Exit: exitUnavailable,
+			Hint: "try again once it serves: locus rollup status " + v.building[0],
 		}
 	case rollups == 0 && !v.json:
 		v.say("there are no rollups")
 	case !v.json:
-		v.say("%s: every row is what its recomputation says", plural(rollups, "rollup"))
+		v.say("%s: every row equals its recomputation", plural(rollups, "rollup"))
 	}
 	return nil
 }

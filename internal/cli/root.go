@@ -21,8 +21,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "locus",
 		Short: "Ids that know where they live: dirty records in, entities out",
-		Long: "Locus takes what many sources say about the same places, resolves it into entities in real time\n" +
-			"and keeps them in cells that know where everything lives.",
+		Long: "Locus resolves the records of many sources about the same places, people or products into entities as they\n" +
+			"arrive. It keeps them in databases called cells, and computes from an id which cell it is in.",
 		Example: "  locus demo                                    see it at work, in a browser\n" +
 			"  locus ingest --source crm --key id places.csv  your own records, into ./locus-data",
 		SilenceErrors: true,
@@ -181,7 +181,7 @@ func arguments(names ...string) cobra.PositionalArgs {
 		if len(args) < len(names) {
 			return usage(hint, "%s: %s is missing", c.CommandPath(), names[len(args)])
 		}
-		return usage(hint, "%s: %.60q is one argument too many", c.CommandPath(), args[len(names)])
+		return usage(hint, "%s: unexpected argument %.60q", c.CommandPath(), args[len(names)])
 	}
 }
 

@@ -20,7 +20,7 @@ func (a *app) routeCommand() *cobra.Command {
 	var explain bool
 	c := a.connection(&cobra.Command{
 		Use:   "route ADDRESS",
-		Short: "Show where an entity id, a puid or SOURCE:KEY lives, and why",
+		Short: "Show the cell of an entity id, a puid or SOURCE:KEY, and why it is there",
 		Example: "  locus route vendor:88231 --explain\n" +
 			"  locus route 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --url http://127.0.0.1:7070",
 		Args: arguments("ADDRESS"),
@@ -43,15 +43,15 @@ func (a *app) routeCommand() *cobra.Command {
 				_, err = fmt.Fprint(a.stdout, w.text())
 			}
 			if err == nil && !w.Found {
-				err = &failure{Code: "not_found", Message: term.Clip(w.Address, 80) + ": nothing is stored there", Exit: exitNotFound}
+				err = &failure{Code: "not_found", Message: term.Clip(w.Address, 80) + ": nothing is stored under it", Exit: exitNotFound}
 			}
 			return err
 		}),
 	})
-	c.Flags().BoolVar(&explain, "explain", false, "the long form: every generation, the path through them, ranges and how full they are")
+	c.Flags().BoolVar(&explain, "explain", false, "show every generation, the path through them, ranges and sizes")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if negative.MatchString(err.Error()) {
-			return usage("locus route -- "+negative.FindStringSubmatch(err.Error())[1], "a negative puid passes for a flag")
+			return usage("locus route -- "+negative.FindStringSubmatch(err.Error())[1], "a negative puid looks like a flag")
 		}
 		return c.Root().FlagErrorFunc()(c, err)
 	})

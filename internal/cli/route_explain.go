@@ -204,7 +204,7 @@ func (g *guide) puid(p *cell.PuidRoute) {
 	g.line("lives in", "%s", placed(p.Place, p.Why))
 	if p.Place != nil {
 		f := g.fill(p.Cell)
-		g.line("cell", "%s; records %s, puids given away %s, full %s", g.state(p.Cell), f[0], f[1], f[2])
+		g.line("cell", "%s; records %s, puids allocated %s, full %s", g.state(p.Cell), f[0], f[1], f[2])
 	}
 }
 

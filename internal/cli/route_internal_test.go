@@ -168,7 +168,7 @@ func TestRoute_ExplainsAPuid(t *testing.T) {
 		"g3             [=] g3-60   2305843022098595840 to 2305843026393563135",
 		"",
 		"lives in cell g1-5 (its range lies 1 behind the start of the cell: generation 1)",
-		"cell     sealed, filter; records 1,000, puids given away 1,000, full 0.000023 %",
+		"cell     sealed, filter; records 1,000, puids allocated 1,000, full 0.000023 %",
 		"",
 	}, "\n")
 	if diff := cmp.Diff(want, g.String()); diff != "" {

@@ -56,7 +56,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var s serving
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the HTTP API and the console out of a data directory, or of databases shared with other servers",
+		Short: "Serve the HTTP API and the console from a data directory or from shared databases",
 		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
 			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
 		Args: arguments(),
@@ -80,18 +80,18 @@ func (a *app) serveCommand() *cobra.Command {
 		},
 	}
 	a.installation(c)
-	c.Flags().Lookup("data").Usage = "data directory; made if it is not there"
-	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
-	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation, 16 if 0")
-	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections that this process has to one database server at most, 64 if 0")
+	c.Flags().Lookup("data").Usage = "data directory; created if it does not exist"
+	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen on; port 0 means a free one")
+	c.Flags().IntVar(&s.cells, "cells", 0, "number of cells of a new installation; 0 means 16")
+	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections of this process to one database server; 0 means 64")
 	c.Flags().Lookup("notice").Hidden = false
 	c.Flags().Lookup("unsafe-durability").Hidden = false
-	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
-	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
-	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
-	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs, for followers of them and for locus rollup explain")
+	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
+	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
+	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
+	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	s.hits.flags(c)
-	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
+	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
 }
 
@@ -101,11 +101,11 @@ func (s *serving) check(w where) error {
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case s.retain < leastRetain:
-		return usage("--retain 24h", "--retain %v: changes stay for %v at least, so that who follows them can come back", s.retain, leastRetain)
+		return usage("--retain 24h", "--retain %v: want at least %v, so that followers can resume", s.retain, leastRetain)
 	case !w.shared && s.connections > 0:
-		return usage("leave it out", "--connections is for --map: a data directory has no server that counts them")
+		return usage("leave it out", "--connections needs --map")
 	case !w.shared && w.mongodb == "" && w.unsafe:
-		return usage("leave it out", "--unsafe-durability is for --map and --mongodb: a data directory is always durable")
+		return usage("leave it out", "--unsafe-durability needs --map or --mongodb; a data directory is always durable")
 	}
 	return s.hits.check()
 }
@@ -115,14 +115,14 @@ func (s *serving) check(w where) error {
 func (s *serving) listen() ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
-		return nil, usage("--addr "+defaultAddr, "--addr %.80q is no HOST:PORT", s.addr)
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q is not HOST:PORT", s.addr)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is no number up to 65535", s.addr)
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
 	}
 	if !loopback(host) && !s.insecure {
-		return nil, usage("--addr 127.0.0.1:"+port+"; or --insecure-listen, where nobody else can reach it",
-			"refusing to listen at %.80q: other machines could read and write everything, for there are no tokens and no TLS yet", s.addr)
+		return nil, usage("--addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
+			"refusing to listen at %.80q: other machines could read and write everything, because there are no tokens and no TLS yet", s.addr)
 	}
 	if host == "localhost" {
 		host = "127.0.0.1"
@@ -160,7 +160,7 @@ func inUse(addr string, err error) error {
 	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr", Exit: exitFailed, Err: err}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		f.Code, f.Message = "in_use", fmt.Sprintf("cannot listen at %s: the port is in use", addr)
-		f.Hint = "stop the server that has it, or take another port: --addr 127.0.0.1:0 takes a free one"
+		f.Hint = "stop the server that uses it, or choose another port: --addr 127.0.0.1:0 finds a free one"
 	}
 	return f
 }
@@ -241,10 +241,10 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 		}
 		return a.printJSON(ready)
 	}
-	access := "open on this machine only, no tokens yet"
+	access := "reachable from this machine only, no tokens yet"
 	if s.insecure {
 		names := strings.Join(append([]string{"localhost"}, s.hosts...), ", ")
-		access = a.talk.Paint("31", "open to everybody who reaches this address, no tokens yet") +
+		access = a.talk.Paint("31", "open to anyone who can reach this address, no tokens yet") +
 			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
 	}
 	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
@@ -270,7 +270,7 @@ func standing(m *cell.Map, w where, s *serving) string {
 	}
 	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"), durable, m.Epoch())
 	if until := m.Until(); !until.IsZero() {
-		text += ", speaks about ids until " + until.UTC().Format(time.RFC3339)
+		text += ", covers ids until " + until.UTC().Format(time.RFC3339)
 	}
 	return text
 }

@@ -16,7 +16,7 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "status",
-		Short: "Show whether all is well, how much there is and how full the cells are",
+		Short: "Show whether all cells work, their counts and their sizes",
 		Example: "  locus status --url http://127.0.0.1:7070\n" +
 			"  locus status --json | jq .counts.records",
 		Args: arguments(),
@@ -51,13 +51,13 @@ func (a *app) printStatus(s *cells.Status) error {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
 	if len(s.Down) > 0 {
-		a.say("%s   the sums above are those of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
+		a.say("%s   the sums are those of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
 	}
 	if s.Documents != "" {
 		a.say("documents   %s", term.Escape(s.Documents))
 	}
 	if s.Migrating != "" {
-		a.say("%s   kind %s, %s records are resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating), term.Count(int64(s.Migrated)))
+		a.say("%s   kind %s: %s records resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating), term.Count(int64(s.Migrated)))
 	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {

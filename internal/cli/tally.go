@@ -87,7 +87,7 @@ func (t *tally) because() string {
 		}
 		switch {
 		case i == mostCauses:
-			parts = append(parts, fmt.Sprintf("and %d other causes", len(names)-i))
+			parts = append(parts, fmt.Sprintf("and %d other reasons", len(names)-i))
 		case i > mostCauses:
 		case t.refused == 1:
 			parts = append(parts, at+": "+name)

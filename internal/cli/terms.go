@@ -16,7 +16,7 @@ import (
 func (a *app) termsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "terms",
-		Short: "Count how common names are, and weigh names by that",
+		Short: "Count names and weight them by their frequency",
 		Example: "  locus terms build --kind place\n" +
 			"  locus terms diff 5d3c0f6a1b2e4478 --kind place",
 	}
@@ -27,7 +27,7 @@ func (a *app) termsCommand() *cobra.Command {
 func (a *app) termsList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the stored term-frequency tables, the latest last",
+		Short: "List the stored term-frequency tables, the newest last",
 		Example: "  locus terms list\n" +
 			"  locus terms list --json | jq -r .hash",
 		Args: arguments(),
@@ -84,7 +84,7 @@ func (a *app) termsBuild() *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().StringVar(&kind, "kind", "place", "the kind whose records are counted")
+	c.Flags().StringVar(&kind, "kind", "place", "kind whose records are counted")
 	return a.connection(c)
 }
 
@@ -113,7 +113,7 @@ func (a *app) termsDiff() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "diff HASH",
-		Short: "Show what would merge and split if a kind used this term-frequency table; changes nothing",
+		Short: "Show what would merge and split if a kind used this term-frequency table, without changing anything",
 		Example: "  locus terms diff 5d3c0f6a1b2e4478\n" +
 			"  locus terms diff 5d3c0f6a1b2e4478 --kind place --json | jq .split",
 		Args: arguments("HASH"),
@@ -125,7 +125,7 @@ func (a *app) termsDiff() *cobra.Command {
 			return a.diffed(c, cl, kind, httpapi.KindRequest{Terms: args[0]})
 		}),
 	}
-	c.Flags().StringVar(&kind, "kind", "", "the kind; by default that of the records that were counted")
+	c.Flags().StringVar(&kind, "kind", "", "kind; by default that of the counted records")
 	return a.connection(c)
 }
 
@@ -134,7 +134,7 @@ func (a *app) termsMigrate() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "migrate HASH",
-		Short: "Weigh the names of a kind by another term-frequency table, during reads and writes",
+		Short: "Weight the names of a kind by another term-frequency table, while reads and writes continue",
 		Long: "New writes use it at once, and existing records are resolved again, cell by cell; ids stay. The migration\n" +
 			"can be interrupted at any point: the servers continue it, and so does the same command.",
 		Example: "  locus terms migrate 5d3c0f6a1b2e4478 --dry-run\n" +
@@ -151,6 +151,6 @@ func (a *app) termsMigrate() *cobra.Command {
 		},
 	}
 	f.flags(c)
-	c.Flags().StringVar(&kind, "kind", "", "the kind; by default that of the records that were counted")
+	c.Flags().StringVar(&kind, "kind", "", "kind; by default that of the counted records")
 	return a.connection(c)
 }

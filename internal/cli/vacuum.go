@@ -14,9 +14,9 @@ import (
 func (a *app) vacuumCommand() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "vacuum",
-		Short: "Remove what erased records said from the files of the cells",
-		Long: "Trims the log of changes as far as it tells of erased records, and writes the database of one cell after\n" +
-			"the other anew. Writers of that cell wait, the others go on. It may be stopped and begun again anywhere.",
+		Short: "Remove the content of erased records from the database files",
+		Long: "Trims the change logs of erased records and rewrites the database of one cell after the other. Writers of that cell\n" +
+			"wait. The command can be interrupted at any point and repeated.",
 		Example: "  locus vacuum\n  locus vacuum --url http://127.0.0.1:7070 --json",
 		Args:    arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -26,7 +26,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 			}
 			defer cl.close()
 			result, err := a.change(c.Context(), cl, "/v1/vacuum", nil, steps(func(v cells.Vacuumed) (step, line string, err error) {
-				return v.Cell.String(), fmt.Sprintf("cell %v written anew, %s trimmed", v.Cell, plural(v.Trimmed, "change")), nil
+				return v.Cell.String(), fmt.Sprintf("cell %v rewritten, %s trimmed", v.Cell, plural(v.Trimmed, "change")), nil
 			}))
 			if err != nil {
 				return err
@@ -36,7 +36,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 				return err
 			}
 			if all.Behind > 0 {
-				return a.summary(result, "done, but a rollup has yet to count changes of %s: vacuum again", plural(all.Behind, "cell"))
+				return a.summary(result, "done, except %s, whose changes a rollup has yet to read: run vacuum again later", plural(all.Behind, "cell"))
 			}
 			return a.summary(result, "done: %s", plural(all.Cells, "cell"))
 		},

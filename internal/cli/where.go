@@ -16,26 +16,26 @@ const defaultData = "./locus-data"
 
 // connection adds the flags that locate the data.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
+	c.Flags().StringVar(&a.url, "url", "", "URL of a server, such as http://127.0.0.1:7070")
 	a.installation(c)
 	return c
 }
 
 // installation adds the flags for data that this command opens itself.
 func (a *app) installation(c *cobra.Command) {
-	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
+	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by the command itself if there is no --url")
 	a.noticeFlag(c)
-	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "database of documents of the installation, for counters and groups of rollups, such as mongodb://db1,db2/locus")
-	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "work with a database though it is set up so that it may lose what it has answered")
+	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "MongoDB database of the installation's counters and groups of rollups, such as mongodb://db1,db2/locus")
+	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "accept a database whose settings may lose acknowledged writes")
 	_ = c.Flags().MarkHidden("unsafe-durability")
 	if c.Flags().Lookup("map") == nil {
-		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "where the cell map of a shared installation is, such as postgres://db1/locus; several servers with commas")
+		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "databases of a shared installation, the one with the cell map first, such as postgres://db1/locus; separated by commas")
 	}
 }
 
 // noticeFlag adds --notice. Most commands hide it because few users need it.
 func (a *app) noticeFlag(c *cobra.Command) {
-	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m")
+	c.Flags().DurationVar(&a.notice, "notice", 0, "how long a generation of cells is announced before its start; 0 means 1m")
 	_ = c.Flags().MarkHidden("notice")
 }
 
@@ -85,7 +85,7 @@ func (e mapError) Error() string { return string(e) }
 
 const (
 	errMapScheme   = mapError("want postgres://HOST/NAME, or several of them with commas; a directory is --data DIR")
-	errMapPassword = mapError("it holds a password, which others could read in the list of processes and in the cell map: leave it out, and give it in PGPASSWORD or a password file (PGPASSFILE)")
+	errMapPassword = mapError("it contains a password, which would be visible in the process list and in the cell map: use PGPASSWORD or a password file (PGPASSFILE)")
 )
 
 // checkShared validates the URLs of a shared installation without connecting.
@@ -158,15 +158,15 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	case a.notice < 0:
 		return where{}, usage("leave it out", "--notice %v: it cannot be below 0", a.notice)
 	case len(given) > 1:
-		return where{}, usage("give one of them", "%s are given: --url names a server, --data a directory, --map a shared installation; only one can be meant", strings.Join(given, " and "))
+		return where{}, usage("give one of them", "%s are given: --url is for a server, --data for a directory, --map for a shared installation; give one", strings.Join(given, " and "))
 	case len(given) == 0 && a.url != "" || flags.Changed("url"):
 		return where{server: a.url}, nil
 	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":
-		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set: only one can be meant")
+		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set")
 	case mapped != "" && !flags.Changed("data"):
 		return a.opened(where{place: mapped, shared: true}), nil
 	case isShared(a.data):
-		return where{}, usage("--map URL", "--data names a directory, and this is the URL of a shared installation")
+		return where{}, usage("--map URL", "--data takes a directory, not the URL of a shared installation")
 	}
 	return a.opened(where{place: a.data}), nil
 }
@@ -187,7 +187,7 @@ func (e mongoError) Error() string { return string(e) }
 
 const (
 	errMongoScheme   = mongoError("want mongodb://HOST/NAME or mongodb+srv://HOST/NAME")
-	errMongoPassword = mongoError("it holds a password, which others could read in the list of processes: leave it out, and give it in LOCUS_MONGODB_PASSWORD")
+	errMongoPassword = mongoError("it contains a password, which would be visible in the process list: use LOCUS_MONGODB_PASSWORD")
 )
 
 // Set implements pflag.Value.

@@ -70,7 +70,7 @@ func (a *app) entityWhy() *cobra.Command {
 			}
 			fmt.Fprintf(a.stdout, "entity %s   %s   %s\n", e.ID, plural(e.Records, "record"), term.Escape(winner(e.View, "name")))
 			if len(why.Joins) == 0 {
-				fmt.Fprintln(a.stdout, "one record alone: nothing was joined")
+				fmt.Fprintln(a.stdout, "a single record: nothing was joined")
 			}
 			for i, join := range why.Joins {
 				fmt.Fprintf(a.stdout, "\n%d. %s and %s\n", i+1, term.Escape(join.A.String()), term.Escape(join.B.String()))
@@ -89,7 +89,7 @@ func (a *app) entityWhy() *cobra.Command {
 func (a *app) entityWhyNot() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "why-not ADDRESS ADDRESS",
-		Short: "Show why two records are in two entities, or in one",
+		Short: "Show why two records are in different entities, or in one",
 		Example: "  locus entity why-not vendor:88231 crm:17\n" +
 			"  locus entity why-not vendor:88231 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
 		Args: arguments("ADDRESS", "ADDRESS"),
@@ -134,7 +134,7 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 	for _, f := range answer.Shared {
 		generic := ""
 		if f.StopKey {
-			generic = ", too many to tell things apart"
+			generic = ", too many to distinguish anything"
 		}
 		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text), plural(f.RecordsByKey, "record"), generic)
 	}

@@ -238,7 +238,7 @@ func TestRing_TheWayOfAKeyThatNobodyHas(t *testing.T) {
 	key := cell.NewRouter(m).ExplainKey("vendor", "88231")
 	for want, answers := range map[string][]cell.Answer{
 		"Result Nobody has the key. Its first record goes to g1-4. 1 of 2 directories asked, filters saved 1.": {cell.AnswerNo, cell.AnswerFilterNo},
-		"Result It is not known whether the key exists: a cell does not answer. 2 of 2 directories asked.":     {cell.AnswerNo, cell.AnswerUnavailable},
+		"Result It is not known whether the key exists: a cell is unavailable. 2 of 2 directories asked.":      {cell.AnswerNo, cell.AnswerUnavailable},
 		"Result Nobody has the key. Its first record goes to g1-4. It takes 2 probes at most.":                 {cell.AnswerNotAsked, cell.AnswerNotAsked},
 	} {
 		k := key

@@ -128,7 +128,7 @@ func outcome(k *cell.KeyRoute, found bool) routeStep {
 	case found:
 		s.Text = "The key is here."
 	case silent:
-		s.Text = "It is not known whether the key exists: a cell does not answer."
+		s.Text = "It is not known whether the key exists: a cell is unavailable."
 	case len(k.Probes) > 0:
 		s.Text = fmt.Sprintf("Nobody has the key. Its first record goes to %v.", k.Probes[0].Cell)
 	}

@@ -88,7 +88,7 @@ func (e *Engine) UnknownKind(name string) *problem.InvalidError {
 	for _, k := range e.Resolver.Rules().Kinds() {
 		names = append(names, k.Matcher.Schema().Kind)
 	}
-	return problem.Invalid("/kind", "unknown_kind", "there is no kind %.64q: there are %s", name, strings.Join(names, ", "))
+	return problem.Invalid("/kind", "unknown_kind", "unknown kind %.64q: want %s", name, strings.Join(names, ", "))
 }
 
 // Normalise returns the normalised form of a record, which comparisons use.

@@ -19,47 +19,47 @@ import (
 // How describes how an entity was formed.
 type How struct {
 	Entity    Entity           `json:"entity"`
-	Threshold match.Weight     `json:"threshold" doc:"Bits from which two records are taken for one thing"`
-	Component int              `json:"component" doc:"How many records were clustered together with those of the entity"`
-	Cut       match.Weight     `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
-	Steps     []explain.Step   `json:"steps" doc:"In their order: those that made the entity, and the last one with each group of records that was refused"`
-	Events    []changes.Change `json:"events" doc:"The latest changes of the entity and its records, the oldest first"`
-	Since     time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
-	TookMS    float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
+	Threshold match.Weight     `json:"threshold" doc:"Match weight from which two records are a match"`
+	Component int              `json:"component" doc:"Number of records clustered together with those of the entity"`
+	Cut       match.Weight     `json:"cut" doc:"Match weight required to connect them: the threshold, or more for large clusters"`
+	Steps     []explain.Step   `json:"steps" doc:"Steps that made the entity, in order, and the last step with each group of records that was refused"`
+	Events    []changes.Change `json:"events" doc:"Latest changes of the entity and its records, oldest first"`
+	Since     time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; missing itself if that is the beginning"`
+	TookMS    float64          `json:"took_ms" doc:"Duration of the lookup in milliseconds"`
 }
 
 // History is what the logs still hold about an entity.
 type History struct {
 	Entity Entity           `json:"entity"`
-	Events []changes.Change `json:"events" doc:"Puts of its records, and what became of the entities that they were, the oldest first"`
-	Since  time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
+	Events []changes.Change `json:"events" doc:"Puts of its records and changes of their former entities, oldest first"`
+	Since  time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; missing itself if that is the beginning"`
 }
 
 // RelationList lists the relations of an entity.
 type RelationList struct {
-	Relations []entities.Relation `json:"relations" doc:"The best first, at most 16, each other entity once"`
+	Relations []entities.Relation `json:"relations" doc:"Best first, at most 16, each other entity once"`
 }
 
 // WhatIfRequest is the body of POST /v1/what-if.
 type WhatIfRequest struct {
-	Of        string             `json:"of" doc:"Entity id, puid or SOURCE:KEY: it is about all that is connected with it"`
-	Delete    []string           `json:"delete,omitempty" doc:"Addresses of records that would not be there; an entity id stands for its anchor"`
+	Of        string             `json:"of" doc:"Entity id, puid or SOURCE:KEY; all connected records are considered"`
+	Delete    []string           `json:"delete,omitempty" doc:"Addresses of records assumed not to exist; an entity id stands for its anchor"`
 	Decide    []DecisionInput    `json:"decide,omitempty" doc:"Decisions that would be made"`
-	Weights   map[string]float64 `json:"weights,omitempty" doc:"Bits that levels of agreement would have, by their names in explanations, such as \"phone: equal\""`
-	Threshold float64            `json:"threshold,omitempty" doc:"Bits from which two records would be taken for one thing"`
+	Weights   map[string]float64 `json:"weights,omitempty" doc:"Match weights of levels of agreement, by their names in explanations, such as \"phone: equal\""`
+	Threshold float64            `json:"threshold,omitempty" doc:"Match weight from which two records would be a match"`
 }
 
 // Scenario holds the entities of a what-if scenario.
 type Scenario struct {
-	Before []ScenarioEntity `json:"before" doc:"Entities that are, and would change or be no more"`
-	After  []ScenarioEntity `json:"after" doc:"Entities that would be in their place"`
-	TookMS float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
+	Before []ScenarioEntity `json:"before" doc:"Present entities that would change or disappear"`
+	After  []ScenarioEntity `json:"after" doc:"Entities after the change"`
+	TookMS float64          `json:"took_ms" doc:"Duration of the lookup in milliseconds"`
 }
 
 // ScenarioEntity is an entity, current or hypothetical.
 type ScenarioEntity struct {
 	ID      locality.ID  `json:"id"`
-	Records []entity.Ref `json:"records" doc:"Its records in the order of birth; the first is the anchor"`
+	Records []entity.Ref `json:"records" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View    View         `json:"view" doc:"Merged attributes in the order of the kind"`
 }
 
@@ -143,7 +143,7 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 		}
 		for i, v := range v.Items() {
 			if i == explain.MaxScenario {
-				return q, fault(CodeTooLarge, "/decide", "there are more than %d decisions", explain.MaxScenario)
+				return q, fault(CodeTooLarge, "/decide", "more than %d decisions", explain.MaxScenario)
 			}
 			in := decodeDecision(v)
 			if in.fault != nil {
@@ -155,12 +155,12 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 	}
 	if v, given := fields["weights"]; given {
 		if v.Kind() != strictjson.Object {
-			return q, wrongKind("/weights", v, "an object of levels and their weights")
+			return q, wrongKind("/weights", v, "an object of levels and their match weights")
 		}
 		q.Weights = map[string]match.Weight{}
 		for name, v := range v.Members() {
 			if len(q.Weights) == explain.MaxScenario {
-				return q, fault(CodeTooLarge, "/weights", "there are more than %d levels", explain.MaxScenario)
+				return q, fault(CodeTooLarge, "/weights", "more than %d levels", explain.MaxScenario)
 			}
 			if q.Weights[name], err = weightAt(v, "/weights/"+escapePointer(name)); err != nil {
 				return q, err
@@ -169,7 +169,7 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 	}
 	if v, given := fields["threshold"]; given {
 		if q.Threshold, err = weightAt(v, "/threshold"); err == nil && q.Threshold <= 0 {
-			err = fault(CodeInvalid, "/threshold", "a threshold lies above 0 bits")
+			err = fault(CodeInvalid, "/threshold", "a threshold is above 0")
 		}
 	}
 	return q, err
@@ -177,7 +177,7 @@ func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 
 func weightAt(v strictjson.Value, pointer string) (match.Weight, error) {
 	if v.Kind() != strictjson.Number {
-		return 0, wrongKind(pointer, v, "a number of bits")
+		return 0, wrongKind(pointer, v, "a match weight")
 	}
 	bits, err := strconv.ParseFloat(v.Number(), 64)
 	if err != nil || bits < -100 || bits > 100 {
@@ -204,7 +204,7 @@ func textsAt(v strictjson.Value, pointer, what string, most int) (list []string,
 	}
 	for i, v := range v.Items() {
 		if i == most {
-			return nil, fault(CodeTooLarge, pointer, "there are more than %d %s", most, what)
+			return nil, fault(CodeTooLarge, pointer, "more than %d %s", most, what)
 		}
 		text, err := textAt(v, pointer+"/"+strconv.Itoa(i))
 		if err != nil {

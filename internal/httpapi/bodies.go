@@ -31,7 +31,7 @@ type body struct {
 	stop   func() // aborts the reading; nil once called
 }
 
-var errSlowBody = fault(CodeOverloaded, "", "the body came so slowly that its memory went to others: send it again")
+var errSlowBody = fault(CodeOverloaded, "", "the body arrived so slowly that its memory was given to other requests: send it again")
 
 // read reads a whole body of size bytes, or of any size if size is negative. The memory is reserved until free is
 // called, which is never nil.

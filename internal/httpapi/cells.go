@@ -14,8 +14,8 @@ import (
 // CellList describes the installation: the cell map and the state of each cell.
 type CellList struct {
 	Epoch       uint64       `json:"epoch" doc:"Version of the cell map"`
-	Until       time.Time    `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
-	Authority   cell.ID      `json:"authority" doc:"The cell that keeps the newest map"`
+	Until       time.Time    `json:"until,omitzero" doc:"End of the time, as ids record it, that the map covers"`
+	Authority   cell.ID      `json:"authority" doc:"Cell that holds the newest cell map"`
 	Generations []Generation `json:"generations" doc:"The oldest first"`
 	Cells       []Cell       `json:"cells" doc:"The oldest generation first"`
 }
@@ -23,44 +23,44 @@ type CellList struct {
 // Generation is a set of cells that were added together.
 type Generation struct {
 	Generation int       `json:"generation"`
-	Cells      uint64    `json:"cells" doc:"How many cells it has"`
-	Starts     time.Time `json:"starts" doc:"Ids dated from then on live in it"`
+	Cells      uint64    `json:"cells" doc:"Number of cells"`
+	Starts     time.Time `json:"starts" doc:"Ids minted from then on belong to it"`
 	Role       cell.Role `json:"role" enum:"retired,older,current,announced"`
-	URLs       []string  `json:"urls,omitempty" doc:"Where its cells were made: {g} and {i} stand for generation and index"`
+	URLs       []string  `json:"urls,omitempty" doc:"Templates of the database URLs of its cells; {g} and {i} stand for generation and index"`
 }
 
 // Cell is one cell with its segment of the ring.
 type Cell struct {
 	Cell cell.ID   `json:"cell"`
-	Role cell.Role `json:"role" enum:"retired,older,current,announced" doc:"That of its generation"`
-	URL  string    `json:"url" doc:"Where it is; never with a password"`
+	Role cell.Role `json:"role" enum:"retired,older,current,announced" doc:"Role of its generation"`
+	URL  string    `json:"url" doc:"URL of its database, without a password"`
 	// Answers is false for an unreachable cell; its state is then missing.
-	Answers     bool           `json:"answers" doc:"Whether it could be asked; without it there is nothing below"`
-	Keys        cell.KeyState  `json:"keys" enum:"open,sealed,retired" doc:"Whether it takes new keys"`
+	Answers     bool           `json:"answers" doc:"Whether the cell is available; if not, the fields below are missing"`
+	Keys        cell.KeyState  `json:"keys" enum:"open,sealed,retired" doc:"Whether new keys go to it"`
 	Home        cell.Placement `json:"home" enum:"serving,moving,moved"`
-	Incarnation int            `json:"incarnation" doc:"How many databases it has lived in"`
-	Epoch       uint64         `json:"epoch" doc:"The lowest version of the map that may write keys here"`
-	Told        uint64         `json:"known_epoch" doc:"The highest version of the map that it has heard of"`
-	Filter      bool           `json:"filter" doc:"Whether it has a filter of its keys; only sealed ones do"`
+	Incarnation int            `json:"incarnation" doc:"Number of databases it has been in"`
+	Epoch       uint64         `json:"epoch" doc:"Lowest version of the cell map that may write keys here"`
+	Told        uint64         `json:"known_epoch" doc:"Highest version of the cell map that it knows of"`
+	Filter      bool           `json:"filter" doc:"Whether it has a filter of its keys, as sealed cells do"`
 	Records     int64          `json:"records"`
 	Entities    int64          `json:"entities"`
-	PUIDs       uint64         `json:"puids" doc:"How many puids it has given away"`
-	PUIDRoom    uint64         `json:"puid_room" doc:"How many it has in all"`
-	Writes      bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
-	Redo        int            `json:"redo" doc:"Records that are stored and not resolved yet"`
-	Bytes       int64          `json:"bytes" doc:"What it takes on its disk"`
+	PUIDs       uint64         `json:"puids" doc:"Number of puids allocated"`
+	PUIDRoom    uint64         `json:"puid_room" doc:"Number of puids that it can allocate"`
+	Writes      bool           `json:"writes" doc:"Whether the cell currently accepts writes; another program may hold a lock"`
+	Redo        int            `json:"redo" doc:"Records that are stored but not yet resolved"`
+	Bytes       int64          `json:"bytes" doc:"Size on its disk in bytes"`
 }
 
 // CellDetail is a cell with all that the map contains about it.
 type CellDetail struct {
 	Cell
-	Cells     uint64      `json:"cells" doc:"How many cells its generation has"`
-	Starts    time.Time   `json:"starts" doc:"Ids dated from then on live in its generation"`
-	Ends      time.Time   `json:"ends,omitzero" doc:"Ids dated from then on live in the next"`
-	SegmentLo uint64      `json:"segment_lo" doc:"The first position of its piece of the ring"`
-	SegmentHi uint64      `json:"segment_hi" doc:"The first position behind it"`
-	Share     float64     `json:"share" doc:"Its part of the ring, 0 to 1"`
-	Puids     *cell.Range `json:"puid_range" doc:"Its puids; the first of the range is never one"`
+	Cells     uint64      `json:"cells" doc:"Number of cells of its generation"`
+	Starts    time.Time   `json:"starts" doc:"Ids minted from then on belong to its generation"`
+	Ends      time.Time   `json:"ends,omitzero" doc:"Ids minted from then on belong to the next"`
+	SegmentLo uint64      `json:"segment_lo" doc:"First position of its segment of the ring"`
+	SegmentHi uint64      `json:"segment_hi" doc:"First position after it"`
+	Share     float64     `json:"share" doc:"Share of the ring, 0 to 1"`
+	Puids     *cell.Range `json:"puid_range" doc:"Range of its puids; the first number is never allocated"`
 }
 
 // MapHistory lists the stored versions of the cell map.
@@ -152,7 +152,7 @@ func (c *call) cellID() (cell.ID, error) {
 	}
 	id, err := cell.ParseID(text)
 	if err != nil {
-		return cell.ID{}, fault(CodeInvalid, "/id", "%.40q names no cell: want generation and index like g1-19", text)
+		return cell.ID{}, fault(CodeInvalid, "/id", "%.40q is not a cell: want generation and index like g1-19", text)
 	}
 	return id, nil
 }

@@ -14,8 +14,8 @@ import (
 
 // ChangeList is a page of changes. Those of one cell are in order; there is no order between cells.
 type ChangeList struct {
-	Changes []changes.Change    `json:"changes" doc:"None if there is nothing new"`
-	Next    changelog.Watermark `json:"next" doc:"The after of the next page; there always is one, since there will be more changes"`
+	Changes []changes.Change    `json:"changes" doc:"Empty if there is nothing new"`
+	Next    changelog.Watermark `json:"next" doc:"Pass it as after to get the next page; always present, because more changes may follow"`
 }
 
 // portion is how many changes are read at once for a page, which is limited in bytes.
@@ -76,7 +76,7 @@ func (s *Server) changeQuery(c *call) (q changes.Query, err error) {
 		for name := range strings.SplitSeq(text, ",") {
 			id, err := cell.ParseID(name)
 			if err != nil {
-				return q, fault(CodeInvalid, "?cell", "%.40q names no cell: want one like g1-19, or several like g1-19,g1-20", name)
+				return q, fault(CodeInvalid, "?cell", "%.40q is not a cell: want one like g1-19, or several like g1-19,g1-20", name)
 			}
 			if !m.Has(id) {
 				f := noCell(m, id)

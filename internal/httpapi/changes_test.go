@@ -133,7 +133,7 @@ func TestChanges_Strict(t *testing.T) {
 		if p := f.do("GET", "/v1/changes?cell=g7-0", "", "Accept", accept).refused(404, httpapi.CodeNotFound); p.Pointer != "?cell" {
 			t.Errorf("%+v", p)
 		}
-		if p := f.do("GET", "/v1/changes?after=g0-0:999999", "", "Accept", accept).refused(410, httpapi.CodeTrimmed); !strings.Contains(p.Detail, "go on from") {
+		if p := f.do("GET", "/v1/changes?after=g0-0:999999", "", "Accept", accept).refused(410, httpapi.CodeTrimmed); !strings.Contains(p.Detail, "continue from") {
 			t.Errorf("%+v", p)
 		}
 		f.do("GET", "/v1/changes?since=1", "", "Accept", accept).refused(400, httpapi.CodeUnknownField)

@@ -10,15 +10,15 @@ import (
 
 // CheckRequest is the body of POST /v1/check.
 type CheckRequest struct {
-	Repair bool      `json:"repair,omitempty" doc:"Makes what follows from other rows again where it differs; ids stay"`
-	Cells  []cell.ID `json:"cells,omitempty" doc:"Only these, such as g1-19; all if left out. Live aggregates are compared only with all"`
+	Repair bool      `json:"repair,omitempty" doc:"Recompute rows that differ and follow from others; ids stay"`
+	Cells  []cell.ID `json:"cells,omitempty" doc:"Only these cells, such as g1-19; by default all. Rollups are compared only if all cells are checked"`
 }
 
 // Checked is the answer to POST /v1/check.
 type Checked struct {
-	Cells    int `json:"cells" doc:"How many cells were checked"`
-	Differs  int `json:"differs" doc:"How many rows are not what they should be, or were not until they were repaired"`
-	Repaired int `json:"repaired" doc:"How many of those are now what they should be"`
+	Cells    int `json:"cells" doc:"Number of cells checked"`
+	Differs  int `json:"differs" doc:"Number of rows that differ, or differed until they were repaired"`
+	Repaired int `json:"repaired" doc:"Number of those that were repaired"`
 }
 
 const maxCheckedCells = 10_000
@@ -77,7 +77,7 @@ func (c *call) checking() (opts cells.Checking, err error) {
 			}
 		}
 		if len(names) == 0 {
-			return opts, fault(CodeInvalid, "/cells", "cells is empty: leave it out to check all")
+			return opts, fault(CodeInvalid, "/cells", "cells is empty: omit it to check all")
 		}
 	}
 	return opts, nil

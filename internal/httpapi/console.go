@@ -118,10 +118,10 @@ func (p *site) sorry(c *call, err error) {
 	n := console.Notice{Title: http.StatusText(status), Text: f.Detail, Asked: cut(asked, 200)}
 	switch f.Code {
 	case CodeNotFound:
-		n.Title, n.Text = "Nothing is here", "No record and no entity ever had this address."
-		n.Hint, n.Command = "Search by name above, or see where the address would live.", []string{"locus", "route", n.Asked}
+		n.Title, n.Text = "Nothing is here", "No record or entity ever had this address."
+		n.Hint, n.Command = "Search by name above, or see the cell of this address.", []string{"locus", "route", n.Asked}
 	case CodeErased:
-		n.Title, n.Text = "Erased", "The records behind this address were deleted, and nothing of what they said is left."
+		n.Title, n.Text = "Erased", "The records of this address are deleted, with their content."
 	}
 	if err := p.notice(c.w, status, n); err != nil {
 		p.refuse(c.w, c.r, err)

@@ -69,7 +69,7 @@ func (p *site) question(c *call, shown *console.Rollup) rollups.Query {
 		return q
 	}
 	if strings.Join(values, "") != "" {
-		shown.Problem = "A group is named by a value of each of " + strings.Join(d.Group, ", ") + "."
+		shown.Problem = "A group has a value for each of " + strings.Join(d.Group, ", ") + "."
 	}
 	orders := console.Orders(d)
 	switch by := c.query["by"]; {
@@ -123,7 +123,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 		return effects[max(0, len(effects)-effectsShown):], err
 	})
 	if err != nil {
-		shown.Unexplained = "The changes cannot be read now: " + p.excuse(c, err)
+		shown.Unexplained = "The changes are unavailable: " + p.excuse(c, err)
 	}
 }
 
@@ -137,6 +137,6 @@ func (p *site) excuse(c *call, err error) string {
 // noRollup says that there is no such rollup.
 func (p *site) noRollup(c *call, name string) error {
 	return p.notice(c.w, http.StatusNotFound, console.Notice{
-		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
+		Title: "No such rollup", Text: "There is no rollup of this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
 	})
 }

@@ -105,5 +105,5 @@ func TestConsole_RollupOfTwoAttributes(t *testing.T) {
 	}
 	f.says(f.get("/rollups/two").page(200), `href="/rollups/two?g1=bakery&amp;g2=Springfield"`, `name="g2"`)
 	f.says(f.get("/rollups/two?g1=bakery&g2=Springfield").page(200), "Springfield")
-	f.says(f.get("/rollups/two?g1=bakery").page(200), "A group is named by a value of each of category, city.", "<bdi>bakery</bdi>")
+	f.says(f.get("/rollups/two?g1=bakery").page(200), "A group has a value for each of category, city.", "<bdi>bakery</bdi>")
 }

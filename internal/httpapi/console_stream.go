@@ -25,7 +25,7 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	case p.streaming <- struct{}{}:
 		defer func() { <-p.streaming }()
 	default:
-		p.refuse(w, r, fault(CodeOverloaded, "", "%d pages are being kept alive already: close some, or reload by hand", maxStreams))
+		p.refuse(w, r, fault(CodeOverloaded, "", "%d pages are already updated live: close some, or reload by hand", maxStreams))
 		return
 	}
 	h := w.Header()

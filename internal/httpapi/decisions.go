@@ -17,14 +17,14 @@ type DecideRequest struct {
 
 // DecisionInput is a decision to make or withdraw.
 type DecisionInput struct {
-	Verdict   entity.Verdict `json:"verdict" enum:"same,different,anchor,value" doc:"same and different are about two records; anchor says whose birth id the entity has, value what it shows"`
+	Verdict   entity.Verdict `json:"verdict" enum:"same,different,anchor,value" doc:"same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows"`
 	A         string         `json:"a" doc:"Entity id, which stands for its anchor, puid or SOURCE:KEY"`
-	B         string         `json:"b,omitempty" doc:"The other one, of same and different"`
-	Attribute string         `json:"attribute,omitempty" doc:"Of value"`
-	Value     string         `json:"value,omitempty" doc:"Of value: what the entity shows, though no record says so"`
-	Author    string         `json:"author,omitempty" doc:"Who decides, at most 255 bytes"`
-	Reason    string         `json:"reason,omitempty" doc:"Why, at most 1024 bytes"`
-	Withdraw  bool           `json:"withdraw,omitempty" doc:"Takes back what was decided about it"`
+	B         string         `json:"b,omitempty" doc:"Second address, for same and different"`
+	Attribute string         `json:"attribute,omitempty" doc:"For value: the attribute"`
+	Value     string         `json:"value,omitempty" doc:"For value: the value that the entity shows, even if no record has it"`
+	Author    string         `json:"author,omitempty" doc:"Author of the decision, at most 255 bytes"`
+	Reason    string         `json:"reason,omitempty" doc:"Reason, at most 1024 bytes"`
+	Withdraw  bool           `json:"withdraw,omitempty" doc:"Withdraw the decision"`
 }
 
 // DecideResponse has a result for each decision, in order.
@@ -34,26 +34,26 @@ type DecideResponse struct {
 
 // DecideResult is the result of one decision.
 type DecideResult struct {
-	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"As it stands; left out if it was refused"`
-	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A rollup read with it as min_watermark contains what follows from the decision"`
+	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"The entity now; missing if the request was refused"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"Pass it as min_watermark to read rollups that include the decision"`
 	Error     *Fault              `json:"error,omitempty"`
 }
 
 // DecisionList is a page of decisions.
 type DecisionList struct {
 	Decisions []decisions.Decided `json:"decisions"`
-	Cursor    string              `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Cursor    string              `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // ReviewList is a page of the review queue.
 type ReviewList struct {
-	Pairs  []decisions.ReviewPair `json:"pairs" doc:"The best first"`
-	Cursor string                 `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Pairs  []decisions.ReviewPair `json:"pairs" doc:"Best first"`
+	Cursor string                 `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // UnmergeRequest is the body of POST /v1/entities/{id}/unmerge.
 type UnmergeRequest struct {
-	Records []string `json:"records" minItems:"1" maxItems:"100" doc:"Addresses of members that are not of the entity"`
+	Records []string `json:"records" minItems:"1" maxItems:"100" doc:"Addresses of members that do not belong to the entity"`
 	Author  string   `json:"author,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 }

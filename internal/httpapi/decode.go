@@ -161,7 +161,7 @@ func wrongKind(at string, v strictjson.Value, want string) *Fault {
 }
 
 func unknownField(at, name, known string) *Fault {
-	return fault(CodeUnknownField, at+"/"+escapePointer(name), "unknown field %.60q: there are %s", name, known)
+	return fault(CodeUnknownField, at+"/"+escapePointer(name), "unknown field %.60q: want %s", name, known)
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -17,18 +17,18 @@ import (
 type Entity struct {
 	ID locality.ID `json:"id"`
 	// RedirectedFrom is the requested id, if it was merged into this entity.
-	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
+	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The requested id, if it was merged into this one"`
 	Kind           string          `json:"kind"`
-	Records        int             `json:"records" doc:"How many records it has"`
-	Rank           Rank            `json:"rank" doc:"How good the picture is; lists have the best first"`
-	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
-	Members        []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
+	Records        int             `json:"records" doc:"Number of records"`
+	Rank           Rank            `json:"rank" doc:"Rank of the entity; lists have the best first"`
+	Stamp          string          `json:"stamp" doc:"Two entities with the same stamp are equal"`
+	Members        []entity.Member `json:"members" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
 }
 
 // Rank is the rank of an entity and its components.
 type Rank struct {
-	Points int `json:"points" doc:"The sum of the others"`
+	Points int `json:"points" doc:"Sum of the others"`
 	entity.Rank
 }
 
@@ -39,21 +39,21 @@ type View []ViewAttribute
 type ViewAttribute struct {
 	Name string `json:"-"`
 	// Value is the winning value; an attribute with many values has none.
-	Value  *string     `json:"value,omitempty" doc:"The value that won, for attributes with one value"`
-	Values []ViewValue `json:"values" doc:"All values, heaviest first"`
+	Value  *string     `json:"value,omitempty" doc:"The chosen value, for attributes with one value"`
+	Values []ViewValue `json:"values" doc:"All values, highest weight first"`
 }
 
 // ViewValue is a value and the records that have it.
 type ViewValue struct {
 	Value   string       `json:"value"`
 	Records []entity.Ref `json:"records"`
-	Pinned  bool         `json:"pinned,omitempty" doc:"A person chose it"`
+	Pinned  bool         `json:"pinned,omitempty" doc:"Whether a person chose it"`
 }
 
 // EntityList is a page of entities. Cursor is that of the next page, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
-	Cursor   string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Cursor   string   `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // Get returns an attribute of the view, nil if it has no value.
@@ -205,7 +205,7 @@ func (s *Server) listEntities(c *call) (any, error) {
 func (q values) entities() (entities.Query, error) {
 	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"])}
 	if len(query.Text) > entities.MaxText {
-		return query, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(query.Text), entities.MaxText)
+		return query, fault(CodeInvalid, "?q", "q has %d bytes: at most %d", len(query.Text), entities.MaxText)
 	}
 	for _, text := range q.list("filter") {
 		attribute, value, found := strings.Cut(text, ":")

@@ -88,25 +88,25 @@ var codes = map[Code]struct {
 	CodeUnknownField: {http.StatusBadRequest, NotApplied, ""},
 	CodeForbidden:    {http.StatusForbidden, NotApplied, ""},
 	CodeMisdirected:  {http.StatusMisdirectedRequest, NotApplied, ""},
-	CodeNotFound:     {http.StatusNotFound, NotApplied, "no record and no entity has this address"},
+	CodeNotFound:     {http.StatusNotFound, NotApplied, "no record or entity has this address"},
 	CodeMethod:       {http.StatusMethodNotAllowed, NotApplied, ""},
 	CodeTimeout:      {http.StatusRequestTimeout, NotApplied, ""},
 	CodeConflict: {
 		http.StatusConflict, NotApplied,
-		"somebody else changes the cells at the same time: look at the cell map, then ask again",
+		"the cells are being changed concurrently: look at the cell map, then repeat the request",
 	},
 	CodeLeaseLost: {
 		http.StatusConflict, NotApplied,
-		"another server has taken this work over: ask again",
+		"another server has taken over this work: repeat the request",
 	},
-	CodeErased: {http.StatusGone, NotApplied, "what had this address was deleted"},
+	CodeErased: {http.StatusGone, NotApplied, "what had this address is deleted"},
 	CodeTrimmed: {
 		http.StatusGone, NotApplied,
-		"the log does not go back to that place any more, or the place is of a history that was lost to a backup: read what is there now, then go on from the watermark of that answer",
+		"the log no longer contains that position, or the position is of a history that a restored backup lacks: read the present state, then continue from the watermark of that response",
 	},
 	CodeTooOld: {
 		http.StatusGone, NotApplied,
-		"a hit may be 7 days late; the repeat of an older one is refused, since what it was counted by is forgotten",
+		"a hit may be at most 7 days late; repeats of older ones are refused, because their keys are no longer stored",
 	},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
@@ -116,37 +116,37 @@ var codes = map[Code]struct {
 	CodeInFuture:     {http.StatusUnprocessableEntity, NotApplied, ""},
 	CodeKeyReused: {
 		http.StatusUnprocessableEntity, NotApplied,
-		"the key, or the number of the producer, was used for another batch: take a new one for each",
+		"the key, or the number of the producer, was used for another batch: use a new one for each batch",
 	},
 	CodeRange: {
 		http.StatusUnprocessableEntity, NotApplied,
-		"the answer would have more than 50,000 values, or a sum beyond 2^63 - 1: ask for fewer metrics, a shorter range or a coarser step",
+		"the result would have more than 50,000 values, or a sum above 2^63 - 1: request fewer metrics, a shorter range or a coarser step",
 	},
 	CodeOverflow: {http.StatusUnprocessableEntity, NotApplied, "the count of the day would exceed 2^63 - 1"},
 	CodeInternal: {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
-	CodeDamaged: {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check says what else is, and what can be repaired"},
+	CodeDamaged: {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check reports all damage, and what can be repaired"},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,
-		"more work than can be done in time: try again after the seconds of Retry-After",
+		"the server is overloaded: try again after the seconds of Retry-After",
 	},
 	CodeUnavailable: {
 		http.StatusServiceUnavailable, NotApplied,
-		"a cell does not answer in time: try again after the seconds of Retry-After",
+		"a cell does not respond in time: try again after the seconds of Retry-After",
 	},
 	CodeDraining: {
 		http.StatusServiceUnavailable, NotApplied,
-		"the server is stopping: try again, at another server or when it is back",
+		"the server is stopping: try another server, or try again later",
 	},
 	CodeStaleMap: {
 		http.StatusServiceUnavailable, NotApplied,
-		"this server's cell map is too old for that: try again after the seconds of Retry-After",
+		"this server's cell map is outdated: try again after the seconds of Retry-After",
 	},
 	CodeCommitUnknown: {
 		http.StatusServiceUnavailable, Unknown,
-		"the commit was sent and its reply lost: send the same again, it is harmless if it was done",
+		"the commit was sent but its reply was lost: repeat the request: that is safe even if it took effect",
 	},
 	CodeNoRoom: {
 		http.StatusInsufficientStorage, NotApplied,
@@ -238,12 +238,12 @@ var sentinels = []struct {
 
 // Fault is a failure of a request or of one item of it.
 type Fault struct {
-	Code   Code   `json:"code" doc:"Stable name of the failure, for programs"`
-	Detail string `json:"detail" doc:"What failed, which, why, and what to try; for people"`
+	Code   Code   `json:"code" doc:"Stable name of the error, for programs"`
+	Detail string `json:"detail" doc:"What failed, which one, why, and what to try; for people"`
 	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a query parameter.
 	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
-	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether it may have been done all the same"`
-	Errors  []SubFault `json:"errors,omitempty" doc:"All that is wrong, if it is more than one thing, with finer codes"`
+	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether the operation may have taken effect"`
+	Errors  []SubFault `json:"errors,omitempty" doc:"All problems, if there are several, with finer codes"`
 }
 
 // SubFault is one of several faults of an item.
@@ -251,15 +251,15 @@ type SubFault struct {
 	Code    string `json:"code"`
 	Detail  string `json:"detail"`
 	Pointer string `json:"pointer"`
-	Line    int    `json:"line,omitempty" doc:"Line of the body, where it was read by lines"`
+	Line    int    `json:"line,omitempty" doc:"Line of the body, if it is read by lines"`
 }
 
 // Problem is the answer to a failed request (RFC 9457, application/problem+json).
 type Problem struct {
-	Title  string `json:"title" doc:"The status in words"`
+	Title  string `json:"title" doc:"Text of the status"`
 	Status int    `json:"status"`
 	Fault
-	RequestID string `json:"request_id" doc:"Stands in the log too"`
+	RequestID string `json:"request_id" doc:"Also in the log of the server"`
 }
 
 // Error returns the detail and the code, so that clients can return a Problem as an error.
@@ -310,7 +310,7 @@ func toFault(err error, pointer string) *Fault {
 	} else if code == CodeDamaged {
 		detail = ofDamage(err)
 	} else if errors.Is(err, cell.ErrWentBack) && code == CodeUnavailable {
-		detail = "a cell is older than it was seen: it is served again once its newest state is put back, or the loss accepted with locus cell restored; the server's log names it"
+		detail = "a cell is older than before: restore its newest state, or accept the loss with locus cell restored; the server's log names the cell"
 	} else if errors.Is(err, cell.ErrFiles) && code == CodeUnavailable {
 		detail = "this server has " + cell.ErrFiles.Error()
 	} else if ofRules(err) {

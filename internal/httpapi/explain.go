@@ -15,17 +15,17 @@ import (
 // Why explains what holds an entity together.
 type Why struct {
 	Entity    Entity         `json:"entity"`
-	Threshold match.Weight   `json:"threshold" doc:"Bits from which two records are taken for one thing"`
-	Records   []Record       `json:"records" doc:"The records of the entity, in its order"`
-	Joins     []explain.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
+	Threshold match.Weight   `json:"threshold" doc:"Match weight from which two records are a match"`
+	Records   []Record       `json:"records" doc:"Records of the entity, oldest first"`
+	Joins     []explain.Join `json:"joins" doc:"Comparisons that connect the records, strongest first"`
 }
 
 // Schema describes a kind.
 type Schema struct {
 	Kind       string            `json:"kind"`
 	Version    int               `json:"version"`
-	Attributes []SchemaAttribute `json:"attributes" doc:"In the order of a view"`
-	Kinds      []string          `json:"kinds" doc:"All kinds, in the order of their names"`
+	Attributes []SchemaAttribute `json:"attributes" doc:"Attributes, in the order of a view"`
+	Kinds      []string          `json:"kinds" doc:"All kinds, ordered by name"`
 }
 
 // SchemaAttribute is one attribute of a kind.
@@ -34,8 +34,8 @@ type SchemaAttribute struct {
 	Type     match.Type `json:"type"`
 	Role     match.Role `json:"role,omitempty"`
 	Many     bool       `json:"many" doc:"Shown as a list"`
-	Required bool       `json:"required" doc:"A record without it is refused"`
-	Aliases  []string   `json:"aliases,omitempty" doc:"Other names of columns that have such values, to recognise files by"`
+	Required bool       `json:"required" doc:"Whether a record without it is refused"`
+	Aliases  []string   `json:"aliases,omitempty" doc:"Column names by which import recognises the attribute"`
 }
 
 func (s *Server) why(c *call) (any, error) {
@@ -90,6 +90,6 @@ func (s *Server) kind(name string) (*match.Schema, error) {
 	for _, k := range s.svc.Kinds().Schemas() {
 		names = append(names, k.Kind)
 	}
-	text := fmt.Sprintf("there is no kind %.64q: there are %s", name, strings.Join(names, ", "))
+	text := fmt.Sprintf("unknown kind %.64q: want %s", name, strings.Join(names, ", "))
 	return nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/kind", Code: "unknown_kind", Message: text}}}
 }

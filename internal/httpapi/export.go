@@ -86,7 +86,7 @@ func (c *call) exportFormat() (exchange.Format, error) {
 	case string(exchange.CSV), string(exchange.JSONL):
 		return exchange.Format(text), nil
 	default:
-		return "", fault(CodeInvalid, pointerTo("format"), "format %.20q is not known: there are csv and jsonl", text)
+		return "", fault(CodeInvalid, pointerTo("format"), "unknown format %.20q: want csv or jsonl", text)
 	}
 	for media := range accepted(c.r) {
 		if media == mediaCSV || media == mediaLines {

@@ -77,7 +77,7 @@ func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 		{fmt.Errorf("rollup x: %w: it is at 5, and the watermark asked for is 9", rollup.ErrBehind), "it is at 5, and the watermark asked for is 9", "1"},
 		{fmt.Errorf("rollup x: %w: ask how far it is", rollup.ErrBuilding), "ask how far it is", "1"},
 		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
-		{fmt.Errorf("%w: %w: SELECT", locus.ErrUnavailable, rollup.ErrGone), "a cell does not answer in time", ""},
+		{fmt.Errorf("%w: %w: SELECT", locus.ErrUnavailable, rollup.ErrGone), "a cell does not respond in time", ""},
 	} {
 		rec := httptest.NewRecorder()
 		bare(t, &strings.Builder{}).refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/rollups/x", nil), test.err)
@@ -204,15 +204,15 @@ func TestPutResult(t *testing.T) {
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrCommitUnknown, cell.ErrUnavailable)},
-			`{"source":"s","key":"k","error":{"code":"commit_unknown","detail":"the commit was sent and its reply lost: send the same again, it is harmless if it was done","pointer":"/records/3","outcome":"unknown"}}`,
+			`{"source":"s","key":"k","error":{"code":"commit_unknown","detail":"the commit was sent but its reply was lost: repeat the request: that is safe even if it took effect","pointer":"/records/3","outcome":"unknown"}}`,
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
-			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not answer in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not respond in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},
-			`{"source":"s","key":"k","error":{"code":"stale_map","detail":"this server's cell map is too old for that: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+			`{"source":"s","key":"k","error":{"code":"stale_map","detail":"this server's cell map is outdated: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 	} {
 		got, err := json.Marshal(putResult(3, test.result))

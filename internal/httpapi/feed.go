@@ -30,8 +30,8 @@ const (
 	EventEnd       = "end"       // the server ends the feed; has the fields of a Problem
 )
 
-const feedDoc = "Event start with the watermark where the feed begins; then an event change for each change, with the watermark after it " +
-	"as id, for Last-Event-ID or after; heartbeat while there is none; and end, with the fields of a Problem, if the server ends the feed"
+const feedDoc = "First an event start with the watermark of the beginning; then an event change for each change, with the watermark after it " +
+	"as id, for Last-Event-ID or after; heartbeat while nothing changes; and end, with the fields of a Problem, if the server ends the feed"
 
 const (
 	// feedSoon and feedLate are the shortest and longest pause between reads; the pause grows while there are no
@@ -119,7 +119,7 @@ func (s *Server) feedQuery(c *call) (changes.Query, error) {
 		return q, err
 	}
 	if _, given := c.query["limit"]; given {
-		return q, fault(CodeInvalid, "?limit", "a feed of events has no limit: leave when you have enough")
+		return q, fault(CodeInvalid, "?limit", "a feed of events takes no limit: close the connection when you have enough")
 	}
 	q.Limit = locus.MaxLimit
 	if text := strings.Join(c.r.Header[lastEventID], ","); text != "" {

@@ -22,13 +22,13 @@ import (
 // RollupReading is the watermark and state of a rollup answer.
 type RollupReading struct {
 	Rollup     string              `json:"rollup"`
-	Watermark  changelog.Watermark `json:"watermark" doc:"The answer equals the recomputation from what each cell held there"`
-	AsOf       time.Time           `json:"as_of" doc:"When that was"`
-	LagMS      int64               `json:"lag_ms" doc:"For how long the oldest change has waited that is not in the answer"`
+	Watermark  changelog.Watermark `json:"watermark" doc:"The result equals a recomputation from each cell as of this watermark"`
+	AsOf       time.Time           `json:"as_of" doc:"Time of the watermark"`
+	LagMS      int64               `json:"lag_ms" doc:"Age of the oldest change that is not included"`
 	Generation int64               `json:"generation"`
 	State      rollups.State       `json:"state" enum:"building,following,failed,partial"`
-	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation"`
-	Missing    []cell.ID           `json:"missing,omitempty" doc:"Cells that could not be asked; only with partial=true"`
+	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last verified"`
+	Missing    []cell.ID           `json:"missing,omitempty" doc:"Unavailable cells; only with partial=true"`
 }
 
 // RollupGroups is a page of groups, or the largest ones.
@@ -36,7 +36,7 @@ type RollupGroups struct {
 	RollupReading
 	Definition *rollup.Definition `json:"definition"`
 	Groups     []RollupGroup      `json:"groups"`
-	Next       string             `json:"next,omitempty" doc:"The after of the next page; missing at the end of the list, and only there"`
+	Next       string             `json:"next,omitempty" doc:"Pass it as after to get the next page; missing on the last page only"`
 }
 
 // RollupOne is one group with its watermark.
@@ -47,15 +47,15 @@ type RollupOne struct {
 
 // RollupGroup holds the measures of one group.
 type RollupGroup struct {
-	Group   []string     `json:"group" doc:"The values of the attributes that make the group"`
+	Group   []string     `json:"group" doc:"Values of the grouping attributes"`
 	Total   Measures     `json:"total"`
-	By      []RollupSlot `json:"by" doc:"In the order of the values of the dimension; empty without one"`
-	Skipped int64        `json:"skipped,omitempty" doc:"Values left out of the measures, because they are no numbers or have too many digits"`
+	By      []RollupSlot `json:"by" doc:"Ordered by the values of the dimension; empty without one"`
+	Skipped int64        `json:"skipped,omitempty" doc:"Number of values left out of the measures because they are not numbers or have too many digits"`
 }
 
 // RollupSlot holds the measures of a group for one value of the dimension.
 type RollupSlot struct {
-	Value  *string  `json:"value" nullable:"true" doc:"Of the dimension; null for things without one"`
+	Value  *string  `json:"value" nullable:"true" doc:"Value of the dimension; null for things without one"`
 	Values Measures `json:"values"`
 }
 
@@ -66,7 +66,7 @@ type Measures map[string]json.RawMessage
 func (Measures) Schema(huma.Registry) *huma.Schema {
 	number := &huma.Schema{Type: huma.TypeNumber}
 	return &huma.Schema{
-		Type: huma.TypeObject, Description: "By the name of the measure: a number, a list of them for top, null for the average, minimum or maximum of nothing.",
+		Type: huma.TypeObject, Description: "By the name of the measure: a number, a list for top, or null for the average, minimum or maximum of nothing.",
 		AdditionalProperties: &huma.Schema{AnyOf: []*huma.Schema{number, {Type: huma.TypeArray, Items: number}, {Type: "null"}}},
 	}
 }
@@ -75,7 +75,7 @@ func (Measures) Schema(huma.Registry) *huma.Schema {
 type RollupEffects struct {
 	Rollup  string               `json:"rollup"`
 	Group   []string             `json:"group"`
-	Effects []rollups.CellEffect `json:"effects" doc:"The latest last, as far as the logs go back; counted and counts say under which values of the dimension the thing was counted before, and is since"`
+	Effects []rollups.CellEffect `json:"effects" doc:"Newest last, as far as the logs go back; counted and counts are the values of the dimension under which the thing was counted before and after"`
 }
 
 // GroupPath returns the path of a group of a rollup.
@@ -182,12 +182,12 @@ func (s *Server) groupQuery(c *call) (q rollups.Query, err error) {
 	}
 	top, largest := c.query["top"]
 	if q.By = c.query["by"]; largest != (q.By != "") {
-		return q, fault(CodeInvalid, "?top", "top and by go together: how many groups, by which measure")
+		return q, fault(CodeInvalid, "?top", "top and by go together: the number of groups and the measure to order by")
 	}
 	if largest {
 		for _, other := range []string{"after", "limit"} {
 			if _, given := c.query[other]; given {
-				return q, fault(CodeInvalid, pointerTo(other), "the largest groups are no list that goes on: top has no %s", other)
+				return q, fault(CodeInvalid, pointerTo(other), "top excludes %s", other)
 			}
 		}
 		q.Top, err = c.query.atMost("top", top, locus.MaxLimit)

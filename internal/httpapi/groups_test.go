@@ -159,7 +159,7 @@ func TestGroups_Strict(t *testing.T) {
 	f.get("/v1/rollups/by-city/groups?order=x").refused(400, httpapi.CodeUnknownField)
 	f.get("/v1/rollups/by-city/groups/Ash?limit=1").refused(400, httpapi.CodeUnknownField)
 	f.get("/v1/rollups/by-city/groups?min_watermark=g9-9:1").refused(404, httpapi.CodeNotFound)
-	if p := f.get("/v1/rollups/by-city/groups?min_watermark=g0-0:999999").refused(410, httpapi.CodeTrimmed); !strings.Contains(p.Detail, "go on from") {
+	if p := f.get("/v1/rollups/by-city/groups?min_watermark=g0-0:999999").refused(410, httpapi.CodeTrimmed); !strings.Contains(p.Detail, "continue from") {
 		t.Errorf("%+v", p)
 	}
 	decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?partial=true&latest=false"))

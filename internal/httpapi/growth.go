@@ -13,27 +13,27 @@ import (
 
 // GrowRequest is the body of POST /v1/cells/plan and of POST /v1/cells/grow.
 type GrowRequest struct {
-	Cells uint64   `json:"cells" doc:"How many cells the new generation has: a multiple of the newest"`
-	URLs  []string `json:"urls,omitempty" doc:"Where they are made: cell i at the i-th of them in turn, with {g} and {i} replaced by generation and index; where the newest are, if left out"`
+	Cells uint64   `json:"cells" doc:"Number of cells of the new generation: a multiple of the newest one's"`
+	URLs  []string `json:"urls,omitempty" doc:"Templates of their database URLs, used in turn, with {g} and {i} for generation and index; by default those of the newest generation"`
 }
 
 // CompactRequest is the body of POST /v1/cells/compact.
 type CompactRequest struct {
-	To int `json:"to" doc:"The oldest generation that will hold keys"`
+	To int `json:"to" doc:"Oldest generation that will hold keys"`
 }
 
 // MoveRequest is the body of POST /v1/cells/{id}/move.
 type MoveRequest struct {
-	URL     string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
-	Replace bool   `json:"replace,omitempty" doc:"Delete the rows that the cell left in that database when it moved away from there. A database that serves is refused all the same"`
+	URL     string `json:"url" doc:"URL of the new database; created if it does not exist"`
+	Replace bool   `json:"replace,omitempty" doc:"Delete rows that the cell left in that database when it moved away from there. A serving database is still refused"`
 }
 
 // Changed is the last line of a stream that changed the cells.
 type Changed struct {
-	Epoch       uint64 `json:"epoch" doc:"Version of the cell map now"`
-	Generation  int    `json:"generation" doc:"The one that takes new keys"`
+	Epoch       uint64 `json:"epoch" doc:"Current version of the cell map"`
+	Generation  int    `json:"generation" doc:"Generation that takes new keys"`
 	Generations int    `json:"generations"`
-	Floor       int    `json:"floor" doc:"The oldest one that holds keys"`
+	Floor       int    `json:"floor" doc:"Oldest generation that holds keys"`
 }
 
 func (s *Server) changed() Changed {
@@ -171,7 +171,7 @@ func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
 		return "", wrongKind(pointer, v, "a url")
 	}
 	if _, secret, err := cell.ParseURL(v.Text()); err == nil && secret {
-		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
+		return "", fault(CodeInvalid, pointer, "it contains a password, which every cell would store; use PGPASSWORD in the server's environment, or its password file")
 	}
 	if err := s.svc.Cells().CheckURL(v.Text()); err != nil {
 		return "", fault(CodeInvalid, pointer, "%s", plain(err))

@@ -86,7 +86,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use 127.0.0.1 or localhost, or allow the name", r.Host)
 	}
 	if len(r.RequestURI) > maxTarget {
-		return fault(CodeTargetLength, "", "path and query have %d bytes, at most %d are taken", len(r.RequestURI), maxTarget)
+		return fault(CodeTargetLength, "", "path and query have %d bytes: at most %d", len(r.RequestURI), maxTarget)
 	}
 	lines, size := 0, 0
 	for name, values := range r.Header {
@@ -96,7 +96,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 		}
 	}
 	if lines > maxHeaderLines || size > maxHeaders {
-		return fault(CodeHeaderLength, "", "%d header lines with %d bytes: at most %d with %d are taken", lines, size, maxHeaderLines, maxHeaders)
+		return fault(CodeHeaderLength, "", "%d header lines with %d bytes: at most %d with %d bytes", lines, size, maxHeaderLines, maxHeaders)
 	}
 	if err := s.crossOrigin.Check(r); err != nil {
 		return fault(CodeForbidden, "", "the request comes from a page of another site")
@@ -159,7 +159,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
 		switch {
 		case p.Code == CodeNotFound:
-			n.Title, n.Text = "Nothing is here", "No page has this address."
+			n.Title, n.Text = "Nothing is here", "There is no page at this address."
 		case p.Status >= http.StatusInternalServerError:
 			n.Hint = "Request " + p.RequestID + "."
 		}

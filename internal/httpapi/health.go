@@ -23,13 +23,13 @@ type Liveness struct {
 // Health is the answer of /readyz.
 type Health struct {
 	Ready  bool   `json:"ready"`
-	Reason string `json:"reason,omitempty" doc:"Why it is not ready, or what is missing: a shared installation goes on without some of its cells"`
+	Reason string `json:"reason,omitempty" doc:"Why it is not ready, or what is missing: a shared installation also works without some of its cells"`
 	// These fields are missing while they are unknown.
-	Epoch uint64    `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
-	Until time.Time `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
-	Redo  int       `json:"redo,omitempty" doc:"Records that are stored and not resolved yet"`
+	Epoch uint64    `json:"epoch,omitempty" doc:"Version of the cell map that this server uses"`
+	Until time.Time `json:"until,omitzero" doc:"End of the time, as ids record it, that the map covers"`
+	Redo  int       `json:"redo,omitempty" doc:"Records that are stored but not yet resolved"`
 	// Migrating is set during a migration of a kind.
-	Migrating string       `json:"migrating,omitempty" doc:"The kind whose records are being resolved again"`
+	Migrating string       `json:"migrating,omitempty" doc:"Kind whose records are being resolved again"`
 	Cells     []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
 }
 
@@ -37,7 +37,7 @@ type Health struct {
 type CellHealth struct {
 	Cell    cell.ID        `json:"cell"`
 	Answers bool           `json:"answers"`
-	Writes  bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
+	Writes  bool           `json:"writes" doc:"Whether the cell currently accepts writes; another program may hold a lock"`
 	Keys    cell.KeyState  `json:"keys" enum:"open,sealed,retired"`
 	Home    cell.Placement `json:"home" enum:"serving,moving,moved"`
 }
@@ -106,7 +106,7 @@ func (s *Server) readyz(c *call) (any, error) {
 	}
 	status, err := s.recentStatus(c)
 	if err != nil {
-		return s.unready(c, Health{Reason: string(toFault(err, "").Code) + ": a cell does not answer"})
+		return s.unready(c, Health{Reason: string(toFault(err, "").Code) + ": a cell is unavailable"})
 	}
 	h := healthOf(status)
 	if !h.Ready {

@@ -25,10 +25,10 @@ type HitRequest struct {
 
 // HitInput is a hit as sent. A hit with a value is the reading of a gauge.
 type HitInput struct {
-	Metric string `json:"metric" doc:"What is counted: 1 to 200 bytes"`
-	At     string `json:"at,omitempty" format:"date-time" doc:"When it happened, at most 7 days ago; now if left out, but a batch that is to count once must say it"`
-	N      *int64 `json:"n,omitempty" minimum:"1" maximum:"1000000" doc:"What a counter adds; 1 if left out"`
-	Value  *int64 `json:"value,omitempty" minimum:"-1000000000000000" maximum:"1000000000000000" doc:"What a gauge read, in the place of n"`
+	Metric string `json:"metric" doc:"Name of the metric, 1 to 200 bytes"`
+	At     string `json:"at,omitempty" format:"date-time" doc:"Time of the hit, at most 7 days ago; now by default, but required in a batch with a key"`
+	N      *int64 `json:"n,omitempty" minimum:"1" maximum:"1000000" doc:"Increment of a counter; 1 by default"`
+	Value  *int64 `json:"value,omitempty" minimum:"-1000000000000000" maximum:"1000000000000000" doc:"Reading of a gauge, instead of n"`
 }
 
 // HitResponse is the answer to POST /v1/hits: a result for each hit, in order.
@@ -138,13 +138,13 @@ func (c *call) once() (b counter.Batch, err error) {
 		return b, fault(CodeInvalid, "", "the headers %s and %s go together: send both or none", producerHeader, seqHeader)
 	case keyed:
 		if !IsKey(key, counter.MaxKey) {
-			return b, fault(CodeInvalid, "", "the header %s has to be 1 to %d visible characters of ASCII", keyHeader, counter.MaxKey)
+			return b, fault(CodeInvalid, "", "the header %s: want 1 to %d visible ASCII characters", keyHeader, counter.MaxKey)
 		}
 		b.Key = counter.Key(key)
 	case produced:
 		raw, wrong := hex.DecodeString(producer)
 		if wrong != nil || len(raw) != len(b.Producer) || counter.Producer(raw) == (counter.Producer{}) {
-			return b, fault(CodeInvalid, "", "the header %s is %.60q: want 32 hexadecimal digits, which are not all 0", producerHeader, producer)
+			return b, fault(CodeInvalid, "", "the header %s is %.60q: want 32 hexadecimal digits, not all 0", producerHeader, producer)
 		}
 		b.Producer = counter.Producer(raw)
 		if b.Seq, err = strconv.ParseUint(seq, 10, 63); err != nil || b.Seq == 0 || strconv.FormatUint(b.Seq, 10) != seq {

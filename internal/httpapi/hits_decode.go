@@ -50,7 +50,7 @@ func decodeHit(v strictjson.Value) (it hitItem) {
 		it.note(f)
 	}
 	if n && value && it.fault == nil {
-		it.fault = fault(CodeInvalid, "/value", "a hit has n, what a counter adds, or value, what a gauge read, not both")
+		it.fault = fault(CodeInvalid, "/value", "a hit has n, for a counter, or value, for a gauge, not both")
 	}
 	return it
 }

@@ -16,23 +16,23 @@ import (
 // IDList is a page of the states of a cell's ids.
 type IDList struct {
 	IDs  []mirror.State `json:"ids" doc:"In the order of the ids"`
-	Next locality.ID    `json:"next,omitzero" doc:"The after of the next page; missing at the end of the list, and only there"`
+	Next locality.ID    `json:"next,omitzero" doc:"Pass it as after to get the next page; missing on the last page only"`
 }
 
 // IDRequest requests the states of ids, and of the birth ids of records.
 type IDRequest struct {
 	IDs     []locality.ID `json:"ids,omitempty"`
-	Records []entity.PUID `json:"records,omitempty" doc:"By puid; those that are not there, or not any more, are left out"`
+	Records []entity.PUID `json:"records,omitempty" doc:"By puid; deleted and unknown ones are left out"`
 }
 
 // IDAnswer holds the requested states, in no particular order, each id once.
 type IDAnswer struct {
-	IDs []mirror.State `json:"ids" doc:"In no order, each once"`
+	IDs []mirror.State `json:"ids" doc:"In any order, without duplicates"`
 }
 
 // Tail is the current end of the logs.
 type Tail struct {
-	Watermark changelog.Watermark `json:"watermark" doc:"Everything that was acknowledged before the question lies up to it"`
+	Watermark changelog.Watermark `json:"watermark" doc:"Watermark at or after everything acknowledged before the request"`
 }
 
 // idStride is how many states are read at once for a page, which is limited in bytes.
@@ -46,7 +46,7 @@ func (s *Server) logEnds(c *call) (any, error) {
 func (s *Server) listIDs(c *call) (any, error) {
 	id, err := cell.ParseID(c.query["cell"])
 	if err != nil {
-		return nil, fault(CodeInvalid, "?cell", "%.40q names no cell: want one like g1-19", c.query["cell"])
+		return nil, fault(CodeInvalid, "?cell", "%.40q is not a cell: want one like g1-19", c.query["cell"])
 	}
 	if m := s.svc.Cells().Map(); !m.Has(id) {
 		f := noCell(m, id)
@@ -116,7 +116,7 @@ func listAt[T any](v strictjson.Value, name string, parse func(string) (T, error
 	for i, text := range texts {
 		one, err := parse(text)
 		if err != nil {
-			return nil, fault(CodeInvalid, "/"+name+"/"+strconv.Itoa(i), "%.60q is none of %s", text, name)
+			return nil, fault(CodeInvalid, "/"+name+"/"+strconv.Itoa(i), "%.60q is not one of %s", text, name)
 		}
 		list = append(list, one)
 	}

@@ -46,7 +46,7 @@ func ofDamage(err error) string {
 	if damaged, ok := errors.AsType[*cell.DamagedError](err); ok {
 		where = damaged.Where()
 	}
-	return printable(where) + "; all else is served: locus check says what is damaged and what can be repaired"
+	return printable(where) + "; everything else is served: locus check reports the damage and what can be repaired"
 }
 
 // ofRollup reports whether the text of an error about a rollup is meant for the client.

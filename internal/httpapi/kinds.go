@@ -15,18 +15,18 @@ import (
 type Kind struct {
 	Kind      string     `json:"kind"`
 	Version   int        `json:"version" doc:"Of the schema"`
-	Default   bool       `json:"default" doc:"Records that name no kind are of this one"`
-	Terms     string     `json:"term_frequencies" doc:"Hash of the statistics that names are weighed with"`
-	Migration *Migration `json:"migration,omitempty" doc:"The migration to these rules that is not finished"`
+	Default   bool       `json:"default" doc:"Whether records without a kind are of this one"`
+	Terms     string     `json:"term_frequencies" doc:"Hash of its term-frequency table"`
+	Migration *Migration `json:"migration,omitempty" doc:"Unfinished migration to these rules"`
 	// Schema is set only in the answer about one kind.
-	Schema string `json:"schema,omitempty" doc:"In YAML, as PUT takes it"`
+	Schema string `json:"schema,omitempty" doc:"Schema in YAML, as PUT expects it"`
 }
 
 // Migration is the progress of a migration of a kind.
 type Migration struct {
 	Since   string `json:"since" doc:"RFC 3339"`
-	Records int    `json:"records" doc:"Records that were resolved again"`
-	Cells   int    `json:"cells" doc:"How many cells are through"`
+	Records int    `json:"records" doc:"Number of records resolved again"`
+	Cells   int    `json:"cells" doc:"Number of cells that are done"`
 }
 
 // KindList is the answer of GET /v1/kinds.
@@ -36,13 +36,13 @@ type KindList struct {
 
 // KindRequest is the body of a migration and of a comparison.
 type KindRequest struct {
-	Schema string `json:"schema,omitempty" doc:"The proposed schema in YAML; the one that the kind has, if left out"`
-	Terms  string `json:"term_frequencies,omitempty" doc:"Hash of the proposed term-frequency table, which the installation keeps; the one that the kind has, if left out"`
+	Schema string `json:"schema,omitempty" doc:"Proposed schema in YAML; by default the current one"`
+	Terms  string `json:"term_frequencies,omitempty" doc:"Hash of a stored term-frequency table to propose; by default the current one"`
 }
 
 // TermsRequest is the body of POST /v1/term-frequencies.
 type TermsRequest struct {
-	Kind string `json:"kind" doc:"The kind whose records are counted"`
+	Kind string `json:"kind" doc:"Kind whose records are counted"`
 }
 
 // Term-frequency table is a stored term-frequency table.
@@ -50,7 +50,7 @@ type Terms = resolve.Terms
 
 // TermsList is the answer of GET /v1/term-frequencies.
 type TermsList struct {
-	Terms []resolve.Terms `json:"term_frequencies" doc:"The latest last"`
+	Terms []resolve.Terms `json:"term_frequencies" doc:"Newest last"`
 }
 
 func oneKind(k kinds.Rules) Kind {
@@ -181,7 +181,7 @@ func (s *Server) buildTerms(c *call, progress func(any)) (any, error) {
 	}
 	v, given := body["kind"]
 	if !given || v.Kind() != strictjson.String {
-		return nil, fault(CodeInvalid, "/kind", "kind is missing: the name of the kind whose records are counted")
+		return nil, fault(CodeInvalid, "/kind", "kind is missing: the kind whose records are counted")
 	}
 	return s.svc.Kinds().BuildPack(c, v.Text(), func(p kinds.Progress) { progress(p) })
 }

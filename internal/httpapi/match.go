@@ -12,20 +12,20 @@ import (
 
 // MatchRequest is the body of POST /v1/match.
 type MatchRequest struct {
-	Kind           string       `json:"kind,omitempty" doc:"The kind of all probes that do not name their own; the first of the installation if left out"`
+	Kind           string       `json:"kind,omitempty" doc:"Kind of probes without one of their own; by default the first of the installation"`
 	Probes         []ProbeInput `json:"probes" minItems:"1" maxItems:"1000"`
-	Top            int          `json:"top,omitempty" minimum:"1" maximum:"100" doc:"How many entities per probe at most; 5 if left out"`
-	MinMatchWeight match.Weight `json:"min_match_weight,omitempty" doc:"Bits from which an entity is a candidate; 0 if left out, below 0 lists different ones too"`
-	Put            bool         `json:"put,omitempty" doc:"Adds what a put of each probe would do"`
-	Why            bool         `json:"why,omitempty" doc:"Adds the comparison to each candidate"`
+	Top            int          `json:"top,omitempty" minimum:"1" maximum:"100" doc:"Maximum number of entities per probe; 5 by default"`
+	MinMatchWeight match.Weight `json:"min_match_weight,omitempty" doc:"Lowest match weight of a candidate; 0 by default, below 0 also lists different things"`
+	Put            bool         `json:"put,omitempty" doc:"Include what a put of each probe would do"`
+	Why            bool         `json:"why,omitempty" doc:"Include the comparison with each candidate"`
 }
 
 // ProbeInput is a record to match that is not stored. All fields are optional.
 type ProbeInput struct {
-	Source     string     `json:"source,omitempty" doc:"Name of the source: decides which identifiers are compared"`
-	Key        string     `json:"key,omitempty" doc:"The source's own key: put is then about this record"`
-	Kind       string     `json:"kind,omitempty" doc:"The kind of the thing"`
-	ObservedAt string     `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
+	Source     string     `json:"source,omitempty" doc:"Name of the source; identifiers are compared within a source"`
+	Key        string     `json:"key,omitempty" doc:"Key of the record in its source; then put is about that record"`
+	Kind       string     `json:"kind,omitempty" doc:"Kind of the thing"`
+	ObservedAt string     `json:"observed_at,omitempty" format:"date-time" doc:"When the source observed these values; now by default"`
 	Attributes Attributes `json:"attributes,omitempty"`
 }
 
@@ -37,31 +37,31 @@ type MatchResponse struct {
 // MatchResult is the result of one probe. If Error is set, all other fields are empty.
 type MatchResult struct {
 	Entities []MatchEntity   `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
-	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing could be compared"`
-	Skipped  []match.KeyKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records have: what shares only those is missing"`
-	Put      *MatchPut       `json:"put,omitempty" doc:"What a put would do, if asked for"`
-	PutError *Fault          `json:"put_error,omitempty" doc:"Why a put would be refused, if put was asked for"`
+	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why the comparison failed"`
+	Skipped  []match.KeyKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records share; candidates that share only those are missing"`
+	Put      *MatchPut       `json:"put,omitempty" doc:"What a put would do, if requested"`
+	PutError *Fault          `json:"put_error,omitempty" doc:"Why a put would be refused, if put was requested"`
 	Error    *Fault          `json:"error,omitempty"`
 }
 
 // MatchEntity is an entity near a probe, with its best pair.
 type MatchEntity struct {
 	ID          locality.ID        `json:"id"`
-	MatchWeight match.Weight       `json:"match_weight" doc:"Bits of the best pair"`
+	MatchWeight match.Weight       `json:"match_weight" doc:"Match weight of the best pair"`
 	Level       entities.Level     `json:"level" enum:"same,possible,different"`
-	Relation    string             `json:"relation,omitempty" enum:"part_of,has_part,co_located" doc:"What the probe is to the entity, if they are related things"`
-	Record      entity.Ref         `json:"record" doc:"The record of the entity in the best pair"`
-	Records     int                `json:"records" doc:"How many records the entity has"`
+	Relation    string             `json:"relation,omitempty" enum:"part_of,has_part,co_located" doc:"Relation of the probe to the entity, if they are related things"`
+	Record      entity.Ref         `json:"record" doc:"Record of the entity in the best pair"`
+	Records     int                `json:"records" doc:"Number of records of the entity"`
 	View        View               `json:"view" doc:"Merged attributes in the order of the kind"`
-	Why         *match.Explanation `json:"why,omitempty" doc:"The comparison, the probe first, if asked for"`
+	Why         *match.Explanation `json:"why,omitempty" doc:"The comparison, probe first, if requested"`
 }
 
 // MatchPut is what a put of a probe would do.
 type MatchPut struct {
 	Outcome string        `json:"outcome" enum:"created,matched,updated,unchanged,stale"`
-	Entity  locality.ID   `json:"entity,omitzero" doc:"The entity that the record would be in; missing if the put would create it"`
+	Entity  locality.ID   `json:"entity,omitzero" doc:"Entity of the record after the put; missing if the put would create it"`
 	Merges  []locality.ID `json:"merges,omitempty" doc:"Entities that would be merged into it"`
-	Splits  []locality.ID `json:"splits,omitempty" doc:"Entities whose records would no longer be all in one"`
+	Splits  []locality.ID `json:"splits,omitempty" doc:"Entities that would be split"`
 }
 
 // pricePerBody is how many bytes of a body cost one more place in the lane of matches: about a hundred probes.

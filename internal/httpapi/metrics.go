@@ -11,21 +11,21 @@ import (
 // MetricList is a page of metrics. Cursor is that of the next page, "" at the end.
 type MetricList struct {
 	Metrics []Metric `json:"metrics"`
-	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Cursor  string   `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // Metric describes a metric.
 type Metric struct {
 	Metric string    `json:"metric"`
 	Kind   string    `json:"kind" enum:"counter,gauge"`
-	Since  time.Time `json:"since" doc:"The day of its first hit"`
-	Cell   string    `json:"cell" doc:"The cell that it lives in, for ever"`
+	Since  time.Time `json:"since" doc:"Day of its first hit"`
+	Cell   string    `json:"cell" doc:"Cell of the record, which never changes"`
 }
 
 // Top lists the counters with the most hits on a day.
 type Top struct {
 	Day     string      `json:"day" format:"date" doc:"In UTC"`
-	Metrics []TopMetric `json:"metrics" doc:"The highest first; of equal ones, in the order of their names"`
+	Metrics []TopMetric `json:"metrics" doc:"Highest first; equal ones in the order of their names"`
 }
 
 // TopMetric is a counter with its total for the day.

@@ -30,9 +30,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Locus", Version: version,
-			Description: "Records in, entities out. 64-bit ids are strings, times are RFC 3339 in UTC. " +
-				"Errors are application/problem+json with a stable code; outcome says whether it may have been done all the same. " +
-				"Readers ignore fields that they do not know.",
+			Description: "Put records, read entities. 64-bit ids are strings, times are RFC 3339 in UTC. " +
+				"Errors are application/problem+json with a stable code; outcome says whether the request may have taken effect. " +
+				"Clients must ignore unknown fields.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Components: &huma.Components{Schemas: registry},
@@ -88,7 +88,7 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 	}
 	if rt.class != health {
 		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: timeoutHeader, In: "header", Description: "Whole seconds that the client waits for the answer, 1 or more; the server's own limit holds besides", Schema: text,
+			Name: timeoutHeader, In: "header", Description: "Whole seconds that the client waits for the response, 1 or more; the server also has a limit of its own", Schema: text,
 		})
 	}
 	for _, p := range rt.headers {
@@ -131,12 +131,12 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 			text := &huma.Schema{Type: huma.TypeString}
 			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
 			ok.Headers = map[string]*huma.Param{
-				WatermarkHeader: {Description: "The end of the logs before the first row: since it, an export has what this one lacks", Schema: text},
-				ColumnsHeader:   {Description: "The columns, as a CSV header names them", Schema: text},
+				WatermarkHeader: {Description: "Watermark of the end of the logs before the first row: the since of the next export", Schema: text},
+				ColumnsHeader:   {Description: "The columns, as in a CSV header", Schema: text},
 			}
 		}
 		if rt.csv {
-			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each step: its time, then a column for each counter and five for each gauge. Empty is null"}}
+			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each step: its time, a column for each counter and five for each gauge. Empty means null"}}
 		}
 		if rt.events != nil {
 			ok.Content[mediaEvents] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: feedDoc}}
@@ -190,7 +190,7 @@ func (View) Schema(r huma.Registry) *huma.Schema {
 func (Attributes) Schema(huma.Registry) *huma.Schema {
 	scalar := []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}}
 	return &huma.Schema{
-		Type: huma.TypeObject, Description: "Values by attribute. Answers hold arrays of strings.",
+		Type: huma.TypeObject, Description: "Values by attribute. Responses contain arrays of strings.",
 		AdditionalProperties: &huma.Schema{
 			AnyOf: append(slices.Clone(scalar), &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: scalar}}),
 		},

@@ -48,7 +48,7 @@ func parseQuery(raw string) (values, error) {
 	}
 	parts := strings.Split(raw, "&")
 	if len(parts) > maxParams {
-		return nil, fault(CodeMalformed, "", "the query has %d parameters, at most %d are taken", len(parts), maxParams)
+		return nil, fault(CodeMalformed, "", "the query has %d parameters: at most %d", len(parts), maxParams)
 	}
 	query := make(values, len(parts))
 	for _, part := range parts {
@@ -98,7 +98,7 @@ func (q values) known(params []param) error {
 			found++
 		}
 		if ok && v == "" && !blank[p.name] {
-			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q has no value: give it one, or leave it out", p.name)
+			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q has no value: give it one, or omit it", p.name)
 		}
 		if p.required && !ok {
 			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q is missing", p.name)

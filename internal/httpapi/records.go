@@ -26,11 +26,11 @@ type PutRequest struct {
 // RecordInput is a record as sent by a source.
 type RecordInput struct {
 	Source string `json:"source" doc:"Name of the source: [a-z0-9][a-z0-9_.-]{0,63}"`
-	Key    string `json:"key" doc:"The source's own key, 1 to 255 bytes"`
+	Key    string `json:"key" doc:"Key of the record in its source, 1 to 255 bytes"`
 	// Kind is one of GET /v1/schema; empty means the default kind.
-	Kind string `json:"kind,omitempty" doc:"The kind of the thing; the first of the installation, which is place, if left out"`
+	Kind string `json:"kind,omitempty" doc:"Kind of the thing; by default the first of the installation, place"`
 	// ObservedAt is when the source observed this, RFC 3339; empty means now.
-	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
+	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source observed these values; now by default"`
 	// Attributes holds values by name. In a request, a value may also be a single string or a number.
 	Attributes Attributes `json:"attributes"`
 }
@@ -67,9 +67,9 @@ type PutResult struct {
 	Version int64           `json:"version,omitzero"`
 	Entity  locality.ID     `json:"entity,omitzero"`
 	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"created,matched,updated,unchanged,stale"`
-	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity not resolved yet: a cell does not answer, or another process is resolving"`
+	Pending bool            `json:"pending,omitempty" doc:"The record is durable but not yet resolved: a cell is unavailable, or another process is resolving it"`
 	// Watermark covers the write: a rollup read with it as min_watermark includes the write.
-	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"Watermark at or after the write, for min_watermark of a rollup"`
 	Error     *Fault              `json:"error,omitempty"`
 }
 
@@ -88,15 +88,15 @@ type Record struct {
 // RecordList is a page of records. Cursor is that of the next page, "" at the end.
 type RecordList struct {
 	Records []Record `json:"records"`
-	Damaged []Damage `json:"damaged,omitempty" doc:"Rows in the place of records that cannot be read, which the list leaves out: locus check says what can be done"`
-	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Damaged []Damage `json:"damaged,omitempty" doc:"Damaged rows, whose records are missing from the list; see locus check"`
+	Cursor  string   `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // Damage is an unreadable row.
 type Damage struct {
 	Cell  string `json:"cell"`
 	Table string `json:"table"`
-	Row   string `json:"row" doc:"The key of the row in its table: of a record its puid"`
+	Row   string `json:"row" doc:"Key of the row in its table; of a record, its puid"`
 }
 
 // Deleted is the answer to a deletion, with the entity that the record belonged to.
@@ -104,9 +104,9 @@ type Deleted struct {
 	Source  string      `json:"source"`
 	Key     string      `json:"key"`
 	Entity  locality.ID `json:"entity"`
-	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, what it alone held together is not separated yet"`
+	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, but records that only it connected are not yet separated"`
 	// Watermark covers the deletion.
-	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the deletion, for the min_watermark of a rollup"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"Watermark at or after the deletion, for min_watermark of a rollup"`
 }
 
 // RecordPath returns the path of a record. It escapes everything that a client or a proxy could interpret, including

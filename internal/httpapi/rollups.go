@@ -15,13 +15,13 @@ import (
 
 // RollupDefinition documents a rollup.Definition.
 type RollupDefinition struct {
-	Rollup    string         `json:"rollup,omitempty" doc:"The name, as in the path: [a-z][a-z0-9_-]{0,62}"`
-	Kind      string         `json:"kind" doc:"The kind of the things"`
-	Over      rollup.Over    `json:"over,omitempty" enum:"entities,records" doc:"What is counted; entities if left out"`
+	Rollup    string         `json:"rollup,omitempty" doc:"Name, as in the path: [a-z][a-z0-9_-]{0,62}"`
+	Kind      string         `json:"kind" doc:"Kind of the things"`
+	Over      rollup.Over    `json:"over,omitempty" enum:"entities,records" doc:"What is counted; entities by default"`
 	Where     map[string]any `json:"where,omitempty" doc:"By attribute: a value or a list of them, {min, max}, {exists}, or {not} around one of these; all must hold"`
-	Group     []string       `json:"group" minItems:"1" maxItems:"3" doc:"The attributes that make the groups"`
-	Dimension string         `json:"dimension,omitempty" doc:"An attribute with one value, which divides each group"`
-	Measures  map[string]any `json:"measures,omitempty" doc:"By name: count, or {sum, avg, min, max, top or distinct: attribute} with scale and, for top, k; one count if left out"`
+	Group     []string       `json:"group" minItems:"1" maxItems:"3" doc:"Grouping attributes"`
+	Dimension string         `json:"dimension,omitempty" doc:"Attribute with one value, which divides each group"`
+	Measures  map[string]any `json:"measures,omitempty" doc:"By name: count, or {sum, avg, min, max, top or distinct: attribute} with scale and, for top, k; a count by default"`
 }
 
 // RollupRequest is the body of PUT /v1/rollups/{name}.
@@ -35,29 +35,29 @@ type RollupList struct {
 // Rollup is the state of a rollup.
 type Rollup struct {
 	Name       string              `json:"name"`
-	State      rollups.State       `json:"state" enum:"building,following,failed,partial" doc:"partial: some cell does not answer"`
-	Definition rollup.Definition   `json:"definition" doc:"That of the generation that serves, or of the first one while it is being built"`
-	Generation int64               `json:"generation" doc:"The one that serves; 0 if none does yet"`
-	Building   int64               `json:"building,omitempty" doc:"The one that is to take its place"`
-	Built      int                 `json:"built,omitempty" doc:"How many cells hold that one"`
-	Trouble    string              `json:"trouble,omitempty" doc:"Why it cannot be built in one of them"`
-	Groups     int64               `json:"groups" doc:"In all cells: a group that two of them have counts twice"`
-	Watermark  changelog.Watermark `json:"watermark" doc:"What it contains of the logs of the cells"`
-	LagMS      int64               `json:"lag_ms" doc:"For how long the oldest change has waited that it does not contain, in the cell where that is longest"`
-	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation, in the cell where that is longest ago"`
-	Cells      []RollupCell        `json:"cells" doc:"In the order of the map"`
+	State      rollups.State       `json:"state" enum:"building,following,failed,partial" doc:"partial: a cell is unavailable"`
+	Definition rollup.Definition   `json:"definition" doc:"State of the serving generation, or of the first one while it is being built"`
+	Generation int64               `json:"generation" doc:"Serving generation; 0 if none serves yet"`
+	Building   int64               `json:"building,omitempty" doc:"Generation being built"`
+	Built      int                 `json:"built,omitempty" doc:"Number of cells that hold it"`
+	Trouble    string              `json:"trouble,omitempty" doc:"Why the build fails in one of them"`
+	Groups     int64               `json:"groups" doc:"Sum over all cells: a group in two cells counts twice"`
+	Watermark  changelog.Watermark `json:"watermark" doc:"Watermark of the changes it includes"`
+	LagMS      int64               `json:"lag_ms" doc:"Age of the oldest change that it does not include, in the cell where that is longest"`
+	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last verified, in the cell where that is longest ago"`
+	Cells      []RollupCell        `json:"cells" doc:"In the order of the cell map"`
 }
 
 // RollupCell is the state of a rollup in one cell.
 type RollupCell struct {
 	Cell       cell.ID       `json:"cell"`
-	State      rollup.State  `json:"state,omitempty" enum:"building,following,failed,dropping" doc:"Missing if the cell holds no generation of it, or does not answer"`
-	Watermark  changelog.Seq `json:"watermark,string" doc:"The last change that it contains"`
-	Last       changelog.Seq `json:"last,string" doc:"The last change of the cell"`
+	State      rollup.State  `json:"state,omitempty" enum:"building,following,failed,dropping" doc:"Missing if the cell holds no generation of it or is unavailable"`
+	Watermark  changelog.Seq `json:"watermark,string" doc:"Last change that it includes"`
+	Last       changelog.Seq `json:"last,string" doc:"Last change of the cell"`
 	LagMS      int64         `json:"lag_ms"`
 	Groups     int64         `json:"groups"`
-	Owner      string        `json:"owner,omitempty" doc:"The process that follows the cell"`
-	Token      int64         `json:"token" doc:"What its commits carry"`
+	Owner      string        `json:"owner,omitempty" doc:"Process that follows the cell"`
+	Token      int64         `json:"token" doc:"Token of its lease, which each of its commits checks"`
 	VerifiedAt time.Time     `json:"verified_at,omitzero"`
 	Reason     string        `json:"reason,omitempty"`
 }
@@ -66,15 +66,15 @@ type RollupCell struct {
 type RollupCounted struct {
 	Step   string  `json:"step" enum:"counted"`
 	Cell   cell.ID `json:"cell"`
-	Things int     `json:"things" doc:"How many were counted so far in this cell"`
+	Things int     `json:"things" doc:"Number counted so far in this cell"`
 }
 
 // RollupVerified is the last line of POST /v1/rollups/{name}/verify: sums over its cells.
 type RollupVerified struct {
-	Cells   int `json:"cells" doc:"How many were compared, each with a line of type verified"`
-	Things  int `json:"things" doc:"How many were counted"`
-	Rows    int `json:"rows" doc:"How many rows were compared"`
-	Differs int `json:"differs" doc:"How many of them differ; anything but 0 is a bug"`
+	Cells   int `json:"cells" doc:"Number of cells compared, each with a line of type verified"`
+	Things  int `json:"things" doc:"Number counted"`
+	Rows    int `json:"rows" doc:"Number of rows compared"`
+	Differs int `json:"differs" doc:"Number of rows that differ; anything but 0 is a bug"`
 }
 
 func oneRollup(of *rollups.Status) Rollup {

@@ -161,7 +161,7 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, errNoPath)
 }
 
-var errNoPath = fault(CodeNotFound, "", "no such path: /openapi.json lists them")
+var errNoPath = fault(CodeNotFound, "", "no such path: /openapi.json lists all")
 
 // probe records the status and headers of an answer without sending it.
 type probe struct {

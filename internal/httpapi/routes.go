@@ -17,16 +17,16 @@ import (
 // routes returns the table, in the order of the documentation.
 func (s *Server) routes() []route {
 	lists := []param{
-		{"limit", "How many to answer with at most, 1 to 1000; 100 if left out. A page of about 4 MiB ends earlier, with a cursor", false},
-		{"cursor", "Where the page before ended, as it said; belongs to the same route and filters", false},
+		{"limit", "Maximum number of items, 1 to 1000; 100 by default. A page ends earlier at about 4 MiB, with a cursor", false},
+		{"cursor", "Cursor that the previous page returned; valid for the same route and filters", false},
 	}
 	reading := []Code{CodeMalformed, CodeInvalid, CodeOverloaded, CodeUnavailable}
 	finding := append([]Code{CodeNotFound, CodeErased}, reading...)
 	following := append([]Code{CodeTrimmed}, finding...)
 	fresh := []param{
-		{"min_watermark", "Waits until the answer contains this watermark, such as that of a write: g0-0:17,g0-1:4", false},
-		{"latest", "true waits for everything that was committed when the question came", false},
-		{"partial", "true answers though some cells cannot be asked, and names them as missing", false},
+		{"min_watermark", "Wait until the result includes this watermark, such as that of a write: g0-0:17,g0-1:4", false},
+		{"latest", "true waits for everything committed before the request", false},
+		{"partial", "true returns a result without unavailable cells, which it lists as missing", false},
 	}
 	changing := []Code{
 		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
@@ -37,15 +37,15 @@ func (s *Server) routes() []route {
 		CodeInvalid, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
 	}
 	ranging := []param{
-		{"from", "Begin of the range: RFC 3339, or a date, which is when that day begins in the zone. It is moved to the begin of its step", true},
-		{"to", "End of the range, as from: steps that begin there or later are left out", true},
+		{"from", "Begin of the range: RFC 3339, or a date, which means the begin of that day in the zone. Rounded down to a step", true},
+		{"to", "End of the range, exclusive, in the form of from", true},
 		{"step", "minute, hour or day", true},
-		{"zone", "Such as Europe/Berlin: where hours and days begin. UTC if left out", false},
+		{"zone", "Time zone of hours and days, such as Europe/Berlin; UTC by default", false},
 	}
 	return []route{
 		{
 			method: "POST", path: "/v1/records", class: writes, handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
-			summary: "Put 1 to 1000 records; durable and resolved when answered, with a result for each in order",
+			summary: "Put 1 to 1000 records. The response has a result for each, in order, once they are durable and resolved",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
 				CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
@@ -55,8 +55,8 @@ func (s *Server) routes() []route {
 			method: "GET", path: "/v1/records", class: reads, handle: s.listRecords, answer: RecordList{}, failures: reading,
 			summary: "List live records in the order of their puids",
 			query: append([]param{
-				{"source", "Only the records of this source", false},
-				{"kind", "Only the records of this kind", false},
+				{"source", "Only records of this source", false},
+				{"kind", "Only records of this kind", false},
 			}, lists...),
 		},
 		{
@@ -66,24 +66,24 @@ func (s *Server) routes() []route {
 		{
 			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
-			summary:  "Delete a record; what it alone held together is separated",
-			query:    []param{{"erase", "true removes also what people have decided about it; POST /v1/vacuum clears the files", false}},
+			summary:  "Delete a record; records that only it connected are separated",
+			query:    []param{{"erase", "true also removes the decisions about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
 			method: "GET", path: "/v1/entities", class: reads, price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
-			summary: "Search entities, the best first; all of them in the order of ids if nothing is asked for",
+			summary: "Search entities, best first, or list them in the order of ids",
 			query: append([]param{
-				{"q", "Words that must all be in a name, a category or a city, the last one as a beginning too; at most 256 bytes", false},
-				{"filter", "ATTRIBUTE:VALUE, compared as the kind normalises it; may be given several times, all must hold", false},
-				{"has", "An attribute that must have a value; may be given several times", false},
-				{"without", "An attribute that must have no value; may be given several times", false},
+				{"q", "Words that must all occur in a name, a category or a city; the last may be a prefix; at most 256 bytes", false},
+				{"filter", "ATTRIBUTE:VALUE, normalised as the kind does; may be repeated, all must hold", false},
+				{"has", "Attribute that must have a value; may be repeated", false},
+				{"without", "Attribute that must have no value; may be repeated", false},
 				{"kind", "Only entities of this kind", false},
-				{"order", "best, the order of rank.points, or id; without it best if anything is asked for", false},
+				{"order", "best (by rank.points) or id; best by default if there is a search or a filter", false},
 			}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/entities/{id}", class: reads, handle: s.getEntity, answer: Entity{}, failures: finding,
-			summary: "Get an entity; a former id leads to the entity that it was merged into, and the answer says so",
+			summary: "Get an entity. A former id returns the entity that it was merged into, with redirected_from",
 		},
 		{
 			method: "GET", path: "/v1/entities/{id}/why", class: reads, handle: s.why, answer: Why{}, failures: finding,
@@ -91,51 +91,51 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/entities/{id}/how", class: reads, handle: s.how, answer: How{}, failures: finding,
-			summary: "How an entity came to be: the steps of clustering, and what the logs still hold",
+			summary: "How an entity came to be: the steps of clustering, and its changes in the logs",
 		},
 		{
 			method: "GET", path: "/v1/entities/{id}/history", class: reads, handle: s.history, answer: History{}, failures: finding,
-			summary: "What the logs still hold of an entity and its records",
+			summary: "The changes of an entity and its records that are still in the logs",
 		},
 		{
 			method: "GET", path: "/v1/entities/{id}/relations", class: reads, handle: s.relations, answer: RelationList{}, failures: finding,
-			summary: "What an entity is a part of, what is a part of it, and what is at one spot with it",
+			summary: "The entities that contain an entity, are part of it, or share its location",
 		},
 		{
 			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding...),
-			summary:  "Take records out of an entity: what was decided to hold them is withdrawn, and they are different from every other member",
+			summary:  "Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member",
 		},
 		{
 			method: "POST", path: "/v1/what-if", class: reads, price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
-			summary:  "What entities would be if records were deleted, decisions made, or bits others; changes nothing",
+			summary:  "The entities under other records, decisions or match weights; changes nothing",
 		},
 		{
 			method: "POST", path: "/v1/match", class: matches, handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
 			failures: deciding[:len(deciding)-2],
-			summary:  "Match 1 to 1000 records without storing them: the entities near each, and what a put would do; changes nothing",
+			summary:  "Match 1 to 1000 records without storing them: the candidates of each, and what a put would do",
 		},
 		{
 			method: "GET", path: "/v1/review", class: reads, price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
-			summary: "Pairs of records that a person should decide about, the best first",
-			query:   []param{{"limit", "How many to answer with at most, 1 to 100; 20 if left out", false}, lists[1]},
+			summary: "Possible matches for people to decide about, the most useful first",
+			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},
 		},
 		{
 			method: "POST", path: "/v1/decisions", class: writes, handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
-			summary: "Make or withdraw 1 to 1000 decisions; durable when answered, with a result for each in order",
+			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
 		},
 		{
 			method: "GET", path: "/v1/decisions", class: reads, handle: s.listDecisions, answer: DecisionList{}, failures: finding,
-			summary: "What people decided, in the order of their records' puids",
+			summary: "List decisions, in the order of their records' puids",
 			query: append([]param{
-				{"of", "Only those about a record, given as puid or SOURCE:KEY, or about any record of an entity, given as its id", false},
-				{"withdrawn", "true takes in those that were withdrawn", false},
+				{"of", "Only decisions about a record, given as puid or SOURCE:KEY, or about the records of an entity, given as its id", false},
+				{"withdrawn", "true includes withdrawn decisions", false},
 			}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
-			summary: "Why two records are in one entity or in two",
+			summary: "Why two records are in the same entity or in different ones",
 			query: []param{
 				{"a", "Entity id, puid or SOURCE:KEY", true},
 				{"b", "Entity id, puid or SOURCE:KEY", true},
@@ -143,162 +143,162 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/find", class: reads, handle: s.find, answer: Entity{}, failures: finding,
-			summary: "Find the entity behind an address",
+			summary: "Find the entity of an address",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
 			method: "GET", path: "/v1/route", class: reads, handle: s.route, answer: explain.Route{}, failures: reading,
-			summary: "Where an address lives, and why",
+			summary: "The cell of an address, and why it is there",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
 			method: "GET", path: "/v1/status", class: reads, price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
-			summary: "The state of the installation and of each cell",
+			summary: "State of the installation and of each cell",
 		},
 		{
 			method: "GET", path: "/v1/cells", class: reads, price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
-			summary: "All cells with their states, and the generations that they belong to",
+			summary: "List cells with their states, and the generations",
 		},
 		{
 			method: "GET", path: "/v1/cells/{id}", class: reads, handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
-			summary: "One cell, such as g1-19, with its piece of the ring and its range of puids",
+			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
 			method: "GET", path: "/v1/map", class: reads, handle: s.cellMap, answer: map[string]any{}, failures: reading,
-			summary: "The newest cell map, as it is stored: arithmetic leads from any address to its cell",
+			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
 		{
 			method: "GET", path: "/v1/map/history", class: reads, handle: s.mapHistory, answer: MapHistory{}, failures: reading,
-			summary: "The versions of the cell map that are kept, the oldest first",
+			summary: "The stored versions of the cell map, oldest first",
 		},
 		{
 			method: "POST", path: "/v1/cells/plan", class: admin, handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
-			summary: "What a new generation of cells would mean, or why there cannot be such a one; changes nothing",
+			summary: "What a new generation of cells would change, or why it is impossible; changes nothing",
 		},
 		{
 			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
-			summary: "Add a generation of cells, during reads and writes; can be interrupted and repeated at any point",
+			summary: "Add a generation of cells while reads and writes continue; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/vacuum", class: admin, stream: s.vacuum, answer: Vacuumed{}, failures: changing,
-			summary: "Remove what erased records said from the files of every cell; a line for each cell; may be stopped and asked for again",
+			summary: "Remove the content of erased records from the database files, with a line for each cell; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/check", class: admin, stream: s.check, body: CheckRequest{}, answer: Checked{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Compare everything that the cells hold with what it should be, while everything goes on: a line of type difference for each row that differs, then how many; may be stopped and asked for again",
+			summary:  "Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
-			summary: "Copy the keys of old generations into the current one; may be stopped and asked for again anywhere",
+			summary: "Copy the keys of older generations into the current one; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/cells/{id}/move", class: admin, stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Move a cell to another database, during reads and writes; can be interrupted and repeated at any point",
+			summary:  "Move a cell to another database while reads and writes continue; can be interrupted and repeated at any point",
 		},
 		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
-			query:   []param{{"kind", "The kind; the first of the installation if left out", false}},
-			summary: "The kind of things: its attributes and their types",
+			query:   []param{{"kind", "Kind; by default the first of the installation", false}},
+			summary: "The attributes of a kind and their types",
 		},
 		{
 			method: "GET", path: "/v1/kinds", class: reads, handle: s.listKinds, answer: KindList{}, failures: reading,
-			summary: "All kinds of things, and how they are resolved",
+			summary: "List kinds, and how they are resolved",
 		},
 		{
 			method: "GET", path: "/v1/kinds/{kind}", class: reads, handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
-			summary: "A kind of things with its schema",
+			summary: "A kind with its schema",
 		},
 		{
 			method: "PUT", path: "/v1/kinds/{kind}", class: admin, handle: s.putKind, body: map[string]any{}, yaml: true, answer: Kind{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
-			summary: "Create a kind of things. 201 if it is new, 200 if it is the same already; another one of that name is refused, since a migration changes it",
+			summary: "Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration",
 		},
 		{
 			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
 			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
-			summary:  "What would merge, split and change if a kind were resolved by another schema or term-frequency table; changes nothing",
+			summary:  "What would merge, split and change with another schema or term-frequency table; changes nothing",
 		},
 		{
 			method: "POST", path: "/v1/kinds/{kind}/migrate", class: admin, stream: s.switchKind, body: KindRequest{}, answer: Kind{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Resolve a kind by another schema or term-frequency table, during reads and writes; can be interrupted and repeated at any point, and is also finished by the servers",
+			summary:  "Resolve a kind by another schema or term-frequency table while reads and writes continue; can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
 			method: "GET", path: "/v1/term-frequencies", class: reads, handle: s.listTerms, answer: TermsList{}, failures: reading,
-			summary: "The term-frequency tables that are kept: statistics that names are weighed with",
+			summary: "List the stored term-frequency tables, by which names are weighted",
 		},
 		{
 			method: "POST", path: "/v1/term-frequencies", class: admin, stream: s.buildTerms, body: TermsRequest{}, answer: resolve.Terms{},
 			failures: append([]Code{CodeNotFound}, changing...),
-			summary:  "Count the records of a kind and keep what is found as a term-frequency table; nothing is resolved by it before a migration",
+			summary:  "Count the names of a kind's records and store them as a term-frequency table, which takes effect with a migration",
 		},
 		{
 			method: "GET", path: "/v1/rollups", class: reads, handle: s.listRollups, answer: RollupList{}, failures: reading,
-			summary: "All live aggregates with how they stand",
+			summary: "List rollups with their states",
 		},
 		{
 			method: "GET", path: "/v1/rollups/{name}", class: reads, handle: s.getRollup, answer: Rollup{}, failures: finding,
-			summary: "How a live aggregate stands, in each cell",
+			summary: "State of a rollup in each cell",
 		},
 		{
 			method: "PUT", path: "/v1/rollups/{name}", class: writes, handle: s.putRollup, body: RollupRequest{}, yaml: true, answer: Rollup{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
-			summary: "Define a live aggregate; another definition is built beside the one that serves. 201 if it is new or another one, 200 if that is the definition already",
+			summary: "Define a rollup; a different definition is built beside the serving one. 201 if it is new or different, 200 if it is unchanged",
 		},
 		{
 			method: "DELETE", path: "/v1/rollups/{name}", class: writes, handle: s.deleteRollup, statuses: []int{http.StatusNoContent},
-			failures: append([]Code{CodeCommitUnknown}, finding...), summary: "Drop a live aggregate",
+			failures: append([]Code{CodeCommitUnknown}, finding...), summary: "Drop a rollup",
 		},
 		{
 			method: "POST", path: "/v1/rollups/{name}/rebuild", class: writes, handle: s.rebuildRollup, answer: Rollup{}, statuses: []int{http.StatusAccepted},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
-			summary:  "Count a live aggregate anew, beside the generation that serves; answers once that is under way",
+			summary:  "Compute a rollup again beside the serving generation; returns once the build has started",
 		},
 		{
 			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: append([]Code{CodeConflict}, finding...),
-			summary: "Compare a live aggregate with its recomputation, while everything goes on: a line of type verified for each cell, then the sums",
+			summary: "Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums",
 		},
 		{
 			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
-			summary: "Groups in their order, or the largest ones, in one snapshot of each cell",
+			summary: "List the groups of a rollup, or the largest, from one snapshot of each cell",
 			query: slices.Concat([]param{
 				{"limit", lists[0].doc, false},
-				{"after", "Where the page before ended, as its next said; belongs to the same live aggregate", false},
-				{"top", "With by: the groups whose total of a measure is largest, so many, 1 to 1000. Values of min, max, top and distinct are not in such an answer", false},
-				{"by", "With top: the measure", false},
+				{"after", "The next of the previous page of the same rollup", false},
+				{"top", "With by: number of groups with the largest totals, 1 to 1000. Values of min, max, top and distinct are left out", false},
+				{"by", "With top: the measure to order by", false},
 			}, fresh),
 		},
 		{
 			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
-			summary: "One group: a segment of the path for each attribute that makes the groups, percent-encoded, slashes too",
+			summary: "One group: a path segment for each grouping attribute, percent-encoded, including slashes",
 		},
 		{
 			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, handle: s.explainRollup, answer: RollupEffects{}, failures: following,
-			summary: "The latest changes that touched a group",
-			query:   []param{{"limit", "How many of each cell at most, 1 to 1000; 100 if left out", false}},
+			summary: "The latest changes of a group",
+			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
 		{
 			method: "GET", path: "/v1/changes", class: reads, handle: s.changes, events: s.followChanges, answer: ChangeList{},
 			failures: append([]Code{CodeNotFound, CodeTrimmed}, reading...),
-			summary:  "What has changed in the cells, in the order of each cell's log; with Accept: text/event-stream as it happens",
+			summary:  "Read the change logs, in the order of each cell's log; with Accept: text/event-stream as changes happen",
 			query: []param{
-				{"cell", "Only these, such as g1-19 or g1-19,g1-20; all if left out", false},
-				{"after", "A watermark, such as g0-0:17,g0-1:4, as next says: leaves out what lies up to it. Left out, a page begins at the beginning of the logs, a feed at their end", false},
+				{"cell", "Only these cells, such as g1-19 or g1-19,g1-20; by default all", false},
+				{"after", "Start after this watermark, such as g0-0:17,g0-1:4, which next returned. By default a page starts at the beginning of the logs and a feed at their end", false},
 				{"limit", lists[0].doc, false},
 			},
 		},
 		{
 			method: "GET", path: "/v1/tail", class: reads, handle: s.logEnds, answer: Tail{}, failures: reading,
-			summary: "Where the logs of all cells end now, as a watermark",
+			summary: "The watermark of the end of all logs",
 		},
 		{
 			method: "GET", path: "/v1/ids", class: reads, handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
-			summary: "What the ids of a cell lead to, in their order: every id that was given out, with its entity, where it redirects to, or that it was deleted. For a mirror",
+			summary: "List every id that a cell has allocated, in order, with its entity, its redirect or its tombstone; for mirrors",
 			query: []param{
 				{"cell", "Such as g1-19", true},
-				{"after", "Where the page before ended, as its next said", false},
+				{"after", "The next of the previous page", false},
 				{"limit", lists[0].doc, false},
 			},
 		},
@@ -308,27 +308,27 @@ func (s *Server) routes() []route {
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeOverloaded, CodeUnavailable,
 			},
-			summary: "What at most 200 ids lead to, and those that records were born with, each with the place in its cell's log that this is true at; changes nothing",
+			summary: "The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing",
 		},
 		{
 			method: "GET", path: "/v1/export/{what}", class: reads, price: priceSearch, download: s.export,
 			failures: append([]Code{CodeTrimmed, CodeDamaged}, reading...),
-			summary:  "All records, entities, links or decisions, row by row, as JSON lines or CSV. An answer that cannot be finished is cut off, never ended",
+			summary:  "All records, entities, links or decisions as JSON lines or CSV. If it fails midway the response is cut off and not terminated",
 			query: []param{
-				{"format", "csv or jsonl; without it, what the header Accept prefers of text/csv and application/jsonl, which is what it is without either", false},
+				{"format", "csv or jsonl; by default as the Accept header prefers, otherwise jsonl", false},
 				{"kind", "Only this kind", false},
 				{"source", "Only this source; of entities, those with a record of it", false},
-				{"columns", "Only these, in this order, separated by commas; records also have entity, puid and version, decisions at, entity_a and entity_b", false},
-				{"since", "A watermark, such as that of an earlier export: only what has changed after it, with a column op of upsert, redirect or delete", false},
+				{"columns", "Only these columns, in this order, separated by commas; records also have entity, puid and version; decisions have at, entity_a and entity_b", false},
+				{"since", "Only changes after this watermark of an earlier export, with a column op of upsert, redirect or delete", false},
 			},
 		},
 		{
 			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
-				{keyHeader, "Makes the batch count once, however often it is sent: 1 to 128 visible ASCII characters. Remembered for 7 days at least; later repeats are refused as too_old", false},
-				{producerHeader, "With Locus-Seq, in the place of a key: who sends, 32 hexadecimal digits drawn at random", false},
-				{seqHeader, "With Locus-Producer: the number of the batch, which rises. A batch is repeated under its number, and the next one is sent when it was answered", false},
+				{keyHeader, "The batch counts once, however often it is sent with this key: 1 to 128 visible ASCII characters. Remembered for at least 7 days; later repeats are refused as too_old", false},
+				{producerHeader, "With Locus-Seq, instead of a key: the producer, 32 random hexadecimal digits", false},
+				{seqHeader, "With Locus-Producer: the increasing number of the batch. Repeat a batch under its number, and send the next one after the response", false},
 			},
-			summary: "Count 1 to 1000 hits; durable when answered, with a result for each in order. With a key, or a producer and a number, they count once however often they are sent",
+			summary: "Count 1 to 1000 hits. The response has a result for each, in order, once they are durable. With a key, or a producer and a number, they count once however often they are sent",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeKeyReused, CodeConflict, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
@@ -337,10 +337,10 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/series", class: reads, handle: s.getSeries, answer: Series{}, csv: true,
 			failures: append([]Code{CodeNotFound, CodeRange}, reading...),
-			summary:  "What was counted, by minute, hour or day; all of a metric is of one moment",
+			summary:  "A metric by minute, hour or day; all values of a metric are of one moment",
 			query: append([]param{
-				{"metric", "The name of a metric", false},
-				{"prefix", "In the place of metric: all whose names begin so", false},
+				{"metric", "Name of a metric", false},
+				{"prefix", "Instead of metric: all metrics with this prefix", false},
 			}, ranging...),
 		},
 		{
@@ -354,30 +354,30 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/series/explain", class: reads, handle: s.explainHit, answer: counter.Explanation{},
 			failures: append([]Code{CodeNotFound}, reading...),
-			summary:  "What a hit of a metric at a time touches: rows and places in them",
-			query:    []param{{"metric", "The name of a metric", true}, {"at", "RFC 3339", true}},
+			summary:  "The rows, and the fields in them, that a hit of a metric changes",
+			query:    []param{{"metric", "Name of a metric", true}, {"at", "RFC 3339", true}},
 		},
 		{
 			method: "GET", path: "/v1/metrics", class: reads, price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
 			summary: "List metrics in the order of their names",
-			query:   append([]param{{"prefix", "Only those whose names begin so", false}}, lists...),
+			query:   append([]param{{"prefix", "Only metrics with this prefix", false}}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/top", class: reads, price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
-			summary: "The counters that were hit most on a day, exactly",
+			summary: "The counters with the most hits of a day, exactly",
 			query: []param{
-				{"day", "Such as 2026-11-20, in UTC", true},
-				{"prefix", "Only those whose names begin so", false},
-				{"k", "How many, 1 to 1000; 10 if left out", false},
+				{"day", "Day in UTC, such as 2026-11-20", true},
+				{"prefix", "Only metrics with this prefix", false},
+				{"k", "Number of counters, 1 to 1000; 10 by default", false},
 			},
 		},
 		{
 			method: "GET", path: "/livez", class: health, handle: s.livez, answer: Liveness{},
-			summary: "200 while the process runs; asks no store",
+			summary: "200 while the process runs; reads no store",
 		},
 		{
 			method: "GET", path: "/readyz", class: health, handle: s.readyz, answer: Health{},
-			summary: "200 when it can serve, 503 with the reason when not",
+			summary: "200 if it can serve, otherwise 503 with the reason",
 		},
 		{
 			method: "GET", path: "/version", class: health, handle: s.version, answer: Version{},

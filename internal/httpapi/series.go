@@ -19,25 +19,25 @@ import (
 type Series struct {
 	Step     counter.Step `json:"step" enum:"minute,hour,day"`
 	Zone     string       `json:"zone"`
-	Times    []time.Time  `json:"times" doc:"When the steps begin, in the zone; every line has a value for each"`
-	Complete time.Time    `json:"complete" doc:"Up to when all that is true now is in the answer: what lies later is null"`
-	Lines    []SeriesLine `json:"lines" doc:"In the order asked for, or of the names"`
+	Times    []time.Time  `json:"times" doc:"Begin of each step, in the zone; each line has a value for each"`
+	Complete time.Time    `json:"complete" doc:"Time up to which the series is complete; later values are null"`
+	Lines    []SeriesLine `json:"lines" doc:"In the requested order, or by name"`
 }
 
 // SeriesLine is the series of one metric.
 type SeriesLine struct {
 	Metric string `json:"metric"`
 	Kind   string `json:"kind" enum:"counter,gauge"`
-	Values Column `json:"values,omitzero" doc:"Those of a counter, null where nothing is known: before the first hit, in the future, or no longer kept"`
-	Total  *int64 `json:"total,omitempty" doc:"Of a counter: what the whole range holds, read by days where it has whole ones. It is the sum of the values, where those are kept. Missing where nothing is known"`
+	Values Column `json:"values,omitzero" doc:"Values of a counter; null if unknown: before the first hit, in the future, or no longer kept"`
+	Total  *int64 `json:"total,omitempty" doc:"Sum of a counter over the whole range, even where single values are no longer kept. Missing if nothing is known"`
 	// Columns of a gauge.
-	Min   Column    `json:"min,omitzero" doc:"The columns of a gauge, null where nothing was read"`
+	Min   Column    `json:"min,omitzero" doc:"Columns of a gauge; null if there was no reading"`
 	Max   Column    `json:"max,omitzero"`
 	Sum   Column    `json:"sum,omitzero"`
 	Count Column    `json:"count,omitzero"`
 	Last  Column    `json:"last,omitzero"`
-	Since time.Time `json:"since" doc:"The day of the first hit: before it all is null"`
-	Kept  time.Time `json:"kept,omitzero" doc:"Since when this step is kept: what is older is null. Missing if all of it is"`
+	Since time.Time `json:"since" doc:"Day of the first hit; values before it are null"`
+	Kept  time.Time `json:"kept,omitzero" doc:"Since when this step is kept; older values are null. Missing if everything is kept"`
 }
 
 // Column holds the values of a line, counter.Null where there is none.
@@ -101,11 +101,11 @@ func (l *SeriesLine) Columns() (names []string, columns []Column) {
 
 // SeriesRequest is the body of POST /v1/series/query.
 type SeriesRequest struct {
-	Metrics []string     `json:"metrics" minItems:"1" maxItems:"1000" doc:"In the order of the lines of the answer"`
-	From    string       `json:"from" doc:"RFC 3339, or a date, which is when that day begins in the zone"`
-	To      string       `json:"to" doc:"As from; steps that begin there or later are left out"`
+	Metrics []string     `json:"metrics" minItems:"1" maxItems:"1000" doc:"Names, in the order of the lines of the response"`
+	From    string       `json:"from" doc:"RFC 3339, or a date, which means the begin of that day in the zone"`
+	To      string       `json:"to" doc:"End of the range, exclusive, in the form of from"`
 	Step    counter.Step `json:"step" enum:"minute,hour,day"`
-	Zone    string       `json:"zone,omitempty" doc:"Such as Europe/Berlin: where hours and days begin; UTC if left out"`
+	Zone    string       `json:"zone,omitempty" doc:"Time zone of hours and days, such as Europe/Berlin; UTC by default"`
 }
 
 func (s *Server) getSeries(c *call) (any, error) {
@@ -117,7 +117,7 @@ func (s *Server) getSeries(c *call) (any, error) {
 	prefix, many := c.query["prefix"]
 	switch {
 	case one == many:
-		return nil, fault(CodeInvalid, "?metric", "want metric, the name of one, or prefix, which may be empty for all: one of both")
+		return nil, fault(CodeInvalid, "?metric", "want either metric, a name, or prefix, which may be empty for all")
 	case one:
 		q.Metrics = []counter.Metric{counter.Metric(metric)}
 	default:
@@ -152,7 +152,7 @@ func (s *Server) querySeries(c *call) (any, error) {
 	}
 	for i, v := range names.Items() {
 		if i == counter.MaxBatch {
-			return nil, fault(CodeTooLarge, "/metrics", "more than %d metrics: ask several times", counter.MaxBatch)
+			return nil, fault(CodeTooLarge, "/metrics", "more than %d metrics: use several requests", counter.MaxBatch)
 		}
 		if v.Kind() != strictjson.String {
 			return nil, wrongKind("/metrics", v, "an array of names")
@@ -198,7 +198,7 @@ func rangeOf(texts values, at string) (q counter.Query, err error) {
 	q.Step, q.Zone = counter.Step(texts["step"]), time.UTC
 	if name, given := texts["zone"]; given {
 		if q.Zone, err = time.LoadLocation(name); err != nil || name == "" || name == "Local" {
-			return q, fault(CodeInvalid, at+"zone", "there is no zone %.60q: want one such as UTC or Europe/Berlin", name)
+			return q, fault(CodeInvalid, at+"zone", "unknown zone %.60q: want one such as UTC or Europe/Berlin", name)
 		}
 	}
 	if q.From, err = moment(texts, at, "from", q.Zone); err != nil {

@@ -6,8 +6,8 @@ import "github.com/locus-db/locus/cells"
 
 // Vacuumed is the answer to POST /v1/vacuum.
 type Vacuumed struct {
-	Cells  int `json:"cells" doc:"How many cells were written anew"`
-	Behind int `json:"behind" doc:"In how many the log still tells of erased records, since a rollup has not counted them: ask again"`
+	Cells  int `json:"cells" doc:"Number of cells rewritten"`
+	Behind int `json:"behind" doc:"Number of cells whose logs still contain erased records because a rollup has yet to read them; repeat the request later"`
 }
 
 func (s *Server) vacuum(c *call, progress func(any)) (any, error) {

@@ -64,7 +64,7 @@ func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 
 func checkBody(r *http.Request, types []string) error {
 	if len(r.Header["Content-Encoding"]) > 0 {
-		return fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
+		return fault(CodeMediaType, "", "Content-Encoding is not supported: send the document uncompressed")
 	}
 	if is := r.Header["Content-Type"]; len(is) != 1 || !slices.Contains(types, mediaOf(is[0])) {
 		return fault(CodeMediaType, "", "want the header Content-Type: %s, without a charset or with utf-8", strings.Join(types, " or "))
@@ -84,7 +84,7 @@ func bodyFault(err error) error {
 	case errors.As(err, new(*http.MaxBytesError)):
 		return tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fault(CodeTimeout, "", "the body did not come in time")
+		return fault(CodeTimeout, "", "the body did not arrive in time")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault(CodeMalformed, "", "the body ends before its Content-Length")
 	}

@@ -46,7 +46,7 @@ var (
 		gauge("locus_redo_depth", "Records that are stored and not resolved yet.", func(c cells.CellStatus) float64 { return float64(c.Redo) }, "cell"),
 		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
 		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
-		gauge("locus_cell_puids_used", "Puids that a cell has given away.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
+		gauge("locus_cell_puids_used", "Puids that a cell has allocated.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
 	}
 )
 

@@ -1,4 +1,4 @@
--- locus: cell map example, epoch 1, speaks about ids until 2027-01-15T08:00:00Z
+-- locus: cell map example, epoch 1, covers ids until 2027-01-15T08:00:00Z
 
 CREATE OR REPLACE FUNCTION locus_cell(puid bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $locus$
@@ -25,5 +25,5 @@ FROM (SELECT ('x' || left($1::text, 8))::bit(32)::bigint AS place,
              ('x' || right($1::text, 12))::bit(48)::bigint AS ms) AS id
 $locus$;
 
-COMMENT ON FUNCTION locus_cell(bigint) IS 'locus: cell map example, epoch 1, speaks about ids until 2027-01-15T08:00:00Z';
-COMMENT ON FUNCTION locus_cell(uuid) IS 'locus: cell map example, epoch 1, speaks about ids until 2027-01-15T08:00:00Z';
+COMMENT ON FUNCTION locus_cell(bigint) IS 'locus: cell map example, epoch 1, covers ids until 2027-01-15T08:00:00Z';
+COMMENT ON FUNCTION locus_cell(uuid) IS 'locus: cell map example, epoch 1, covers ids until 2027-01-15T08:00:00Z';
