@@ -119,7 +119,8 @@ func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 // absent while the cell is down.
 func TestP06_CellDown(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 2, 2, 4)
+	// A server is paused between the announcement of a generation and its start, on a slow machine too.
+	f := newFleet(t, 2, 2, 4, "--notice", "15s")
 	l := newLedger(t)
 	m := f.nodes[0].cellMap()
 	// here returns keys whose cells in these generations, the newest first, are on these servers.

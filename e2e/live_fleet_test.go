@@ -60,7 +60,7 @@ type node struct {
 }
 
 // newFleet starts PostgreSQL servers, and processes that share the cells of a new installation. Generations are
-// announced two seconds before they start.
+// announced two seconds before they start, unless the flags say otherwise.
 func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, name: "locus"}
@@ -73,7 +73,7 @@ func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fle
 		urls = append(urls, s.URL(f.name))
 	}
 	f.place = []string{"--map", strings.Join(urls, ",")}
-	f.start(processes, append(flags, "--cells", fmt.Sprint(cells), "--notice", "2s")...)
+	f.start(processes, append([]string{"--cells", fmt.Sprint(cells), "--notice", "2s"}, flags...)...)
 	return f
 }
 
