@@ -90,7 +90,7 @@ func TestRunApart_FindsEveryBug(t *testing.T) {
 		"tallies are not compared":                 "WhatWasReadIsCompared",
 		"who packs does not compare":               "NobodyElsePacksADay",
 		"tallies conflict":                         "TalliesDoNotConflict",
-		"a conflict begins anew":                   "OthersAreWritten",
+		"a conflict starts again":                  "OthersAreWritten",
 		"a conflict names all days":                "OthersAreWritten",
 		"a conflict is no error":                   "OthersAreWritten",
 		"of a conflict the tallies are written":    "OthersAreWritten",

@@ -94,7 +94,7 @@ func (t *apartTx) writeDays() (int, error) {
 	switch {
 	case len(failed) == 0:
 		return n, nil
-	case conflicts == n || conflicts > 0 && t.bug == "a conflict begins anew":
+	case conflicts == n || conflicts > 0 && t.bug == "a conflict starts again":
 		return 0, errAnew
 	case t.bug == "a conflict names all days":
 		for key := range t.days {

@@ -16,7 +16,7 @@ import (
 // words are not the field's English, with how many of each are left in the comments of Go files and in Markdown. A number
 // only goes down: lower it when the test says that fewer are left. At zero the word is forbidden.
 var words = map[string]int{
-	`nobody`:         2,
+	`nobody`:         1,
 	`somebody`:       0,
 	`whoever`:        0,
 	`everybody`:      0,

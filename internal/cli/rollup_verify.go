@@ -166,7 +166,7 @@ func (v *verifying) end(rollups int) error {
 	case v.differs > 0:
 		return &failure{
 			Code: "differs", Message: fmt.Sprintf("rollup %s differs from its recomputation: %s in all", v.worst, plural(v.differs, "row")), Exit: exitFailed,
-			Hint: "report the lines above as a bug; locus rollup rebuild " + v.worst + " counts anew",
+			Hint: "report the lines above as a bug; locus rollup rebuild " + v.worst + " computes it again",
 		}
 	case len(v.building) > 0:
 		return &failure{

@@ -261,9 +261,9 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 	lo, hi := m.PuidRange(cell.ID{Gen: 1, Index: 5})
 	for puid, want := range map[int64][]string{
 		lo + 7:         {"Range The upper half of the puid, counted from the lowest one, is the number of its range: 2,684,354,561.", "Start The last start of a segment before it is at 2,684,354,560, that of the finest segment 10.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Given away 1,000 of 4,294,967,295 in"},
-		hi + 2<<32:     {"Range", "Start", "Nobody's Its range lies 3 behind a start, and there are 3 generations."},
-		hi + 1<<40:     {"Range", "Start", "Nobody's Its range lies 257 behind a start, and there are 3 generations."},
-		lo - 1<<32 + 1: {"Range", "Start", "Nobody's Its range would be of generation 0, which has no cell that starts there."},
+		hi + 2<<32:     {"Range", "Start", "No cell Its range lies 3 behind a start, and there are 3 generations."},
+		hi + 1<<40:     {"Range", "Start", "No cell Its range lies 257 behind a start, and there are 3 generations."},
+		lo - 1<<32 + 1: {"Range", "Start", "No cell Its range would be of generation 0, which has no cell that starts there."},
 	} {
 		route, err := cell.NewRouter(m).ExplainPuid(puid)
 		steps, root := waysOf(t, m, &explain.Route{Address: fmt.Sprint(puid), PUID: &route, Found: err == nil})

@@ -160,7 +160,7 @@ func (d *drawing) number(w *route, p *cell.PuidRoute) {
 	w.add(routeStep{Title: "Range", Text: fmt.Sprintf("The upper half of the puid, counted from the lowest one, is the number of its range: %s.", count(int64(p.Slot)))})
 	w.add(routeStep{Title: "Start", Text: fmt.Sprintf("The last start of a segment before it is at %s, that of the finest segment %s.", count(int64(p.Slot-p.Distance)), count(int64(p.Finest)))})
 	if p.Place == nil {
-		w.add(routeStep{Title: "Nobody's", Class: "no", Text: sentence(p.Why)})
+		w.add(routeStep{Title: "No cell", Class: "no", Text: sentence(p.Why)})
 		return
 	}
 	w.add(routeStep{Mark: "1", Class: "found", Title: p.Cell.String(), Link: d.link(p.Cell), State: "computed", Text: sentence(p.Why)})

@@ -63,7 +63,7 @@ func (s *server) check(o *Options, at string, pooler bool) error {
 	}
 	major := s.version / 10000
 	rule(major < minVersion || major > maxVersion, "PostgreSQL %d: want %d to %d", major, minVersion, maxVersion)
-	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; make the database anew", s.encoding)
+	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; create the database again", s.encoding)
 	if !o.Unsafe {
 		rule(s.fsync != "on", "fsync is %s: want on, or a loss of power damages data", s.fsync)
 		rule(s.fullPages != "on", "full_page_writes is %s: want on, or a loss of power damages data", s.fullPages)

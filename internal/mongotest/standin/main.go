@@ -56,7 +56,7 @@ func run(args []string) (err error) {
 		Listener: ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Handler:  "sqlite",
-		// Nobody's data: nothing is synced to the disk.
+		// Throwaway data: nothing is synced to the disk.
 		SQLiteURL: "file:" + filepath.ToSlash(dir) + "/?_pragma=synchronous(off)",
 	})
 	if err != nil {
