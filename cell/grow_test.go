@@ -107,8 +107,8 @@ func grow(t *testing.T, c *process, cells uint64) {
 	}
 }
 
-// A process that repeats a growth, as each does when it starts, keeps the filters that it has read: if a cell goes down
-// then, the filter is all that proves that a key is not there.
+// A process that repeats a growth, as each does when it starts, keeps the filters that it has read: while a cell is
+// down they prove which keys it lacks.
 func TestGrow_AgainKeepsFilters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,30 +118,22 @@ func TestGrow_AgainKeepsFilters(t *testing.T) {
 		grow(t, c, 8)
 		later := open(t, memory, 0)
 		absent := keysOf(later, 100, 200)
-		proven := func() (n int) {
-			m := later.Map()
-			for _, k := range absent {
-				if later.DefinitelyAbsent(m.Key(0, k.Position()), k) {
-					n++
-				}
-			}
-			return n
-		}
 		if _, err := cell.NewDirectory(later).Lookup(t.Context(), absent); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // the filters are read in the background
-		if n := proven(); n < 80 {
-			t.Fatalf("filters prove %d of %d keys to be absent", n, len(absent))
-		}
 		grow(t, later, 8)
 		for _, url := range memory.URLs() {
-			if strings.HasPrefix(url, "mem:g0-") && url != "mem:g0-0" {
-				memory.Down(url, true)
+			memory.Down(url, strings.HasPrefix(url, "mem:g0-"))
+		}
+		found := 0
+		for _, k := range absent {
+			if _, err := cell.NewDirectory(later).Lookup(t.Context(), []cell.Key{k}); err == nil {
+				found++
 			}
 		}
-		if n := proven(); n < 80 {
-			t.Errorf("after the growth was repeated filters prove %d of %d keys to be absent", n, len(absent))
+		if found < 90 { // a filter may be wrong about some
+			t.Errorf("%d of %d keys are known to be absent while the older cells are down", found, len(absent))
 		}
 	})
 }

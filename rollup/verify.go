@@ -134,7 +134,7 @@ func (v *Verification) recompute(ctx context.Context, tx Tx, d *Definition, prog
 		changes, err := tx.Changes(ctx, after, listed)
 		switch {
 		case errors.Is(err, changelog.ErrTrimmed) && v.Reason != "":
-			return nil, fmt.Errorf("%w: rollup %s stands still at %d, and the log is not kept that far back: define it otherwise, or rebuild it: %s", ErrLimit, d.Name, v.Watermark, v.Reason)
+			return nil, fmt.Errorf("%w: rollup %s is stalled at %d, and the log is not kept that far back: define it differently, or rebuild it: %s", ErrLimit, d.Name, v.Watermark, v.Reason)
 		case err != nil:
 			return nil, fmt.Errorf("take back the changes after %d: %w", after, err)
 		}

@@ -238,9 +238,9 @@ func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup
 		case at.Watermark >= least:
 			return p, nil
 		case at.FrozenFor != 0:
-			return nil, fmt.Errorf("%w: it stands still at %d for generation %d", rollup.ErrGone, at.Watermark, at.FrozenFor)
+			return nil, fmt.Errorf("%w: it is frozen at %d for generation %d", rollup.ErrGone, at.Watermark, at.FrozenFor)
 		case at.State == rollup.Failed:
-			return nil, fmt.Errorf("%w: it stands still at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
+			return nil, fmt.Errorf("%w: it is stalled at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
 		}
 		if err := r.wait(fmt.Errorf("%w: it is at %d, and the watermark asked for is %d", rollup.ErrBehind, at.Watermark, least)); err != nil {
 			return nil, err

@@ -118,14 +118,14 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 	w.other.Store(&other)
 	w.held.Store(p.Held)
 	if err != nil && !w.failed && ctx.Err() == nil {
-		w.following.engine.Logger.Warn("the rollups of a cell stand still", "cell", w.id, "err", err)
+		w.following.engine.Logger.Warn("rollups of a cell are stalled", "cell", w.id, "err", err)
 	}
 	if err == nil && w.failed {
 		w.following.engine.Logger.Info("the rollups of a cell go on", "cell", w.id)
 	}
 	w.failed = err != nil
 	if p.Apart != nil && !w.apart && ctx.Err() == nil {
-		w.following.engine.Logger.Warn("rollups of a cell that have their groups in documents stand still", "cell", w.id, "err", p.Apart)
+		w.following.engine.Logger.Warn("rollups of a cell with groups in documents are stalled", "cell", w.id, "err", p.Apart)
 	}
 	if p.Apart == nil && w.apart && p.Held && err == nil {
 		w.following.engine.Logger.Info("rollups of a cell that have their groups in documents go on", "cell", w.id)

@@ -177,7 +177,7 @@ func cellCard(of *httpapi.CellDetail) string {
 	case state == "open":
 		state += " for keys"
 	}
-	line("state", "%s   %s, in its %s database   knows epoch %d", state, of.Home, ordinal(of.Incarnation), of.Told)
+	line("state", "%s   %s, in its %s database   knows epoch %d", state, of.Home, ordinal(of.Incarnation), of.KnownEpoch)
 	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"), counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
 	return b.String()
 }

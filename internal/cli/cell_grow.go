@@ -112,8 +112,8 @@ func (a *app) cellGrow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "grow --to N",
 		Short: "Add a generation of cells while reads and writes continue; no row moves",
-		Long: "Creates the databases and announces the generation. From its start on, new keys and ids go to it. The start\n" +
-			"must lie after the time up to which the current cell map has promised where ids are minted: an hour ahead with\n" +
+		Long: "Creates the databases and announces the generation. From its start on, new keys and ids go to it. The cell\n" +
+			"map already says where ids of the near future belong, so a generation starts after that time: an hour ahead with\n" +
 			"PostgreSQL, a minute in a data directory. Without --wait the command ends after the announcement and the servers\n" +
 			"do the rest. It can be interrupted at any point and repeated.",
 		Example: "  locus cell grow --to 48 --wait\n" +

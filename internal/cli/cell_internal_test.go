@@ -105,7 +105,7 @@ func TestCellCard(t *testing.T) {
 	of := httpapi.CellDetail{
 		Cell: httpapi.Cell{
 			Cell: cell.ID{Gen: 1, Index: 19}, Role: cell.RoleOlder, URL: "postgres://db2/locus_g1_19\x1b", Answers: true,
-			Keys: cell.Sealed, Home: cell.Serving, Incarnation: 2, Epoch: 9, Told: 11, Filter: true,
+			Keys: cell.Sealed, Home: cell.Serving, Incarnation: 2, Epoch: 9, KnownEpoch: 11, Filter: true,
 			Records: 1234567, Entities: 1, PUIDs: 1 << 31, PUIDRoom: 1<<32 - 1, Redo: 3, Bytes: 5 << 20,
 		},
 		Cells: 48, Starts: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Ends: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -181,7 +181,7 @@ func TestChanges(t *testing.T) {
 		{nil, first, []string{"oldest version kept"}},
 		{first, spread(t, nil), []string{"generation 1 announced: 12 cells from 2026-11-20T15:00:00Z"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Current = 1 }), []string{"generation 1 takes new keys"}},
-		{spread(t, func(s *cell.Spec) { s.Current = 1 }), spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 }), []string{"generations below 1 hold no keys"}},
+		{spread(t, func(s *cell.Spec) { s.Current = 1 }), spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 }), []string{"keys are looked up from generation 1 on"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Until = s.Until.Add(time.Hour) }), []string{"covers later ids"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) {
 			s.Moved = map[cell.ID]cell.Home{{Index: 3}: {URL: "postgres://db9/a", Incarnation: 2}, {Index: 1}: {URL: "postgres://db9/b?passfile=canary", Incarnation: 2}}

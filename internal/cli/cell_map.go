@@ -146,7 +146,7 @@ func mapChanges(before, m *cell.Map) (list []string) {
 		list = append(list, fmt.Sprintf("generation %d takes new keys", is.Current))
 	}
 	if is.Floor != was.Floor {
-		list = append(list, fmt.Sprintf("generations below %d hold no keys", is.Floor))
+		list = append(list, fmt.Sprintf("keys are looked up from generation %d on", is.Floor))
 	}
 	var moved []cell.ID
 	for id, home := range is.Moved {

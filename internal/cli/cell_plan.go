@@ -39,7 +39,7 @@ func planText(p *cell.Plan) string {
 	}
 	line("look-ups", "of a new key %.2f now, then %.2f   of one that is there %.2f, then %.2f", p.Before.FilteredNew, p.After.FilteredNew, p.Before.FilteredThere, p.After.FilteredThere)
 	if p.Room == 0 {
-		line("room", "no larger generation is possible")
+		line("room", "no further generation like that is possible")
 	} else {
 		line("room", "%s more like that, up to %s cells", plural(p.Room, "generation"), term.Count(int64(p.RoomCells)))
 	}

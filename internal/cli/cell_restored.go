@@ -26,7 +26,7 @@ func (a *app) cellRestored() *cobra.Command {
 			"\n" +
 			"A backup restored to other servers still has a cell map that points to the original. --map OLD=NEW lists where\n" +
 			"each cell was and where it is now, rewrites the map and gives the copy an identity of its own; the original stays\n" +
-			"untouched. OLD and NEW are the values of serve's --map, with the authority of the map first. OLD=OLD stands for a\n" +
+			"untouched. OLD and NEW are the values of serve's --map, with the server of the cell map first. OLD=OLD stands for a\n" +
 			"server that was restored in place.\n" +
 			"\n" +
 			"With counters and groups in MongoDB, --mongodb OLD=NEW assigns the copy of that database to the copy of the\n" +

@@ -337,7 +337,7 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error 
 			continue
 		}
 		if !json.Valid(text) {
-			return usage("want one decision per line, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
+			return usage("one decision per line, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
 		}
 		if list = append(list, bytes.Clone(text)); len(list) == portion {
 			if err := flush(); err != nil {
@@ -346,7 +346,7 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error 
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return usage("want one decision per line, as locus decision export writes it", "line %d: %v", line+1, err)
+		return usage("one decision per line, as locus decision export writes it", "line %d: %v", line+1, err)
 	}
 	if err := flush(); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (a *app) diffed(c *cobra.Command, cl *client, kind string, request httpapi.
 func (a *app) printDiff(d *kinds.Diff) error {
 	fmt.Fprintf(a.stdout, "kind %s, version %d, term-frequency table %s: %s records, %s entities now, %s then\n",
 		term.Escape(d.Kind), d.Version, d.Terms, term.Count(int64(d.Records)), term.Count(int64(d.Before)), term.Count(int64(d.After)))
-	fmt.Fprintf(a.stdout, "%s stay, %s of these show other values; %s would merge, %s would split\n",
+	fmt.Fprintf(a.stdout, "%s stay, %s of these show other values; %s would be merged from several, %s would be split\n",
 		term.Count(int64(d.Stay)), term.Count(int64(d.Changed)), term.Count(int64(d.Merged)), term.Count(int64(d.Split)))
 	for _, part := range []struct {
 		what string

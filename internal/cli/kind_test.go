@@ -33,7 +33,7 @@ func TestKind_CreateShowAndMigrate(t *testing.T) {
 	if got := must(t, env, "kind", "migrate", changed, "--yes"); !strings.Contains(got.err, "done: kind place has version 2") {
 		t.Errorf("migrate: %s", got.err)
 	}
-	if got := must(t, env, "kind", "diff", changed).stdout; !strings.Contains(got, "0 of these show other values; 0 would merge, 0 would split") {
+	if got := must(t, env, "kind", "diff", changed).stdout; !strings.Contains(got, "0 of these show other values; 0 would be merged from several, 0 would be split") {
 		t.Errorf("compared with what is:\n%s", got)
 	}
 }

@@ -172,7 +172,7 @@ func TestMetric_Usage(t *testing.T) {
 		{"hit", "NAME is missing"},
 		{"hit a b c", "unexpected argument"},
 		{"hit a x", "not a whole number"},
-		{"hit a 1 --value 2", "give one"},
+		{"hit a 1 --value 2", "--value for gauges; give one"},
 		{"hit a --key k", "--key needs --at"},
 		{"hit a --file f", "come from the rows"},
 		{"hit a --format csv", "--format needs --file"},

@@ -211,7 +211,7 @@ func (a *app) confirm(yes bool, question string) error {
 		return nil
 	}
 	if !isTerminal(a.stdin) || !a.talk.Terminal {
-		return usage("give --yes, or --dry-run to only see the plan", "no terminal to ask for confirmation: --yes is missing")
+		return usage("--yes, or --dry-run to only see the plan", "no terminal to ask for confirmation: --yes is missing")
 	}
 	fmt.Fprint(a.stderr, question, " [y/N] ")
 	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')

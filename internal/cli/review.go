@@ -41,7 +41,7 @@ func (a *app) reviewList() *cobra.Command {
 	var pages paging
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the possible matches, the most useful decisions first",
+		Short: "List the possible matches, highest match weight first",
 		Example: "  locus review list --limit 20\n" +
 			"  locus review list --all --json",
 		Args: arguments(),

@@ -162,7 +162,7 @@ func unwell(of *httpapi.Rollup) error {
 			return unanswered([]string{in.Cell.String()})
 		}
 		return &failure{
-			Code: "failed", Message: fmt.Sprintf("rollup %s has stopped in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
+			Code: "failed", Message: fmt.Sprintf("rollup %s is stalled in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
 			Hint: "fix the cause; then locus rollup rebuild " + of.Name,
 		}
 	}

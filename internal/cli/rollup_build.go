@@ -24,7 +24,7 @@ func (a *app) rollupRebuild() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebuild NAME",
 		Short: "Compute a rollup again beside the serving generation, and replace it",
-		Long:  "A rollup needs no rebuild to stay correct. Use this for one that stopped because of a problem that is fixed by now.",
+		Long:  "A rollup needs no rebuild to stay correct. Use this for one that was stalled by a problem that is fixed by now.",
 		Example: "  locus rollup rebuild places_by_category\n" +
 			"  locus rollup rebuild places_by_category --wait",
 		Args:              arguments("NAME"),

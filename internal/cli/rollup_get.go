@@ -220,7 +220,7 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 func (a *app) reading(r *httpapi.RollupReading, skipped int64) {
 	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS), r.Generation, verifiedText(r.VerifiedAt))
 	if r.State == rollups.Failed {
-		a.say("%s   it has stopped: locus rollup status %s shows why", a.talk.Paint("31", "failed"), r.Rollup)
+		a.say("%s   it is stalled: locus rollup status %s shows why", a.talk.Paint("31", "failed"), r.Rollup)
 	}
 	if len(r.Missing) > 0 {
 		a.say("%s   without cell %s", a.talk.Paint("33", "partial"), term.Escape(joined(r.Missing)))

@@ -189,7 +189,7 @@ func TestAwait(t *testing.T) {
 	}{
 		{"serves", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, `{"name":"a","state":"following","generation":2}`}, "", ""},
 		{"a later one serves", []string{`{"name":"a","state":"following","generation":3,"building":4}`}, "", ""},
-		{"fails", []string{`{"name":"a","state":"failed","building":2,"cells":[{"cell":"g0-1","state":"failed","watermark":"0","last":"0","reason":"too many"}]}`}, "failed", "has stopped in cell g0-1: too many"},
+		{"fails", []string{`{"name":"a","state":"failed","building":2,"cells":[{"cell":"g0-1","state":"failed","watermark":"0","last":"0","reason":"too many"}]}`}, "failed", "is stalled in cell g0-1: too many"},
 		{"dropped", []string{`{"name":"a","state":"building","building":1}`}, "conflict", "concurrently"},
 		{"interrupted", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, "interrupt"}, "interrupted", "interrupted"},
 	} {

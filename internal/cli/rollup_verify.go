@@ -137,7 +137,7 @@ func (v *verifying) differences(name string, of *rollups.CellVerification) error
 			of.Watermark, term.Escape(strings.Join(d.Group, ", ")), orNothing(d.Stored), orNothing(d.Recomputed))
 	}
 	if of.Reason != "" && !v.json {
-		v.say("%s has stopped in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
+		v.say("%s is stalled in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
 	}
 	if more := of.Differs - len(of.Differences); more > 0 && !v.json {
 		v.say("and %s more in cell %s", plural(more, "row"), of.Cell)

@@ -24,15 +24,15 @@ type How struct {
 	Cut       match.Weight     `json:"cut" doc:"Match weight required to connect them: the threshold, or more for large clusters"`
 	Steps     []explain.Step   `json:"steps" doc:"Steps that made the entity, in order, and the last step with each group of records that was refused"`
 	Events    []changes.Change `json:"events" doc:"Latest changes of the entity and its records, oldest first"`
-	Since     time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; missing itself if that is the beginning"`
-	TookMS    float64          `json:"took_ms" doc:"Duration of the lookup in milliseconds"`
+	Since     time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; absent if that is the beginning"`
+	TookMS    float64          `json:"took_ms" doc:"Milliseconds that the server took"`
 }
 
 // History is what the logs still hold about an entity.
 type History struct {
 	Entity Entity           `json:"entity"`
 	Events []changes.Change `json:"events" doc:"Puts of its records and changes of their former entities, oldest first"`
-	Since  time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; missing itself if that is the beginning"`
+	Since  time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; absent if that is the beginning"`
 }
 
 // RelationList lists the relations of an entity.
@@ -53,7 +53,7 @@ type WhatIfRequest struct {
 type Scenario struct {
 	Before []ScenarioEntity `json:"before" doc:"Present entities that would change or disappear"`
 	After  []ScenarioEntity `json:"after" doc:"Entities after the change"`
-	TookMS float64          `json:"took_ms" doc:"Duration of the lookup in milliseconds"`
+	TookMS float64          `json:"took_ms" doc:"Milliseconds that the server took"`
 }
 
 // ScenarioEntity is an entity, current or hypothetical.

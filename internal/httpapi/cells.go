@@ -35,12 +35,12 @@ type Cell struct {
 	Role cell.Role `json:"role" enum:"retired,older,current,announced" doc:"Role of its generation"`
 	URL  string    `json:"url" doc:"URL of its database, without a password"`
 	// Answers is false for an unreachable cell; its state is then missing.
-	Answers     bool           `json:"answers" doc:"Whether the cell is available; if not, the fields below are missing"`
+	Answers     bool           `json:"answers" doc:"Whether the cell is available; if not, the fields below have no meaning"`
 	Keys        cell.KeyState  `json:"keys" enum:"open,sealed,retired" doc:"Whether new keys go to it"`
 	Home        cell.Placement `json:"home" enum:"serving,moving,moved"`
 	Incarnation int            `json:"incarnation" doc:"Number of databases it has been in"`
 	Epoch       uint64         `json:"epoch" doc:"Lowest version of the cell map that may write keys here"`
-	Told        uint64         `json:"known_epoch" doc:"Highest version of the cell map that it knows of"`
+	KnownEpoch  uint64         `json:"known_epoch" doc:"Highest version of the cell map that it knows of"`
 	Filter      bool           `json:"filter" doc:"Whether it has a filter of its keys, as sealed cells do"`
 	Records     int64          `json:"records"`
 	Entities    int64          `json:"entities"`
@@ -101,7 +101,7 @@ func redacted(urls []string) []string {
 func oneCell(m *cell.Map, of cells.CellStatus) Cell {
 	return Cell{
 		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
-		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.KnownEpoch,
+		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, KnownEpoch: of.Head.KnownEpoch,
 		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom, Redo: of.Redo, Bytes: of.Bytes,
 	}
 }

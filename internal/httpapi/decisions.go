@@ -34,7 +34,7 @@ type DecideResponse struct {
 
 // DecideResult is the result of one decision.
 type DecideResult struct {
-	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"The entity now; missing if the request was refused"`
+	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"The stored decision; missing if it was refused"`
 	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"Pass it as min_watermark to read rollups that include the decision"`
 	Error     *Fault              `json:"error,omitempty"`
 }
@@ -47,7 +47,7 @@ type DecisionList struct {
 
 // ReviewList is a page of the review queue.
 type ReviewList struct {
-	Pairs  []decisions.ReviewPair `json:"pairs" doc:"Best first"`
+	Pairs  []decisions.ReviewPair `json:"pairs" doc:"Highest match weight first"`
 	Cursor string                 `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 

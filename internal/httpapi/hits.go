@@ -26,7 +26,7 @@ type HitRequest struct {
 // HitInput is a hit as sent. A hit with a value is the reading of a gauge.
 type HitInput struct {
 	Metric string `json:"metric" doc:"Name of the metric, 1 to 200 bytes"`
-	At     string `json:"at,omitempty" format:"date-time" doc:"Time of the hit, at most 7 days ago; now by default, but required in a batch with a key"`
+	At     string `json:"at,omitempty" format:"date-time" doc:"Time of the hit, at most 7 days ago; now by default, but required in a batch with a key or a producer"`
 	N      *int64 `json:"n,omitempty" minimum:"1" maximum:"1000000" doc:"Increment of a counter; 1 by default"`
 	Value  *int64 `json:"value,omitempty" minimum:"-1000000000000000" maximum:"1000000000000000" doc:"Reading of a gauge, instead of n"`
 }

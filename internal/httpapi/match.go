@@ -22,7 +22,7 @@ type MatchRequest struct {
 
 // ProbeInput is a record to match that is not stored. All fields are optional.
 type ProbeInput struct {
-	Source     string     `json:"source,omitempty" doc:"Name of the source; identifiers are compared within a source"`
+	Source     string     `json:"source,omitempty" doc:"Name of the source, on which it depends which identifiers are compared"`
 	Key        string     `json:"key,omitempty" doc:"Key of the record in its source; then put is about that record"`
 	Kind       string     `json:"kind,omitempty" doc:"Kind of the thing"`
 	ObservedAt string     `json:"observed_at,omitempty" format:"date-time" doc:"When the source observed these values; now by default"`
@@ -37,7 +37,7 @@ type MatchResponse struct {
 // MatchResult is the result of one probe. If Error is set, all other fields are empty.
 type MatchResult struct {
 	Entities []MatchEntity   `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
-	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why the comparison failed"`
+	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing was compared"`
 	Skipped  []match.KeyKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records share; candidates that share only those are missing"`
 	Put      *MatchPut       `json:"put,omitempty" doc:"What a put would do, if requested"`
 	PutError *Fault          `json:"put_error,omitempty" doc:"Why a put would be refused, if put was requested"`

@@ -19,7 +19,7 @@ type Metric struct {
 	Metric string    `json:"metric"`
 	Kind   string    `json:"kind" enum:"counter,gauge"`
 	Since  time.Time `json:"since" doc:"Day of its first hit"`
-	Cell   string    `json:"cell" doc:"Cell of the record, which never changes"`
+	Cell   string    `json:"cell" doc:"Cell of the metric, which never changes"`
 }
 
 // Top lists the counters with the most hits on a day.

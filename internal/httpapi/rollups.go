@@ -36,10 +36,10 @@ type RollupList struct {
 type Rollup struct {
 	Name       string              `json:"name"`
 	State      rollups.State       `json:"state" enum:"building,following,failed,partial" doc:"partial: a cell is unavailable"`
-	Definition rollup.Definition   `json:"definition" doc:"State of the serving generation, or of the first one while it is being built"`
+	Definition rollup.Definition   `json:"definition" doc:"Definition of the serving generation, or of the first one while it is being built"`
 	Generation int64               `json:"generation" doc:"Serving generation; 0 if none serves yet"`
 	Building   int64               `json:"building,omitempty" doc:"Generation being built"`
-	Built      int                 `json:"built,omitempty" doc:"Number of cells that hold it"`
+	Built      int                 `json:"built,omitempty" doc:"Number of cells in which it is built"`
 	Trouble    string              `json:"trouble,omitempty" doc:"Why the build fails in one of them"`
 	Groups     int64               `json:"groups" doc:"Sum over all cells: a group in two cells counts twice"`
 	Watermark  changelog.Watermark `json:"watermark" doc:"Watermark of the changes it includes"`

@@ -118,7 +118,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/review", class: reads, price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
-			summary: "Possible matches for people to decide about, the most useful first",
+			summary: "Possible matches for people to decide about, highest match weight first",
 			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},
 		},
 		{
