@@ -90,18 +90,20 @@ func sniffWith(text []byte, delimiter byte, o *Options, kinds []*match.Schema) s
 // noQuote is Options.Quote for files in which no character quotes.
 const noQuote = "none"
 
-// unclosed is how many lines must begin a field with a double quote, and none end it, for it to quote nothing.
+// unclosed is how many lines must begin a field with a double quote, and none end it, for it to quote nothing; and how
+// many with a field in apostrophes show that these quote.
 const unclosed = 10
 
 // sniffQuote returns the character that quotes fields in a sample. An apostrophe does only if every field that begins
-// with one also ends with one, in at least half of the lines; "'t Hooft" does not end with it. A double quote does
-// unless many fields begin with it and none ends with it.
+// with one also ends with one, in at least half of the lines; "'t Hooft" does not end with it. A few such fields may be
+// values, unless the header or a delimiter within a field shows otherwise. A double quote does unless many fields begin
+// with it and none ends with it.
 func sniffQuote(text []byte, delimiter byte) byte {
-	if opened, closed, lines := quotedLines(text, Dialect{delimiter, '\''}); opened > 0 && opened == closed && 2*opened >= lines {
+	if n := quotedLines(text, Dialect{delimiter, '\''}); n.opened > 0 && n.opened == n.closed && 2*n.opened >= n.lines && (n.shown || n.opened >= unclosed) {
 		return '\''
 	}
-	opened, closed, _ := quotedLines(text, Dialect{delimiter, '"'})
-	if opened < unclosed || closed > 0 {
+	n := quotedLines(text, Dialect{delimiter, '"'})
+	if n.opened < unclosed || n.closed > 0 {
 		return '"'
 	}
 	for _, after := range []byte{delimiter, '\r', '\n'} {
@@ -112,22 +114,29 @@ func sniffQuote(text []byte, delimiter byte) byte {
 	return 0
 }
 
-// quotedLines counts the lines with a field that begins with a quote, and those of them in which all such fields end
-// with it.
-func quotedLines(text []byte, d Dialect) (opened, closed, lines int) {
+// quoted counts the lines of a sample.
+type quoted struct {
+	lines  int
+	opened int  // with a field that begins with a quote
+	closed int  // those of them in which all such fields end with it
+	shown  bool // the first line is one of them, or one has a delimiter between quotes
+}
+
+func quotedLines(text []byte, d Dialect) (n quoted) {
 	var f fields
 	for line := range bytes.Lines(text) {
-		lines++
+		n.lines++
 		if line[0] != d.Quote && !bytes.Contains(line, []byte{d.Delimiter, d.Quote}) {
 			continue
 		}
-		opened++
+		n.opened++
 		f.reset()
 		if f.add(d, line, false) == complete {
-			closed++
+			n.closed++
+			n.shown = n.shown || n.lines == 1 || len(f.spans) <= bytes.Count(line, []byte{d.Delimiter})
 		}
 	}
-	return opened, closed, lines
+	return n
 }
 
 // sampleOf returns the rows of a sample, and what ended it.

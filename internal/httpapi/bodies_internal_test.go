@@ -8,3 +8,15 @@ func (s *Server) BodyRoom() int {
 	defer s.bodies.mu.Unlock()
 	return s.bodies.room
 }
+
+// Idle returns how many connections wait for a request.
+func (s *Server) Idle() (n int) {
+	s.connections.mu.Lock()
+	defer s.connections.mu.Unlock()
+	for _, c := range s.connections.open {
+		if c.state == idle {
+			n++
+		}
+	}
+	return n
+}

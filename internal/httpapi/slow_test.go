@@ -160,9 +160,20 @@ func TestP12_ConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: patience, Connections: 3})
 	slow := r.dial().post("/v1/records", len(quick))
+	// A connection becomes idle a moment after its answer.
+	idle := func(want int) {
+		for end := time.Now().Add(patience); r.server.Idle() != want; {
+			if time.Now().After(end) {
+				t.Fatalf("%d connections are idle, want %d", r.server.Idle(), want)
+			}
+		}
+	}
 	first := r.dial().get("/livez").ok()
+	idle(1)
 	second := r.dial().get("/livez").ok()
+	idle(2)
 	first.get("/livez").ok()
+	idle(2)
 	third := r.dial().get("/livez").ok()
 	second.closed()
 	first.get("/v1/records").ok()
