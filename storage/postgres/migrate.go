@@ -5,10 +5,9 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,8 +15,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+//go:embed migrations/0003_cell.sql
+var cellSQL string
 
 // format is the number of the newest migration.
 const format = 3
@@ -132,12 +131,14 @@ func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create b
 	return nil
 }
 
+// up runs the migrations that the database lacks. A migration is one statement of many parts: goose would scan the
+// file line by line with a buffer of 4 MiB for each.
 func up(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
+	toCell := goose.NewGoMigration(format, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, cellSQL)
 		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	}}, nil)
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithGoMigrations(toCell), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}

@@ -5,18 +5,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 
 	"github.com/pressly/goose/v3"
 	lib "modernc.org/sqlite/lib"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+//go:embed migrations/0003_cell.sql
+var cellSQL string
 
 const (
 	// applicationID marks a file as a cell of Locus: the letters LOCs.
@@ -75,12 +74,14 @@ func (c *conn) create(pageSize int) error {
 	})
 }
 
+// up runs the migrations that the database lacks. A migration is one statement of many parts: goose would scan the
+// file line by line with a buffer of 4 MiB for each.
 func up(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
+	toCell := goose.NewGoMigration(format, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, cellSQL)
 		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	}}, nil)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(toCell), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}

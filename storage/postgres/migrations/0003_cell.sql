@@ -1,5 +1,3 @@
--- +goose Up
-
 -- Who this cell is, and what it lets be written: one row, which every update reads first and holds
 -- until it ends (FOR SHARE). What updates change stands in locus_total, so that they do not wait for
 -- each other here. The puids given away are a sequence, locus_puid, made when the cell is told its

@@ -1,5 +1,3 @@
--- +goose Up
-
 -- Who this cell is, what it lets be written, and its running totals: one row, which every
 -- transaction reads.
 CREATE TABLE locus_cell (
