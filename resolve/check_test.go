@@ -168,11 +168,10 @@ func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 	return cell.ID{}
 }
 
-// lively returns an installation with a history of puts, deletions and decisions.
-func lively(t *testing.T, seed uint64) *installation {
+// live gives an installation a history of puts, deletions and decisions.
+func live(t *testing.T, in *installation, seed uint64) {
 	t.Helper()
-	in := open(t, t.TempDir(), nil)
-	ops := world(seed, 40)
+	ops := world(seed, 20)
 	in.apply(t, ops)
 	for i := 0; i < len(ops); i += 9 {
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
@@ -191,15 +190,19 @@ func lively(t *testing.T, seed uint64) *installation {
 			t.Fatal(made[0].Err)
 		}
 	}
-	return in
 }
 
+// In the gate all damages are done to copies of one history, in a long run each to a history of its own.
 func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 	t.Parallel()
+	var histories []string
+	for seed := range longtest.Times(1, len(damages)) {
+		histories = append(histories, prepared(t, func(in *installation) { live(t, in, uint64(seed)) }))
+	}
 	for i, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			in := lively(t, uint64(i))
+			in := open(t, copied(t, histories[i%len(histories)]), nil)
 			want := in.check(t)
 			in.clean(t)
 			at := in.hurt(t, d, rand.New(rand.NewPCG(uint64(i), 2)))
