@@ -16,6 +16,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -60,7 +62,7 @@ func (r *Resolver) due() bool {
 // work works off redo entries: first own, which the caller waits for, with the requests of other processes.
 // If a sweep is due it continues with all other entries, for up to patience. Entries that need an
 // unavailable cell stay.
-func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, patience time.Duration) error {
+func (r *Resolver) work(ctx context.Context, own []derived.Redo, cause changelog.Cause, patience time.Duration) error {
 	cells, number := r.requests()
 	due := r.due()
 	if due {
@@ -100,7 +102,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 	}
 	left := 0
 	for _, rest := range []struct {
-		entries []Redo
+		entries []derived.Redo
 		cause   changelog.Cause
 	}{{decided, changelog.CauseDecision}, {asked, changelog.CauseRedo}} {
 		n, err := r.slices(ctx, rest.entries, rest.cause, until)
@@ -127,8 +129,8 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 }
 
 // sort removes the caller's own entries and separates those of decisions from the others.
-func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
-	mine := make(map[entity.PUID]Redo, len(own))
+func (r *Resolver) sort(entries, own []derived.Redo) (others, decided []derived.Redo) {
+	mine := make(map[entity.PUID]derived.Redo, len(own))
 	for _, e := range own {
 		mine[e.PUID] = e
 	}
@@ -146,7 +148,7 @@ func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
 
 // slices works off entries in slices, so that finished work survives a later error. It stops when until has
 // passed, unless that is zero, and returns the number of entries left.
-func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.Cause, until time.Time) (left int, err error) {
+func (r *Resolver) slices(ctx context.Context, entries []derived.Redo, cause changelog.Cause, until time.Time) (left int, err error) {
 	for len(entries) > 0 {
 		n := min(r.slice.size, len(entries))
 		begun := r.opts.Now()
@@ -164,7 +166,7 @@ func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.C
 }
 
 // readRedo reads the redo sets of the available cells, page by page.
-func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Redo, err error) {
+func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []derived.Redo, err error) {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range cells {
 		after[id] = math.MinInt64
@@ -172,9 +174,9 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 	for len(after) > 0 {
 		var mu sync.Mutex
 		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
-			var page []Redo
+			var page []derived.Redo
 			var head cell.Head
-			err := r.read(ctx, id, func(tx Tx) (err error) {
+			err := r.read(ctx, id, func(tx storage.Tx) (err error) {
 				if page, err = tx.Redo(ctx, from, redoBatch); err == nil {
 					head, err = tx.Head(ctx)
 				}
@@ -204,7 +206,7 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 }
 
 // leave marks records as having unfinished consequences.
-func (r *Resolver) leave(entries []Redo) {
+func (r *Resolver) leave(entries []derived.Redo) {
 	for _, e := range entries {
 		r.undone[e.PUID] = struct{}{}
 	}
@@ -224,7 +226,7 @@ func (r *Resolver) isUndone(p entity.PUID) bool {
 
 // redoAll works off entries. Entries that fail because of an unavailable cell are found by bisection and
 // blocked; the others are done.
-func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.Cause) error {
+func (r *Resolver) redoAll(ctx context.Context, entries []derived.Redo, cause changelog.Cause) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -252,7 +254,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 
 // redoTogether repeats the second and third round for entries, as if all of their blocking keys were new. Writes
 // that were already done are repeated.
-func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
+func (r *Resolver) redoTogether(ctx context.Context, entries []derived.Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
 	b.repair, b.cause = true, cause
 	puids := make([]entity.PUID, len(entries))
@@ -263,7 +265,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	if err := b.load(ctx, b.nodes, puids); err != nil {
 		return err
 	}
-	done := map[cell.ID][]Redo{}
+	done := map[cell.ID][]derived.Redo{}
 	for _, e := range entries {
 		w := &write{puid: e.PUID, lost: e.LostKeys}
 		if n := b.nodes[e.PUID]; n == nil {
@@ -377,9 +379,9 @@ func (b *batch) anyAway(puids []entity.PUID) bool {
 	})
 }
 
-func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
-	return eachCell(done, func(id cell.ID, entries []Redo) error {
-		return r.write(ctx, id, func(tx Tx) error { return tx.ClearRedo(ctx, entries) })
+func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]derived.Redo) error {
+	return eachCell(done, func(id cell.ID, entries []derived.Redo) error {
+		return r.write(ctx, id, func(tx storage.Tx) error { return tx.ClearRedo(ctx, entries) })
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process without the lease puts its records, asks the lease holder to work off their redo entries, and
@@ -69,7 +71,7 @@ func (r *Resolver) leaveTo(ctx context.Context, cells []cell.ID) {
 
 // learn checks the results of work done by another process. It calls waits for entries that are still there
 // and for those whose cells are down.
-func (b *batch) learn(ctx context.Context, own []Redo, cells []cell.ID, waits func(entity.PUID)) error {
+func (b *batch) learn(ctx context.Context, own []derived.Redo, cells []cell.ID, waits func(entity.PUID)) error {
 	b.nodes = map[entity.PUID]*node{}
 	b.markAll(ctx)
 	if l := b.lease.Seen(); !l.Partly {
@@ -106,7 +108,7 @@ func (r *Resolver) markAll(ctx context.Context) {
 	}
 	_ = eachCell(all, func(id cell.ID, _ struct{}) error {
 		var at changelog.Bounds
-		err := r.view(ctx, id, func(tx Tx) (err error) {
+		err := r.view(ctx, id, func(tx storage.Tx) (err error) {
 			at, err = tx.Bounds(ctx)
 			return err
 		})
