@@ -263,8 +263,8 @@ func (c *checker) stays(ctx context.Context, id cell.ID) error {
 			continue
 		}
 		why := "a cell does not answer"
-		if c.trouble != nil {
-			why = c.trouble.Error()
+		if trouble := c.redoLog.lastTrouble(); trouble != nil {
+			why = trouble.Error()
 		}
 		c.report(Difference{What: "redo", Cell: id, ID: p.String(), Stored: "cannot be worked off: " + why, Want: "no entry"})
 	}

@@ -87,13 +87,13 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			continue
 		}
 		if len(f.redo) > 0 {
-			f.Repaired = !slices.ContainsFunc(f.redo, func(p entity.PUID) bool { _, waits := c.blocked[p]; return waits })
+			f.Repaired = !slices.ContainsFunc(f.redo, c.redoLog.isBlocked)
 		}
-		switch {
+		switch trouble := c.redoLog.lastTrouble(); {
 		case f.Repaired:
 			f.Advice = ""
-		case len(f.redo) > 0 && c.trouble != nil:
-			f.Advice = "it cannot be resolved again: " + c.trouble.Error()
+		case len(f.redo) > 0 && trouble != nil:
+			f.Advice = "it cannot be resolved again: " + trouble.Error()
 		case len(f.redo) > 0:
 			f.Advice = "a cell does not answer: repair when it does"
 		}

@@ -164,7 +164,7 @@ func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []D
 		mu.Lock()
 		defer mu.Unlock()
 		if errors.Is(err, ErrCommitUnknown) {
-			b.dirty = true
+			b.redoLog.markDirty()
 		}
 		if err == nil {
 			entries = append(entries, entered...)
@@ -278,7 +278,7 @@ func (b *batch) followed(ctx context.Context, entries []derived.Redo, cells []ce
 	if errors.Is(err, lease.ErrLost) && b.lease != nil {
 		b.leaveTo(ctx, cells)
 	}
-	return func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits }, err
+	return b.redoLog.isBlocked, err
 }
 
 // mirror writes decisions under the other records of their pairs and adds these records to the batch,

@@ -112,10 +112,7 @@ func (r *Resolver) decisions(ctx context.Context, tx storage.Tx, group []entity.
 	if err != nil {
 		return nil, err
 	}
-	r.asks.Lock()
-	none := r.possible[id]
-	r.asks.Unlock()
-	if none {
+	if r.notes.hasNoDecisions(id) {
 		return nil, nil
 	}
 	found, err := tx.Decisions(ctx, group)
@@ -124,20 +121,16 @@ func (r *Resolver) decisions(ctx context.Context, tx storage.Tx, group []entity.
 	}
 	some, err := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
 	if err == nil && len(some) == 0 {
-		r.asks.Lock()
-		defer r.asks.Unlock()
-		r.possible[id] = true
+		r.notes.noteNoDecisions(id)
 	}
 	return nil, err
 }
 
 // invalidateDecisions drops the cached fact that the home cells of these records have no decisions.
 func (r *Resolver) invalidateDecisions(puids ...entity.PUID) {
-	r.asks.Lock()
-	defer r.asks.Unlock()
 	for _, p := range puids {
 		if id, err := r.home(p); err == nil {
-			delete(r.possible, id)
+			r.notes.expectDecisions(id)
 		}
 	}
 }

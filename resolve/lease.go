@@ -190,12 +190,9 @@ func (r *Resolver) unlock() {
 
 // invalidateCaches drops cached state that may be outdated, and marks the redo sets for a sweep.
 func (r *Resolver) invalidateCaches() {
-	r.dirty = true
+	r.redoLog.invalidate()
 	r.cache.clear()
-	clear(r.cleared)
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	clear(r.possible)
+	r.notes.expectDecisionsEverywhere()
 }
 
 // checkLease returns lease.ErrLost, in a transaction of a cell, if this process lost the lease or the cell's
@@ -223,10 +220,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (storage.Cell, error) {
 		return c, err
 	}
 	l, held := r.lease.Held()
-	r.asks.Lock()
-	fenced := !held || r.fenced[id] >= l.Fence
-	r.asks.Unlock()
-	if fenced {
+	if !held || r.notes.fence(id) >= l.Fence {
 		return c, nil
 	}
 	if err := c.Exclusive(ctx, func(tx storage.Tx) error {
@@ -246,9 +240,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (storage.Cell, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("fence: %w", err)
 	}
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	r.fenced[id] = l.Fence
+	r.notes.noteFence(id, l.Fence)
 	return c, nil
 }
 

@@ -182,9 +182,8 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 		return false, errors.Join(err, r.recover(ctx, err))
 	}
 	for _, e := range entries {
-		if _, waits := r.blocked[e.PUID]; waits {
-			err, r.trouble = r.trouble, nil
-			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), err)
+		if r.redoLog.isBlocked(e.PUID) {
+			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
 		}
 	}
 	return !turn.Done, r.updateRules(ctx, func(_ storage.Tx, b *storedRules) error {

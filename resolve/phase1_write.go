@@ -114,15 +114,13 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 				}
 			default:
 				if errors.Is(err, ErrCommitUnknown) {
-					b.dirty = true
+					b.redoLog.markDirty()
 				}
 				b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
 			}
 			return nil
 		})
-		for _, id := range written {
-			delete(b.cleared, id)
-		}
+		b.redoLog.removed(written)
 		clear(groups)
 		for i, puid := range elsewhere {
 			home, err := b.home(puid)

@@ -124,14 +124,12 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 		}
 		if reign == b.reign && b.clean() && !b.due() && !b.wanted() {
 			if err = b.rounds(ctx, report); err == nil {
-				for id, entries := range b.redo {
-					b.cleared[id] = append(b.cleared[id], entries...)
-				}
+				b.redoLog.finish(b.redo)
 				return nil
 			}
 		} else if err = b.work(ctx, own, "", leasePatience); err == nil {
-			report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
-			b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
+			report.Err = errors.Join(report.Err, b.redoLog.takeTrouble())
+			b.pend(b.redoLog.isBlocked)
 			b.nodes = map[entity.PUID]*node{} // the repair has read them again
 			return nil
 		}

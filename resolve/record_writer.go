@@ -208,7 +208,7 @@ func (p *recordWriter) add(w *write, rec *entity.Record, c changelog.Change) {
 }
 
 func (p *recordWriter) store(ctx context.Context, tx storage.Tx) error {
-	if err := tx.ClearRedo(ctx, p.cleared[p.id]); err != nil {
+	if err := tx.ClearRedo(ctx, p.redoLog.finishedIn(p.id)); err != nil {
 		return fmt.Errorf("clear redo: %w", err)
 	}
 	if len(p.writes) == 0 { // even so the caller of a repeated put may wait for the position of the first

@@ -65,7 +65,7 @@ func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 // leaveTo asks the lease holder to work off the redo sets of cells, without waiting.
 func (r *Resolver) leaveTo(ctx context.Context, cells []cell.ID) {
 	if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), namesOf(cells)); err != nil {
-		r.dirty = true // Rest asks again
+		r.redoLog.markDirty() // Rest asks again
 	}
 }
 
@@ -86,7 +86,7 @@ func (b *batch) learn(ctx context.Context, own []derived.Redo, cells []cell.ID, 
 		left[e.PUID] = true
 	}
 	for _, e := range own {
-		if home, err := b.home(e.PUID); err != nil || b.isDown(home) || left[e.PUID] {
+		if home, err := b.home(e.PUID); err != nil || b.redoLog.isDown(home) || left[e.PUID] {
 			waits(e.PUID)
 		}
 	}

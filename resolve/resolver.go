@@ -18,7 +18,6 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -108,7 +107,6 @@ type Resolver struct {
 
 	mu           mutex
 	cache        *cache
-	cleared      map[cell.ID][]derived.Redo        // finished redo entries not yet removed
 	terms        map[string]*match.TermFrequencies // term-frequency tables named by the rules, by hash
 	rulesCurrent bool                              // the rules were read and no other lease holder can have changed them
 	idle         time.Time                         // end of the last Apply
@@ -127,20 +125,11 @@ type Resolver struct {
 	born       time.Time
 	moved      atomic.Int64 // end of the last statement under the lease, as an offset from born
 
-	dirty   bool                     // the redo set must be worked off before the next batch
-	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
-	undone  map[entity.PUID]struct{} // known records of the redo set whose postings may already be written
-	trouble error                    // reason, if it is not an unavailable cell
-	unread  bool                     // the redo set of some cell could not be read
-	sweep   time.Time                // when the redo sets are read again
-
+	redoLog   *redoLog
+	notes     *cellNotes
 	unsettled atomic.Bool // a cell was restored from a copy; see Settle
 
-	asks   sync.Mutex        // guards the following fields: cells are queried concurrently
-	down   map[cell.ID]bool  // cells that did not answer
-	fenced map[cell.ID]int64 // lowest token that each cell accepts, as far as known
-	// possible are cells known to have no decisions.
-	possible map[cell.ID]bool
+	asks     sync.Mutex                // guards the following fields: cells are queried concurrently
 	marks    map[cell.ID]changelog.Seq // log positions after this Apply
 	merges   int                       // since the last report
 	splits   int
@@ -169,9 +158,8 @@ func New(opts Options) (*Resolver, error) {
 	}
 	r := &Resolver{
 		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[storage.Tx](opts.Cells),
-		cache: newCache(opts.Cache), cleared: map[cell.ID][]derived.Redo{}, terms: map[string]*match.TermFrequencies{}, fenced: map[cell.ID]int64{},
-		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		possible: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
+		cache: newCache(opts.Cache), terms: map[string]*match.TermFrequencies{},
+		redoLog: newRedoLog(), notes: newCellNotes(), marks: map[cell.ID]changelog.Seq{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
@@ -328,9 +316,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(storage.Tx) er
 // asked notes cells that do not answer and returns err.
 func (r *Resolver) asked(id cell.ID, err error) error {
 	if errors.Is(err, ErrUnavailable) {
-		r.asks.Lock()
-		defer r.asks.Unlock()
-		r.down[id] = true
+		r.redoLog.noteDown(id)
 	}
 	return err
 }
