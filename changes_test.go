@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A custom follower of the feed computes the same counts as a rollup.
@@ -112,7 +112,7 @@ func TestChanges_OfALostHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := changelog.Watermark{{}: tail[cell.ID{}] + 3}
-	if err := cell.Reincarnate[resolve.Tx](t.Context(), cells); err != nil {
+	if err := cell.Reincarnate[storage.Tx](t.Context(), cells); err != nil {
 		t.Fatal(err)
 	}
 	if a := latest(t, service, "by_category"); !a.Watermark.Contains(lost) || len(a.Groups) != 1 {

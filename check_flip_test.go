@@ -20,7 +20,6 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -91,7 +90,7 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 	for _, id := range ids {
 		db, err := cells.Cell(id)
 		must(t, err)
-		must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // none of them is written again
+		must(t, db.Update(t.Context(), func(tx storage.Tx) error { // none of them is written again
 			// The maintenance of counters, every minute, raises the floor to days ago.
 			return errors.Join(tx.RaiseDedupHorizon(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))
@@ -159,7 +158,7 @@ func writeHead(t *testing.T, cells *storage.Cells, id cell.ID, change func(*cell
 	t.Helper()
 	db, err := cells.Cell(id)
 	must(t, err)
-	must(t, db.Exclusive(t.Context(), func(tx resolve.Tx) error {
+	must(t, db.Exclusive(t.Context(), func(tx storage.Tx) error {
 		head, err := tx.Head(t.Context())
 		if err != nil {
 			return err

@@ -17,7 +17,6 @@ import (
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -50,7 +49,7 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 			for _, id := range ids {
 				db, err := opened.Cell(id)
 				must(t, err)
-				must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // postings and entities of the first records are gone
+				must(t, db.Update(t.Context(), func(tx storage.Tx) error { // postings and entities of the first records are gone
 					for _, table := range []string{"posting", "edge"} {
 						rows, err := tx.ReadRows(t.Context(), table, nil, 3)
 						if err != nil {

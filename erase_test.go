@@ -24,7 +24,6 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -123,7 +122,7 @@ func putDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, decisions []e
 	for id, decisions := range at {
 		home, err := cells.Cell(id)
 		must(t, err)
-		must(t, home.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutDecisions(t.Context(), decisions) }))
+		must(t, home.Update(t.Context(), func(tx storage.Tx) error { return tx.PutDecisions(t.Context(), decisions) }))
 	}
 }
 

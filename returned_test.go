@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Records come, join, go, are erased and return in any order. A record always has the birth id it first had, and that
@@ -139,7 +139,7 @@ func TestP09_IdsThatLeadToEachOtherAreErased(t *testing.T) {
 		}
 		c, err := cells.Cell(home)
 		if err == nil {
-			err = c.Update(t.Context(), func(tx resolve.Tx) error {
+			err = c.Update(t.Context(), func(tx storage.Tx) error {
 				return tx.PutBirths(t.Context(), []entity.Birth{{ID: id, Successor: ids[1-i]}})
 			})
 		}

@@ -17,34 +17,33 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
 
 // counted wraps cells in files and counts the entities that searches read.
 type counted struct {
-	cell.Driver[resolve.Tx]
+	storage.Driver
 	read, searches atomic.Int64
 }
 
 type countedCell struct {
-	cell.Opened[resolve.Tx]
+	cell.Opened[storage.Tx]
 	*counted
 }
 
 type countedTx struct {
-	resolve.Tx
+	storage.Tx
 	*counted
 }
 
-func (d *counted) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (d *counted) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	c, err := d.Driver.Dial(ctx, url, create)
 	return countedCell{c, d}, err
 }
 
-func (c countedCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
-	return c.Opened.View(ctx, func(tx resolve.Tx) error { return fn(countedTx{tx, c.counted}) })
+func (c countedCell) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return c.Opened.View(ctx, func(tx storage.Tx) error { return fn(countedTx{tx, c.counted}) })
 }
 
 func (tx countedTx) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
@@ -66,10 +65,10 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &counted{Driver: driver}
-	opened, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
+	opened, err := cell.OpenCells(t.Context(), cell.CellsOptions[storage.Tx]{
 		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Alone: true,
 		New:    &cell.Spec{Generations: []cell.Generation{{Cells: cells, URLs: []string{files}}}},
-		Driver: func(string) (cell.Driver[resolve.Tx], error) { return d, nil },
+		Driver: func(string) (storage.Driver, error) { return d, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -512,7 +512,7 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 
 // muted wraps cells in files; one of them does not answer while it is muted.
 type muted struct {
-	cell.Driver[resolve.Tx]
+	storage.Driver
 	mute atomic.Bool
 	lose atomic.Bool // loses the replies of updates
 }
@@ -539,13 +539,13 @@ func openMutedAt(t *testing.T, dir, which string, alone bool) (*storage.Cells, *
 	return cells, m
 }
 
-func mutedAt(dir, which string, alone bool) (cell.CellsOptions[resolve.Tx], *muted) {
+func mutedAt(dir, which string, alone bool) (cell.CellsOptions[storage.Tx], *muted) {
 	m := &muted{}
 	files := "sqlite:" + filepath.Join(dir, "g{g}-{i}.db")
-	return cell.CellsOptions[resolve.Tx]{
+	return cell.CellsOptions[storage.Tx]{
 		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Alone: alone,
 		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
-		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
+		Driver: func(url string) (storage.Driver, error) {
 			driver, err := storage.DriverOf(url)
 			if err != nil || !strings.HasSuffix(url, which+".db") {
 				return driver, err
@@ -556,39 +556,39 @@ func mutedAt(dir, which string, alone bool) (cell.CellsOptions[resolve.Tx], *mut
 	}, m
 }
 
-func (m *muted) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (m *muted) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	c, err := m.Driver.Dial(ctx, url, create)
 	return mutedCell{c, m}, err
 }
 
 type mutedCell struct {
-	cell.Opened[resolve.Tx]
+	cell.Opened[storage.Tx]
 	*muted
 }
 
-func (c mutedCell) ask(do func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
+func (c mutedCell) ask(do func(context.Context, func(storage.Tx) error) error, ctx context.Context, fn func(storage.Tx) error) error {
 	if c.mute.Load() {
 		return errMute
 	}
 	return do(ctx, fn)
 }
 
-func (c mutedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c mutedCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	if err := c.ask(c.Opened.Update, ctx, fn); err != nil || !c.lose.Load() {
 		return err
 	}
 	return errLost
 }
 
-func (c mutedCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c mutedCell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Opened.View, ctx, fn)
 }
 
-func (c mutedCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c mutedCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Opened.Read, ctx, fn)
 }
 
-func (c mutedCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c mutedCell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Opened.Exclusive, ctx, fn)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -46,7 +45,7 @@ func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	if found := differences(t, s); len(found) == 0 {
 		t.Fatal("nothing of what was lost is in the other cell: the test shows nothing")
 	}
-	must(t, cell.Reincarnate[resolve.Tx](t.Context(), cells))
+	must(t, cell.Reincarnate[storage.Tx](t.Context(), cells))
 	if status, err := s.Cells().Status(t.Context()); err != nil || status.Redo == 0 {
 		t.Errorf("a cell came back, and %d records are to be worked off: %v", status.Redo, err)
 	}

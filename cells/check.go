@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/storage"
 )
 
 // Difference is a row that differs from what it should be.
@@ -97,18 +98,18 @@ const (
 func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 	for _, of := range []struct {
 		name   string
-		verify func(context.Context, resolve.Tx, []counter.BucketKey) ([]counter.Damage, error)
+		verify func(context.Context, storage.Tx, []counter.BucketKey) ([]counter.Damage, error)
 	}{
 		{"counter_day", bucketsOf(counter.Days)},
 		{"counter_hour", bucketsOf(counter.Hours)},
 		{"gauge_day", bucketsOf(counter.GaugeDays)},
 		{"gauge_quarter", bucketsOf(counter.GaugeQuarters)},
-		{"counter_compacted", func(ctx context.Context, tx resolve.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
+		{"counter_compacted", func(ctx context.Context, tx storage.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
 			return counter.VerifyCompacted(ctx, tx, keys)
 		}},
 	} {
 		n := 0
-		if err := c.pages(ctx, id, of.name, func(tx resolve.Tx, rows [][]any) (found []Difference, err error) {
+		if err := c.pages(ctx, id, of.name, func(tx storage.Tx, rows [][]any) (found []Difference, err error) {
 			keys := make([]counter.BucketKey, len(rows))
 			for i, row := range rows {
 				keys[i] = counter.BucketKey(row[0].(int64))
@@ -128,11 +129,11 @@ func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 			return err
 		}
 	}
-	return c.pages(ctx, id, "metric", func(_ resolve.Tx, rows [][]any) ([]Difference, error) { return c.metrics(ctx, id, rows) })
+	return c.pages(ctx, id, "metric", func(_ storage.Tx, rows [][]any) ([]Difference, error) { return c.metrics(ctx, id, rows) })
 }
 
-func bucketsOf(table counter.Table) func(context.Context, resolve.Tx, []counter.BucketKey) ([]counter.Damage, error) {
-	return func(ctx context.Context, tx resolve.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
+func bucketsOf(table counter.Table) func(context.Context, storage.Tx, []counter.BucketKey) ([]counter.Damage, error) {
+	return func(ctx context.Context, tx storage.Tx, keys []counter.BucketKey) ([]counter.Damage, error) {
 		return counter.Verify(ctx, tx, table, keys)
 	}
 }
@@ -145,7 +146,7 @@ func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (foun
 		name, _ := row[1].(string)
 		keys[i] = m.KeyOf("", name)
 	}
-	puids, err := cell.NewDirectory[resolve.Tx](c.engine.Cells).Lookup(ctx, keys)
+	puids, err := cell.NewDirectory[storage.Tx](c.engine.Cells).Lookup(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +163,11 @@ func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (foun
 }
 
 // pages reads a table page by page and reports what look finds in each.
-func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(resolve.Tx, [][]any) ([]Difference, error)) error {
+func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(storage.Tx, [][]any) ([]Difference, error)) error {
 	for after := []any(nil); ; {
 		var rows [][]any
 		var found []Difference
-		if err := c.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
+		if err := c.engine.View(ctx, id, func(tx storage.Tx) (err error) {
 			if rows, err = tx.ReadRows(ctx, table, after, checkedBuckets); err == nil && len(rows) > 0 {
 				found, err = look(tx, rows)
 			}
@@ -188,7 +189,7 @@ func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	all := map[uint64]string{}
 	newest := uint64(0)
 	read := func(id cell.ID, take func(*cell.Map, []byte)) error {
-		return c.engine.View(ctx, id, func(tx resolve.Tx) error {
+		return c.engine.View(ctx, id, func(tx storage.Tx) error {
 			texts, err := tx.CellMaps(ctx)
 			for _, text := range texts {
 				m, err := cell.ParseMap(text)
@@ -206,7 +207,7 @@ func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 		found = append(found, Difference{What: "map", Cell: id, ID: what, Stored: stored, Want: want, Advice: "see locus cell list; a growth, or a restart, writes it again"})
 	}
 	var head cell.Head
-	if err := c.engine.View(ctx, id, func(tx resolve.Tx) (err error) { head, err = tx.Head(ctx); return err }); err != nil {
+	if err := c.engine.View(ctx, id, func(tx storage.Tx) (err error) { head, err = tx.Head(ctx); return err }); err != nil {
 		return err
 	}
 	type version struct {

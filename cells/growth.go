@@ -8,7 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // CheckURL returns cell.ErrURL if a database URL for a cell, or a template of such URLs, is invalid. It does not
@@ -67,7 +67,7 @@ func (h *Handle) Move(ctx context.Context, id cell.ID, to cell.Destination, prog
 // Maps returns all versions of the cell map that the authority stores, the oldest first.
 func (h *Handle) Maps(ctx context.Context) ([]*cell.Map, error) {
 	var texts [][]byte
-	if err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx resolve.Tx) (err error) {
+	if err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) (err error) {
 		texts, err = tx.CellMaps(ctx)
 		return err
 	}); err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle inspects and changes the cells of an installation. Get it from DB.Cells of package locus. It is safe for
@@ -99,7 +100,7 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	m := h.engine.Map()
 	ids := m.Cells()
 	status := &Status{
-		Ready: true, Rules: resolve.RulesName, Kinds: h.kindStatus(), Documents: h.Documents(),
+		Ready: true, Rules: derived.RulesName, Kinds: h.kindStatus(), Documents: h.Documents(),
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
 	}
@@ -156,7 +157,7 @@ func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
 		return nothing, err
 	}
 	c := CellStatus{Stats: stats}
-	if err := h.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
+	if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
 		if c.Counts, err = tx.Counts(ctx); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // Vacuumed is the result of Vacuum for one cell.
@@ -75,7 +75,7 @@ func (h *Handle) trimErased(ctx context.Context, id cell.ID) (v Vacuumed, err er
 // lastErased returns the last change of a log with an image of a record that is now deleted.
 func (h *Handle) lastErased(ctx context.Context, id cell.ID) (last *changelog.Change, err error) {
 	var after changelog.Seq
-	if err := h.engine.View(ctx, id, func(tx resolve.Tx) error {
+	if err := h.engine.View(ctx, id, func(tx storage.Tx) error {
 		bounds, err := tx.Bounds(ctx)
 		after = bounds.Trimmed
 		return err
@@ -84,7 +84,7 @@ func (h *Handle) lastErased(ctx context.Context, id cell.ID) (last *changelog.Ch
 	}
 	for {
 		var changes []changelog.Change
-		if err := h.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
+		if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
 			changes, err = tx.Changes(ctx, after, logPage)
 			return err
 		}); err != nil || len(changes) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle reads the changelogs. Get it from DB.Changes of package locus. It is safe for concurrent use.
@@ -54,7 +54,7 @@ func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next chan
 	}
 	logs, errs := make([][]changelog.Change, len(ids)), make([]error, len(ids))
 	engine.Parallel(len(ids), func(i int) {
-		errs[i] = h.engine.View(ctx, ids[i], func(tx resolve.Tx) (err error) {
+		errs[i] = h.engine.View(ctx, ids[i], func(tx storage.Tx) (err error) {
 			after, named := q.After[ids[i]]
 			logs[i], err = changesAfter(ctx, tx, after, named, limit)
 			return err
@@ -86,7 +86,7 @@ func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next chan
 }
 
 // changesAfter reads a page of a log.
-func changesAfter(ctx context.Context, tx resolve.Tx, after changelog.Seq, named bool, limit int) ([]changelog.Change, error) {
+func changesAfter(ctx context.Context, tx storage.Tx, after changelog.Seq, named bool, limit int) ([]changelog.Change, error) {
 	bounds, err := tx.Bounds(ctx)
 	switch {
 	case err != nil:
@@ -113,7 +113,7 @@ func (h *Handle) Tail(ctx context.Context, cells []cell.ID) (changelog.Watermark
 	var mu sync.Mutex
 	errs := make([]error, len(ids))
 	engine.Parallel(len(ids), func(i int) {
-		errs[i] = h.engine.View(ctx, ids[i], func(tx resolve.Tx) error {
+		errs[i] = h.engine.View(ctx, ids[i], func(tx storage.Tx) error {
 			bounds, err := tx.Bounds(ctx)
 			mu.Lock()
 			defer mu.Unlock()

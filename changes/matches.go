@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Match is a record that joined an existing entity.
@@ -43,7 +43,7 @@ func (h *Handle) Matches(ctx context.Context) []Match {
 		ctx, cancel := context.WithTimeout(ctx, engine.CellPatience)
 		defer cancel()
 		known := h.matches.of(ids[i])
-		if err := h.engine.View(ctx, ids[i], func(tx resolve.Tx) (err error) {
+		if err := h.engine.View(ctx, ids[i], func(tx storage.Tx) (err error) {
 			known, err = known.further(ctx, tx)
 			return err
 		}); err == nil {

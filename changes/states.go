@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Source is an installation as package mirror follows it: mirror.New(db.Changes().Source(), target, nil).
@@ -94,7 +94,7 @@ func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity
 		}
 	}
 	for home, group := range homes {
-		some, err := h.statesIn(ctx, home, func(tx resolve.Tx) ([]*entity.Birth, []locality.ID, error) {
+		some, err := h.statesIn(ctx, home, func(tx storage.Tx) ([]*entity.Birth, []locality.ID, error) {
 			births, err := tx.Births(ctx, group)
 			return births, group, err
 		})
@@ -116,7 +116,7 @@ func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, 
 		return nil, next, err
 	}
 	more := false
-	some, err := h.statesIn(ctx, of, func(tx resolve.Tx) ([]*entity.Birth, []locality.ID, error) {
+	some, err := h.statesIn(ctx, of, func(tx storage.Tx) ([]*entity.Birth, []locality.ID, error) {
 		listed, err := tx.ListBirths(ctx, after, limit+1)
 		more = len(listed) > limit
 		listed = listed[:min(len(listed), limit)]
@@ -142,12 +142,12 @@ type led struct {
 }
 
 // statesIn reads the births of a cell and resolves them as far as that cell can, in one snapshot.
-func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(resolve.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
+func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(storage.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
 	var ids []locality.ID
 	var births []*entity.Birth
 	records, entities := map[entity.PUID]*entity.Record{}, map[entity.PUID]*entity.Entity{}
 	var at changelog.Seq
-	err := h.engine.View(ctx, home, func(tx resolve.Tx) (err error) {
+	err := h.engine.View(ctx, home, func(tx storage.Tx) (err error) {
 		if births, ids, err = read(tx); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -39,10 +39,10 @@ func (f oneFile) List() []string { return []string{"file"} }
 func (f oneFile) Cell(string) counter.Database {
 	return counter.Database{
 		Update: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return f.file.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return f.file.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 		View: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return f.file.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return f.file.View(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -346,10 +346,10 @@ func onSQLite(t testing.TB) counter.Database {
 	})
 	return counter.Database{
 		Update: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return c.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 		View: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return c.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return c.View(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle makes, lists and looks up decisions. Get it from DB.Decisions of package locus. It is safe for concurrent use.
@@ -179,7 +179,7 @@ func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, 
 			at = entity.DecisionKey{A: entity.PUID(lo)}
 		}
 		for more := true; more && len(list) < limit; {
-			if err := h.engine.View(ctx, id, func(tx resolve.Tx) error {
+			if err := h.engine.View(ctx, id, func(tx storage.Tx) error {
 				rows, err := tx.ListDecisions(ctx, at, limit)
 				for _, d := range rows {
 					if at = d.Key(); listed(d) && len(list) < limit {

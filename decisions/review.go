@@ -14,7 +14,8 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // ReviewQuery selects a page of the review queue.
@@ -88,13 +89,13 @@ type possibleMatches struct {
 // possibleCell buffers the unread part of a cell's list.
 type possibleCell struct {
 	id    cell.ID
-	after resolve.Edge
-	edges []resolve.Edge
+	after derived.Edge
+	edges []derived.Edge
 	end   bool
 }
 
 func (h *Handle) possible(after string) (*possibleMatches, error) {
-	at := resolve.Edge{Weight: match.Threshold}
+	at := derived.Edge{Weight: match.Threshold}
 	if after != "" {
 		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Weight, &at.A, &at.B); n != 3 || err != nil {
 			return nil, errBadAfter
@@ -108,7 +109,7 @@ func (h *Handle) possible(after string) (*possibleMatches, error) {
 }
 
 // next returns the n next best pairs.
-func (u *possibleMatches) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
+func (u *possibleMatches) next(ctx context.Context, n int) (edges []derived.Edge, err error) {
 	for len(edges) < n {
 		errs := make([]error, len(u.cells))
 		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
@@ -136,7 +137,7 @@ func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) erro
 	if len(c.edges) > 0 || c.end {
 		return nil
 	}
-	return u.engine.View(ctx, c.id, func(tx resolve.Tx) (err error) {
+	return u.engine.View(ctx, c.id, func(tx storage.Tx) (err error) {
 		if c.edges, err = tx.PossibleMatches(ctx, c.after, n); len(c.edges) > 0 {
 			c.after = c.edges[len(c.edges)-1]
 		}
@@ -145,12 +146,12 @@ func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) erro
 	})
 }
 
-func better(a, b resolve.Edge) bool {
+func better(a, b derived.Edge) bool {
 	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
 // pairs turns edges into pairs, nil for those that need no decision.
-func (h *Handle) pairs(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
+func (h *Handle) pairs(ctx context.Context, edges []derived.Edge) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
 		puids = append(puids, e.A, e.B)
@@ -173,7 +174,7 @@ func (h *Handle) pairs(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair
 	if err != nil {
 		return nil, err
 	}
-	var others []resolve.Edge
+	var others []derived.Edge
 	if err := h.engine.Retry(ctx, func() (err error) {
 		others, err = h.engine.Resolver.EdgesOf(ctx, about)
 		return err
@@ -208,8 +209,8 @@ func (h *Handle) pairs(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair
 }
 
 // best reports whether e is the best possible match between two entities.
-func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
-	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
+func best(e derived.Edge, others []derived.Edge, a, b []entity.PUID) bool {
+	return !slices.ContainsFunc(others, func(o derived.Edge) bool {
 		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
 		return across && o.A < o.B && o.Weight < match.Threshold && better(o, e)
 	})

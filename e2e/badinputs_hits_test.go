@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 const hitsRoute = "/v1/hits"
@@ -113,7 +113,7 @@ func (t *trial) put(metric string, n int64) {
 	}
 	c, err := t.cells.Cell(id)
 	if err == nil {
-		err = c.Update(t.Context(), func(tx resolve.Tx) error {
+		err = c.Update(t.Context(), func(tx storage.Tx) error {
 			_, err := tx.AddTallies(t.Context(), []counter.Tally{{ID: explained.ID, Minute: counter.MinuteOf(time.Now()), N: n}})
 			return err
 		})

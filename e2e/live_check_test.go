@@ -161,7 +161,7 @@ func (tr *traffic) checkRows(s *summary, cells *storage.Cells, before ...*cell.M
 	m, ctx := cells.Map(), tr.t.Context()
 	puids := map[cell.Key]int64{}
 	for _, id := range m.Cells() {
-		look(tr.t, cells, id, func(tx resolve.Tx) error {
+		look(tr.t, cells, id, func(tx storage.Tx) error {
 			found, err := tx.Scan(ctx, nil, 1<<20)
 			for _, row := range found {
 				if other, twice := puids[row.Key]; twice && other != row.PUID {
@@ -191,7 +191,7 @@ func (tr *traffic) checkRows(s *summary, cells *storage.Cells, before ...*cell.M
 		homes[home] = append(homes[home], p)
 	}
 	for id, want := range homes {
-		look(tr.t, cells, id, func(tx resolve.Tx) error {
+		look(tr.t, cells, id, func(tx storage.Tx) error {
 			found, err := tx.Records(ctx, want)
 			for n, rec := range found {
 				if rec == nil {

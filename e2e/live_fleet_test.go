@@ -22,7 +22,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/internal/porttest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -297,7 +296,7 @@ func (f *fleet) witness() *storage.Cells {
 }
 
 // look reads in a cell opened by witness.
-func look(t *testing.T, cells *storage.Cells, id cell.ID, fn func(resolve.Tx) error) {
+func look(t *testing.T, cells *storage.Cells, id cell.ID, fn func(storage.Tx) error) {
 	t.Helper()
 	c, err := cells.Cell(id)
 	if err == nil {

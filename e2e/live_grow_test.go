@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -93,7 +92,7 @@ func sealed(t *testing.T, cells *storage.Cells) {
 	t.Helper()
 	m, ctx := cells.Map(), t.Context()
 	for _, id := range m.Cells() {
-		look(t, cells, id, func(tx resolve.Tx) error {
+		look(t, cells, id, func(tx storage.Tx) error {
 			head, err := tx.Head(ctx)
 			if err != nil {
 				return err

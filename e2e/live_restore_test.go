@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process that is suspended while a generation is added continues with the old map, and with requests that arrived in
@@ -82,7 +82,7 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	f.t.Helper()
 	cells, ctx := f.witness(), f.t.Context()
 	for _, arc := range cells.Map().Ring(gen) {
-		look(f.t, cells, arc.Cell, func(tx resolve.Tx) error {
+		look(f.t, cells, arc.Cell, func(tx storage.Tx) error {
 			found, err := tx.Scan(ctx, nil, 1<<20)
 			rows = append(rows, found...)
 			return err

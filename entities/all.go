@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // AllOptions selects what All returns. Nil selects all entities.
@@ -42,7 +42,7 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*entity.En
 			}
 			at = place{h.engine.ByPUID(), engine.FirstPUID}
 		}
-		if err := h.engine.View(ctx, at.cells[0], func(tx resolve.Tx) (err error) {
+		if err := h.engine.View(ctx, at.cells[0], func(tx storage.Tx) (err error) {
 			page, err = tx.ListEntities(ctx, at.after, allPage)
 			return err
 		}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle reads entities. Get it from DB.Entities of package locus. It is safe for concurrent use.
@@ -49,7 +49,7 @@ func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
 			return nil, fmt.Errorf("entity %v: %w", id, err)
 		}
 		var birth *entity.Birth
-		if err := h.engine.View(ctx, home, func(tx resolve.Tx) error {
+		if err := h.engine.View(ctx, home, func(tx storage.Tx) error {
 			births, err := tx.Births(ctx, []locality.ID{at})
 			if err == nil {
 				birth = births[0]

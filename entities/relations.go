@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // Relation is a connection between two entities that are not the same thing.
@@ -37,7 +37,7 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 		return nil, err
 	}
 	puids := e.Entity.PUIDs()
-	var edges []resolve.Edge
+	var edges []derived.Edge
 	if err := h.engine.Retry(ctx, func() (err error) {
 		edges, err = h.engine.Resolver.EdgesOf(ctx, puids)
 		return err
@@ -45,16 +45,16 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 		return nil, fmt.Errorf("relations of entity %v: %w", id, err)
 	}
 	m := h.engine.Kind(e.Kind).Matcher
-	edges = slices.DeleteFunc(edges, func(edge resolve.Edge) bool {
+	edges = slices.DeleteFunc(edges, func(edge derived.Edge) bool {
 		return !m.Decide(edge.Vector).Relation() || slices.Contains(puids, edge.B)
 	})
-	apart := func(e resolve.Edge) int {
+	apart := func(e derived.Edge) int {
 		if m.Decide(e.Vector) == match.PartOf {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(edges, func(x, y resolve.Edge) int {
+	slices.SortStableFunc(edges, func(x, y derived.Edge) int {
 		return cmp.Or(apart(x)-apart(y), cmp.Compare(m.Sum(y.Vector), m.Sum(x.Vector)), cmp.Compare(x.B, y.B))
 	})
 	others := make([]entity.PUID, len(edges))

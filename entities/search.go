@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // MaxText is the maximum length of a search text, in bytes.
@@ -116,7 +117,7 @@ const searchPage = 64
 func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
 	for wanted := query.Limit + 1; ; {
 		page, next, err := engine.List[*entity.Entity]{
-			Read: func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+			Read: func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
 				at := query
 				at.After, at.Limit = after, limit
 				return tx.Search(ctx, at)
@@ -194,7 +195,7 @@ func (h *Handle) look(ctx context.Context, c *found) error {
 	if len(c.next) > 0 || !c.more {
 		return nil
 	}
-	if err := h.engine.View(ctx, c.cell, func(tx resolve.Tx) (err error) {
+	if err := h.engine.View(ctx, c.cell, func(tx storage.Tx) (err error) {
 		c.next, err = tx.Search(ctx, c.at)
 		return err
 	}); err != nil {

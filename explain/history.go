@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // History is what the logs still hold about an entity and its records: their puts, the entities they were in before,
@@ -70,7 +70,7 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 	cells = slices.Compact(cells)
 	found, froms, errs := make([][]changes.Change, len(cells)), make([]time.Time, len(cells)), make([]error, len(cells))
 	engine.Parallel(len(cells), func(i int) {
-		errs[i] = h.engine.View(ctx, cells[i], func(tx resolve.Tx) (err error) {
+		errs[i] = h.engine.View(ctx, cells[i], func(tx storage.Tx) (err error) {
 			found[i], froms[i], err = eventsIn(ctx, tx, cells[i], about, most)
 			return err
 		})
@@ -95,7 +95,7 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 }
 
 // eventsIn scans the end of a log; from is the time from which the result is complete.
-func eventsIn(ctx context.Context, tx resolve.Tx, id cell.ID, about map[locality.ID]bool, most int) (events []changes.Change, from time.Time, err error) {
+func eventsIn(ctx context.Context, tx storage.Tx, id cell.ID, about map[locality.ID]bool, most int) (events []changes.Change, from time.Time, err error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
 		return nil, from, err

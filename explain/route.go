@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Route describes which cell serves an address, and why. Exactly one of Key, PUID and ID is set, depending on the
@@ -80,7 +80,7 @@ func (h *Handle) walk(ctx context.Context, ref entity.Ref) *cell.KeyRoute {
 		}
 		var head cell.Head
 		answer := cell.AnswerNo
-		err := h.engine.View(ctx, p.Cell, func(tx resolve.Tx) (err error) {
+		err := h.engine.View(ctx, p.Cell, func(tx storage.Tx) (err error) {
 			if head, err = tx.Head(ctx); err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Comparison explains why two records are in one entity or in two. A, the first record of the request, is the first
@@ -243,7 +244,7 @@ func (h *Handle) blockSize(ctx context.Context, key uint64) (int, error) {
 	m := h.engine.Map()
 	var all []entity.PUID
 	for gen := m.Current(); gen >= m.Floor(); gen-- {
-		err := h.engine.View(ctx, m.Key(gen, cell.Position(key)), func(tx resolve.Tx) error {
+		err := h.engine.View(ctx, m.Key(gen, cell.Position(key)), func(tx storage.Tx) error {
 			found, err := tx.RecordsByKey(ctx, []uint64{key}, []int{resolve.MaxBlockSize + 1})
 			if err == nil {
 				all = append(all, found[0]...)

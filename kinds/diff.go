@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Diff compares the entities of a kind under current and proposed rules. An entity stays if its set of records is the
@@ -109,7 +110,7 @@ type differ struct {
 }
 
 func (d *differ) readDecisions(ctx context.Context) error {
-	read := func(tx resolve.Tx, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
+	read := func(tx storage.Tx, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
 		return tx.ListDecisions(ctx, after, limit)
 	}
 	return engine.Each(ctx, d.engine, entity.DecisionKey{A: engine.FirstPUID}, read, func(of entity.Decision) entity.DecisionKey { return of.Key() }, func(of entity.Decision) error {
@@ -200,7 +201,7 @@ func (d *differ) examples(group []*entity.Record, then map[entity.PUID]entity.PU
 // views counts the entities that stay but show other values.
 func (d *differ) views(ctx context.Context) error {
 	kind := resolve.NewKind(d.matcher)
-	read := func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+	read := func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
 		return tx.ListEntities(ctx, after, limit)
 	}
 	return engine.Each(ctx, d.engine, engine.FirstPUID, read, (*entity.Entity).Anchor, func(e *entity.Entity) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle lists, creates, compares and migrates kinds. Get it from DB.Kinds of package locus. It is safe for concurrent
@@ -161,7 +162,7 @@ const recordsPage = 1000
 
 // eachRecord reads the live records of a kind, cell by cell.
 func (h *Handle) eachRecord(ctx context.Context, kind string, fn func(*entity.Record) error) error {
-	read := func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
+	read := func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
 		return tx.ListRecords(ctx, "", after, limit)
 	}
 	return engine.Each(ctx, h.engine, engine.FirstPUID, read, func(rec *entity.Record) entity.PUID { return rec.PUID }, func(rec *entity.Record) error {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Progress reports the progress of a rules change or of a scan over all records.
@@ -52,7 +52,7 @@ type counting struct {
 func (h *Handle) progress(ctx context.Context, step string, tell func(Progress)) *counting {
 	c := &counting{Progress: Progress{Step: step}, tell: tell, begun: time.Now()}
 	for _, id := range h.engine.Map().Cells() {
-		_ = h.engine.View(ctx, id, func(tx resolve.Tx) error { // the total is for display only
+		_ = h.engine.View(ctx, id, func(tx storage.Tx) error { // the total is for display only
 			n, err := tx.Counts(ctx)
 			c.Of += int(n.Records)
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // AllOptions selects what All returns. Nil selects all live records.
@@ -44,7 +44,7 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*Record, e
 			at = place{h.engine.ByPUID(), engine.FirstPUID}
 		}
 		var found []*entity.Record
-		if err := h.engine.View(ctx, at.cells[0], func(tx resolve.Tx) (err error) {
+		if err := h.engine.View(ctx, at.cells[0], func(tx storage.Tx) (err error) {
 			found, err = tx.ListRecords(ctx, o.Source, at.after, allPage)
 			return err
 		}); err != nil {

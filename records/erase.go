@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Erase deletes records, as Delete does, and also removes what otherwise outlives a record: human decisions about it,
@@ -48,7 +48,7 @@ func (h *Handle) forget(ctx context.Context, puid entity.PUID) error {
 		return err
 	}
 	var made []entity.Decision
-	if err := h.engine.View(ctx, home, func(tx resolve.Tx) (err error) {
+	if err := h.engine.View(ctx, home, func(tx storage.Tx) (err error) {
 		made, err = tx.Decisions(ctx, []entity.PUID{puid})
 		return err
 	}); err != nil {
@@ -63,13 +63,13 @@ func (h *Handle) forget(ctx context.Context, puid entity.PUID) error {
 			return err
 		}
 		bare := entity.Decision{Verdict: d.Verdict, A: d.B, B: d.A, At: d.At.Add(time.Millisecond), Withdrawn: true}
-		if err := h.engine.Update(ctx, other, func(tx resolve.Tx) error {
+		if err := h.engine.Update(ctx, other, func(tx storage.Tx) error {
 			return tx.PutDecisions(ctx, []entity.Decision{bare})
 		}); err != nil {
 			return err
 		}
 	}
-	return h.engine.Update(ctx, home, func(tx resolve.Tx) error {
+	return h.engine.Update(ctx, home, func(tx storage.Tx) error {
 		records, err := tx.Records(ctx, []entity.PUID{puid})
 		if err != nil {
 			return err

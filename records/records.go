@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle reads and writes records. Get it from DB.Records of package locus. It is safe for concurrent use.
@@ -156,7 +157,7 @@ func (h *Handle) List(ctx context.Context, q Query) (records []*Record, next ent
 		return nil, 0, err
 	}
 	page, next, err := engine.List[*entity.Record]{
-		Read: func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
+		Read: func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
 			return tx.ListRecords(ctx, q.Source, after, limit)
 		},
 		PUID:    func(rec *entity.Record) entity.PUID { return rec.PUID },

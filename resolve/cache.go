@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // node is a decoded record. It is immutable: a changed record gets a new node.
@@ -110,7 +111,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 
 // readNodes reads records from their home cells and adds them to nodes.
 func (r *Resolver) readNodes(ctx context.Context, ask asking, nodes map[entity.PUID]*node, puids []entity.PUID) error {
-	return fromHomes(ctx, r, ask, puids, func(tx Tx, group []entity.PUID) ([]*node, error) {
+	return fromHomes(ctx, r, ask, puids, func(tx storage.Tx, group []entity.PUID) ([]*node, error) {
 		records, err := tx.Records(ctx, group)
 		read := make([]*node, 0, len(records))
 		for _, rec := range records {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage"
 )
 
 // Difference is a row that is missing or differs from its expected content.
@@ -81,8 +82,8 @@ type checker struct {
 type checks struct {
 	reading
 	id      cell.ID
-	keys    *cell.Directory[Tx] // without cached keys of earlier looks
-	carried *carried            // nil in a second look
+	keys    *cell.Directory[storage.Tx] // without cached keys of earlier looks
+	carried *carried                    // nil in a second look
 	found   []suspect
 }
 
@@ -99,7 +100,7 @@ type suspect struct {
 // repairWrite is a repairing write in one cell.
 type repairWrite struct {
 	cell  cell.ID
-	write func(ctx context.Context, tx Tx) error
+	write func(ctx context.Context, tx storage.Tx) error
 }
 
 type step struct {
@@ -228,7 +229,7 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 	for n := 0; ; {
 		var rows [][]any
 		var key int
-		if err := c.view(ctx, id, func(tx Tx) (err error) {
+		if err := c.view(ctx, id, func(tx storage.Tx) (err error) {
 			rows, err = tx.ReadRows(ctx, s.table, after, checkPage)
 			return err
 		}); err != nil {
@@ -268,7 +269,7 @@ func keyWidth(table string) int {
 func (c *checker) first(id cell.ID) *checks { return c.checks(id, c.view, c.carried) }
 
 func (c *checker) checks(id cell.ID, ask asking, carried *carried) *checks {
-	v := &checks{reading: c.reading(), id: id, keys: cell.NewDirectory[Tx](c.opts.Cells), carried: carried}
+	v := &checks{reading: c.reading(), id: id, keys: cell.NewDirectory[storage.Tx](c.opts.Cells), carried: carried}
 	v.ask, v.unread = ask, map[entity.PUID]error{}
 	return v
 }

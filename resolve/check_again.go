@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage"
 )
 
 // settle looks at rows again, once no redo entry of their records is open, and reports those that still
@@ -77,7 +78,7 @@ func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect
 		}
 	}
 	var rows [][]any
-	if err := ask(ctx, id, func(tx Tx) (err error) {
+	if err := ask(ctx, id, func(tx storage.Tx) (err error) {
 		rows, err = tx.RowsAt(ctx, s.table, keys)
 		return err
 	}); err != nil {
@@ -121,7 +122,7 @@ func (c *checker) divide(ctx context.Context, found []suspect) (certain, uncerta
 		}
 	}
 	pending := map[entity.PUID]bool{}
-	err = fromHomes(ctx, c.Resolver, c.read, unique(all), func(tx Tx, group []entity.PUID) ([][]any, error) {
+	err = fromHomes(ctx, c.Resolver, c.read, unique(all), func(tx storage.Tx, group []entity.PUID) ([][]any, error) {
 		keys := make([][]any, len(group))
 		for i, p := range group {
 			keys[i] = []any{int64(p)}

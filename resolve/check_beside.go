@@ -134,7 +134,7 @@ func (c *checker) waiting(ctx context.Context) (waiting, error) {
 	}
 	c.mu.Lock()
 	defer c.unlock()
-	for id, done := range c.cleared {
+	for id, done := range c.redoLog.allFinished() {
 		for _, e := range done {
 			if all[e.PUID] == (entry{id, e.Version, e.Decided}) {
 				delete(all, e.PUID)

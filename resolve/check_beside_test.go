@@ -10,22 +10,22 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // between calls again before the first repeated look at records.
 type between struct {
-	resolve.Cell
+	storage.Cell
 	again func()
 }
 
 type betweenTx struct {
-	resolve.Tx
+	storage.Tx
 	again func()
 }
 
-func (b between) View(ctx context.Context, fn func(resolve.Tx) error) error {
-	return b.Cell.View(ctx, func(tx resolve.Tx) error { return fn(betweenTx{tx, b.again}) })
+func (b between) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return b.Cell.View(ctx, func(tx storage.Tx) error { return fn(betweenTx{tx, b.again}) })
 }
 
 func (b betweenTx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
@@ -41,7 +41,7 @@ func TestP09_CheckEndsWhereOneRowDiffersTwice(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
 	unborn := func() error { return nil }
-	in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell {
+	in := open(t, t.TempDir(), func(_ cell.ID, c storage.Cell) storage.Cell {
 		return between{c, func() {
 			once.Do(func() {
 				if err := unborn(); err != nil {
@@ -61,7 +61,7 @@ func TestP09_CheckEndsWhereOneRowDiffersTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.Update(t.Context(), func(tx resolve.Tx) error {
+		err = c.Update(t.Context(), func(tx storage.Tx) error {
 			keys, err := tx.ReadRows(t.Context(), "locus_key", nil, 1000)
 			if err != nil || key != nil {
 				return err
@@ -82,7 +82,7 @@ func TestP09_CheckEndsWhereOneRowDiffersTwice(t *testing.T) {
 		}
 		if key != nil {
 			unborn = func() error {
-				return c.Update(t.Context(), func(tx resolve.Tx) error {
+				return c.Update(t.Context(), func(tx storage.Tx) error {
 					births, err := tx.ReadRows(t.Context(), "birth", nil, 1000)
 					i := slices.IndexFunc(births, func(b []any) bool { return b[1] == record[0] })
 					if i < 0 {

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // lookClusters compares edges with fresh comparisons of all candidates, anchors with fresh clusters of the
@@ -100,7 +102,7 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 // compareEdges finds edges that only one of the lists has, or that differ.
 func (v *checks) compareEdges(n *node, stored, should edges) {
 	for len(stored)+len(should) > 0 {
-		var was, is *Edge
+		var was, is *derived.Edge
 		if len(should) == 0 || len(stored) > 0 && stored[0].B <= should[0].B {
 			was, stored = &stored[0], stored[1:]
 		}
@@ -119,7 +121,7 @@ func (v *checks) compareEdges(n *node, stored, should edges) {
 	}
 }
 
-func edgeText(e *Edge) string {
+func edgeText(e *derived.Edge) string {
 	if e == nil {
 		return "no row"
 	}
@@ -134,7 +136,7 @@ func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	s := v.suspect(rowOf(n), "member", n.PUID.String(), "in the entity of "+n.Anchor.String(), "in that of "+anchor.String(), members...)
 	s.redo = []entity.PUID{n.PUID, anchor}
 	if _, err := v.home(n.Anchor); err != nil {
-		s.repairs = []repairWrite{{v.id, func(ctx context.Context, tx Tx) error {
+		s.repairs = []repairWrite{{v.id, func(ctx context.Context, tx storage.Tx) error {
 			return tx.Assign(ctx, []entity.Assignment{{PUID: n.PUID, Anchor: n.PUID}})
 		}}}
 	}
@@ -148,7 +150,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 	}
 	var stored []*entity.Entity
 	found := make([]bool, len(should))
-	err := v.ask(ctx, v.id, func(tx Tx) (err error) {
+	err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
 		if stored, err = tx.Entities(ctx, anchors); err != nil {
 			return err
 		}
@@ -188,7 +190,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 				s.about = append(s.about, m.PUID)
 			}
 		case !found[i]:
-			v.note("search", e, "not found by its words").repairs = []repairWrite{{v.id, func(ctx context.Context, tx Tx) error {
+			v.note("search", e, "not found by its words").repairs = []repairWrite{{v.id, func(ctx context.Context, tx storage.Tx) error {
 				if err := tx.DeleteEntities(ctx, []entity.PUID{e.PUID}); err != nil {
 					return err
 				}
@@ -204,7 +206,7 @@ func (v *checks) note(what string, e expected, is string) *suspect {
 }
 
 // finds reports whether the search finds an entity by all of its words and terms.
-func finds(ctx context.Context, tx Tx, e entity.Indexed) (bool, error) {
+func finds(ctx context.Context, tx storage.Tx, e entity.Indexed) (bool, error) {
 	found, err := tx.Search(ctx, entity.Query{Words: e.Words, Terms: e.Terms, After: e.Anchor() - 1, Limit: 1})
 	return len(found) == 1 && found[0].ID == e.ID, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage"
 )
 
 // lookDecisions compares decisions about pairs with those stored under the other record. A withdrawn one
@@ -51,7 +52,7 @@ func (v *checks) decisionsOf(ctx context.Context, p entity.PUID) (all []entity.D
 	if err != nil {
 		return nil, err
 	}
-	err = v.ask(ctx, home, func(tx Tx) (err error) {
+	err = v.ask(ctx, home, func(tx storage.Tx) (err error) {
 		all, err = tx.Decisions(ctx, []entity.PUID{p})
 		return err
 	})

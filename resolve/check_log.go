@@ -14,6 +14,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // logPage is the number of changes read at a time.
@@ -30,7 +32,7 @@ type logs struct {
 // log compares the log of a cell with its bounds, and the last change of every entity with the entity.
 func (c *checker) log(ctx context.Context, id cell.ID) error {
 	l := &logs{open: map[locality.ID]changelog.Change{}}
-	if err := c.view(ctx, id, func(tx Tx) error {
+	if err := c.view(ctx, id, func(tx storage.Tx) error {
 		bounds, err := tx.Bounds(ctx)
 		l.after = bounds.Trimmed
 		return err
@@ -42,8 +44,8 @@ func (c *checker) log(ctx context.Context, id cell.ID) error {
 	}
 	// Read the rest of the log and the entities in one snapshot, which has both parts of each write or
 	// neither.
-	if err := c.view(ctx, id, func(tx Tx) error {
-		same := func(_ context.Context, _ cell.ID, fn func(Tx) error) error { return fn(tx) }
+	if err := c.view(ctx, id, func(tx storage.Tx) error {
+		same := func(_ context.Context, _ cell.ID, fn func(storage.Tx) error) error { return fn(tx) }
 		if err := c.readLog(ctx, id, same, l); err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 	for limit := logPage; ; {
 		var page []changelog.Change
 		var rows [][]any
-		err := ask(ctx, id, func(tx Tx) (err error) {
+		err := ask(ctx, id, func(tx storage.Tx) (err error) {
 			page, err = tx.Changes(ctx, l.after, limit)
 			return err
 		})
@@ -76,7 +78,7 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 			limit = 1
 			continue
 		case err != nil:
-			if e := ask(ctx, id, func(tx Tx) (err error) {
+			if e := ask(ctx, id, func(tx storage.Tx) (err error) {
 				rows, err = tx.ReadRows(ctx, "change", []any{int64(l.after)}, 1)
 				return err
 			}); e != nil || len(rows) == 0 {
@@ -121,7 +123,7 @@ func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, la
 		}
 	}
 	var stored []*entity.Entity
-	if err := ask(ctx, id, func(tx Tx) (err error) {
+	if err := ask(ctx, id, func(tx storage.Tx) (err error) {
 		stored, err = tx.Entities(ctx, anchors)
 		return err
 	}); errors.Is(err, ErrUnavailable) {
@@ -154,14 +156,14 @@ func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, la
 // totals compares the counts of a cell with a recount in one snapshot. A repair stores the recount.
 func (c *checker) totals(ctx context.Context, id cell.ID) error {
 	var differs []Difference
-	if err := c.view(ctx, id, func(tx Tx) (err error) { differs, err = c.count(ctx, id, tx, false); return err }); err != nil || len(differs) == 0 {
+	if err := c.view(ctx, id, func(tx storage.Tx) (err error) { differs, err = c.count(ctx, id, tx, false); return err }); err != nil || len(differs) == 0 {
 		return err
 	}
 	if c.Repair {
 		c.mu.Lock()
 		err := c.quiet(ctx)
 		if err == nil {
-			err = c.write(ctx, id, func(tx Tx) (err error) { differs, err = c.count(ctx, id, tx, true); return err })
+			err = c.write(ctx, id, func(tx storage.Tx) (err error) { differs, err = c.count(ctx, id, tx, true); return err })
 		}
 		c.unlock()
 		if err != nil {
@@ -174,7 +176,7 @@ func (c *checker) totals(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (differs []Difference, err error) {
+func (c *checker) count(ctx context.Context, id cell.ID, tx storage.Tx, repair bool) (differs []Difference, err error) {
 	row, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
 	if err != nil {
 		return nil, err
@@ -224,7 +226,7 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (di
 	return differs, err
 }
 
-func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
+func eachRow(ctx context.Context, tx storage.Tx, table string, take func([]any)) error {
 	for after := []any(nil); ; {
 		rows, err := tx.ReadRows(ctx, table, after, logPage)
 		if err != nil || len(rows) == 0 {
@@ -261,19 +263,19 @@ func (c *checker) stays(ctx context.Context, id cell.ID) error {
 			continue
 		}
 		why := "a cell does not answer"
-		if c.trouble != nil {
-			why = c.trouble.Error()
+		if trouble := c.redoLog.lastTrouble(); trouble != nil {
+			why = trouble.Error()
 		}
 		c.report(Difference{What: "redo", Cell: id, ID: p.String(), Stored: "cannot be worked off: " + why, Want: "no entry"})
 	}
 	return nil
 }
 
-func (c *checker) entries(ctx context.Context, id cell.ID) (map[entity.PUID]Redo, error) {
-	all := map[entity.PUID]Redo{}
+func (c *checker) entries(ctx context.Context, id cell.ID) (map[entity.PUID]derived.Redo, error) {
+	all := map[entity.PUID]derived.Redo{}
 	for after := entity.PUID(math.MinInt64); ; {
-		var page []Redo
-		if err := c.view(ctx, id, func(tx Tx) (err error) {
+		var page []derived.Redo
+		if err := c.view(ctx, id, func(tx storage.Tx) (err error) {
 			page, err = tx.Redo(ctx, after, redoBatch)
 			return err
 		}); err != nil {

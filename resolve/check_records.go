@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage"
 )
 
 // lookRecords compares records with their keys, births and postings.
@@ -47,7 +48,7 @@ func (v *checks) readPage(ctx context.Context, rows [][]any, note bool) (live []
 	}
 	lo, hi := v.opts.Cells.Map().PuidRange(v.id)
 	var used int64
-	if err := v.ask(ctx, v.id, func(tx Tx) error {
+	if err := v.ask(ctx, v.id, func(tx storage.Tx) error {
 		total, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
 		if err == nil {
 			used = total[0][1].(int64)
@@ -102,7 +103,7 @@ func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity
 			return nil
 		}
 	}
-	s.repairs = []repairWrite{{v.opts.Cells.Map().Home(k.Position()), func(ctx context.Context, tx Tx) error {
+	s.repairs = []repairWrite{{v.opts.Cells.Map().Home(k.Position()), func(ctx context.Context, tx storage.Tx) error {
 		return tx.WriteRows(ctx, "locus_key", [][]any{{k.Ring, k.Digest[:], int64(n.PUID)}})
 	}}}
 	return nil
@@ -114,7 +115,7 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 		ids[i] = n.Birth
 	}
 	var births []*entity.Birth
-	if err := v.ask(ctx, v.id, func(tx Tx) (err error) {
+	if err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
 		births, err = tx.Births(ctx, ids)
 		return err
 	}); err != nil {
@@ -134,7 +135,7 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 			stored = "of record " + birth.PUID.String()
 		}
 		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of record "+n.PUID.String(), n.PUID).repairs = []repairWrite{{
-			v.id, func(ctx context.Context, tx Tx) error {
+			v.id, func(ctx context.Context, tx storage.Tx) error {
 				return tx.PutBirths(ctx, []entity.Birth{{ID: n.Birth, PUID: n.PUID}})
 			},
 		}}
@@ -168,7 +169,7 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 		for i, w := range wanted {
 			keys[i] = []any{int64(w.f), int64(w.n.PUID)}
 		}
-		if err := v.ask(ctx, id, func(tx Tx) error {
+		if err := v.ask(ctx, id, func(tx storage.Tx) error {
 			rows, err := tx.RowsAt(ctx, "posting", keys)
 			for i, row := range rows {
 				there[wanted[i]] = there[wanted[i]] || row != nil

@@ -11,6 +11,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // repair rebuilds what is derived from the records that the differences name, and sets Repaired or Advice
@@ -23,7 +25,7 @@ import (
 // Each row is compared with what its own record yields, so that record is resolved again too, in this round
 // or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
-	entries := map[cell.ID][]Redo{}
+	entries := map[cell.ID][]derived.Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
 	for i := range found {
 		f := &found[i]
@@ -31,7 +33,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			continue
 		}
 		for _, m := range f.repairs {
-			if err := c.write(ctx, m.cell, func(tx Tx) error { return m.write(ctx, tx) }); err != nil {
+			if err := c.write(ctx, m.cell, func(tx storage.Tx) error { return m.write(ctx, tx) }); err != nil {
 				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
 			}
 			f.Repaired = true
@@ -44,7 +46,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			if err != nil {
 				continue
 			}
-			e := Redo{PUID: p, Version: 1}
+			e := derived.Redo{PUID: p, Version: 1}
 			if rec := versions.nodes[p]; rec != nil {
 				e.Version = rec.Version
 			}
@@ -59,10 +61,10 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	}
 	// The entries are durable before any work is done: what a crash leaves undone is done by the next lease
 	// holder.
-	var all []Redo
+	var all []derived.Redo
 	for id, group := range entries {
-		var entered []Redo
-		if err := c.write(ctx, id, func(tx Tx) (err error) {
+		var entered []derived.Redo
+		if err := c.write(ctx, id, func(tx storage.Tx) (err error) {
 			entered, err = tx.PutRedo(ctx, group)
 			return err
 		}); err != nil {
@@ -70,8 +72,8 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		}
 		all = append(all, entered...)
 	}
-	slices.SortFunc(all, func(a, b Redo) int { return compareEntries(a, b) })
-	all = slices.CompactFunc(all, func(a, b Redo) bool { return a.PUID == b.PUID })
+	slices.SortFunc(all, func(a, b derived.Redo) int { return compareEntries(a, b) })
+	all = slices.CompactFunc(all, func(a, b derived.Redo) bool { return a.PUID == b.PUID })
 	c.cache.clear()
 	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
 		return errors.Join(err, c.Resolver.recover(ctx, err))
@@ -85,13 +87,13 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			continue
 		}
 		if len(f.redo) > 0 {
-			f.Repaired = !slices.ContainsFunc(f.redo, func(p entity.PUID) bool { _, waits := c.blocked[p]; return waits })
+			f.Repaired = !slices.ContainsFunc(f.redo, c.redoLog.isBlocked)
 		}
-		switch {
+		switch trouble := c.redoLog.lastTrouble(); {
 		case f.Repaired:
 			f.Advice = ""
-		case len(f.redo) > 0 && c.trouble != nil:
-			f.Advice = "it cannot be resolved again: " + c.trouble.Error()
+		case len(f.redo) > 0 && trouble != nil:
+			f.Advice = "it cannot be resolved again: " + trouble.Error()
 		case len(f.redo) > 0:
 			f.Advice = "a cell does not answer: repair when it does"
 		}
@@ -104,7 +106,7 @@ func (c *checker) follows(f *suspect) bool {
 	return slices.ContainsFunc(f.about, func(p entity.PUID) bool { return c.damaged[p] })
 }
 
-func compareEntries(a, b Redo) int {
+func compareEntries(a, b derived.Redo) int {
 	switch {
 	case a.PUID < b.PUID:
 		return -1

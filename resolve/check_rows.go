@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage"
 )
 
 // The looks of this file start from derived rows and find surplus ones, whose record does not lead back to
@@ -32,7 +33,7 @@ func (v *checks) suspect(row []any, what, id, stored, want string, about ...enti
 
 // drop deletes a row as part of the repair.
 func (s *suspect) drop(id cell.ID, table string, key []any) {
-	s.repairs = append(s.repairs, repairWrite{id, func(ctx context.Context, tx Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
+	s.repairs = append(s.repairs, repairWrite{id, func(ctx context.Context, tx storage.Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
 }
 
 // lives reports whether a record exists and is not deleted. An unreadable one may.
@@ -106,7 +107,7 @@ func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 func (v *checks) isMetric(ctx context.Context, home cell.ID, p entity.PUID, row []any) (ok bool, err error) {
 	m := v.opts.Cells.Map()
 	lo, _ := m.PuidRange(home)
-	err = v.ask(ctx, home, func(tx Tx) error {
+	err = v.ask(ctx, home, func(tx storage.Tx) error {
 		metas, err := tx.Metrics(ctx, []counter.ID{counter.ID(int64(p) - lo)})
 		if err == nil && metas[0].Name != "" {
 			k := m.KeyOf("", string(metas[0].Name))
@@ -135,7 +136,7 @@ func (v *checks) lookBirths(ctx context.Context, rows [][]any) error {
 	}
 	known := map[locality.ID]bool{}
 	for c, ids := range next {
-		if err := v.ask(ctx, c, func(tx Tx) error {
+		if err := v.ask(ctx, c, func(tx storage.Tx) error {
 			births, err := tx.Births(ctx, ids)
 			for i, b := range births {
 				known[ids[i]] = known[ids[i]] || b != nil
@@ -289,7 +290,7 @@ func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want stri
 }
 
 func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Entity, err error) {
-	err = v.ask(ctx, v.id, func(tx Tx) error {
+	err = v.ask(ctx, v.id, func(tx storage.Tx) error {
 		found, err := tx.Entities(ctx, []entity.PUID{anchor})
 		if err == nil {
 			e = found[0]
@@ -301,7 +302,7 @@ func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Enti
 
 // remove deletes an entity that is unreadable or in the wrong cell.
 func (v *checks) remove(anchor entity.PUID) repairWrite {
-	return repairWrite{v.id, func(ctx context.Context, tx Tx) error {
+	return repairWrite{v.id, func(ctx context.Context, tx storage.Tx) error {
 		if err := tx.DeleteEntities(ctx, []entity.PUID{anchor}); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage"
 )
 
 // skipped is the amount by which the numbers of a log rise when a cell continues from a copy of itself; see
@@ -36,7 +37,7 @@ var adviceOf = map[string]string{
 // cannot detect.
 func (c *checker) sums(ctx context.Context, id cell.ID) error {
 	var tables []cell.Table
-	if err := c.view(ctx, id, func(tx Tx) error { tables = tx.Summed(); return nil }); err != nil {
+	if err := c.view(ctx, id, func(tx storage.Tx) error { tables = tx.Summed(); return nil }); err != nil {
 		return err
 	}
 	n := 0
@@ -44,7 +45,7 @@ func (c *checker) sums(ctx context.Context, id cell.ID) error {
 		last, given := int64(-1), int64(0) // last change before the page; highest number of a record or metric
 		for after := []any(nil); ; {
 			var rows [][]any
-			if err := c.view(ctx, id, func(tx Tx) (err error) {
+			if err := c.view(ctx, id, func(tx storage.Tx) (err error) {
 				if rows, err = tx.ReadRows(ctx, table.Name, after, checkPage); err == nil && table.Name == "change" {
 					last, err = c.gaps(ctx, tx, id, last, rows)
 				}
@@ -99,7 +100,7 @@ func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 // gaps finds missing changes: after the last change of the previous page or the trimmed ones, within a
 // page, and up to the last one that the cell has counted. It returns the last change of the page. Counts
 // and rows are of one snapshot.
-func (c *checker) gaps(ctx context.Context, tx Tx, id cell.ID, last int64, rows [][]any) (int64, error) {
+func (c *checker) gaps(ctx context.Context, tx storage.Tx, id cell.ID, last int64, rows [][]any) (int64, error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
 		return last, err
@@ -139,7 +140,7 @@ func (c *checker) given(ctx context.Context, id cell.ID, table string, highest i
 	default:
 		return nil
 	}
-	return c.view(ctx, id, func(tx Tx) error {
+	return c.view(ctx, id, func(tx storage.Tx) error {
 		total, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
 		if used := total[0][1].(int64); err == nil && highest > used {
 			c.report(Difference{What: "total", Cell: id, ID: "used", Stored: fmt.Sprintf("%d numbers were given", used), Want: fmt.Sprintf("at least %d", highest), Advice: "run locus cell restored"})

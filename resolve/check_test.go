@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // differences returns what a check of the installation finds.
@@ -44,11 +45,11 @@ type damage struct {
 	what string
 	// unrepaired marks damage that only a person can repair.
 	unrepaired bool
-	do         func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error
+	do         func(ctx context.Context, tx storage.Tx, r *rand.Rand) error
 }
 
 // some returns a random row of a table that satisfies a condition.
-func some(ctx context.Context, tx resolve.Tx, table string, r *rand.Rand, ok func([]any) bool) ([]any, error) {
+func some(ctx context.Context, tx storage.Tx, table string, r *rand.Rand, ok func([]any) bool) ([]any, error) {
 	rows, err := tx.ReadRows(ctx, table, nil, 1<<20)
 	if err != nil {
 		return nil, err
@@ -61,8 +62,8 @@ func some(ctx context.Context, tx resolve.Tx, table string, r *rand.Rand, ok fun
 }
 
 // change writes a row with altered values.
-func change(table string, key int, ok func([]any) bool, alter func(row []any)) func(context.Context, resolve.Tx, *rand.Rand) error {
-	return func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+func change(table string, key int, ok func([]any) bool, alter func(row []any)) func(context.Context, storage.Tx, *rand.Rand) error {
+	return func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		row, err := some(ctx, tx, table, r, ok)
 		if err != nil {
 			return err
@@ -76,8 +77,8 @@ func change(table string, key int, ok func([]any) bool, alter func(row []any)) f
 }
 
 // keyOfLive damages the key of a live record; that of a deleted record is known from the key alone.
-func keyOfLive(alter func(row []any)) func(context.Context, resolve.Tx, *rand.Rand) error {
-	return func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+func keyOfLive(alter func(row []any)) func(context.Context, storage.Tx, *rand.Rand) error {
+	return func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		live, err := some(ctx, tx, "record", r, liveRow)
 		if err != nil {
 			return err
@@ -103,36 +104,36 @@ var damages = []damage{
 	{"a key is gone", "key", false, keyOfLive(nil)},
 	{"a key has another hash", "key", false, keyOfLive(func(row []any) { row[1].([]byte)[3] ^= 1 })},
 	{"a record is gone", "key", true, change("record", 1, liveRow, nil)},
-	{"an entity is gone", "entity", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity is gone", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		row, err := some(ctx, tx, cell.JournaledEntity, r, nil)
 		if err != nil {
 			return err
 		}
 		return errors.Join(tx.DeleteEntities(ctx, []entity.PUID{entity.PUID(row[0].(int64))}), tx.AddCounts(ctx, entity.Counts{Entities: -1}))
 	}},
-	{"an entity shows another view", "entity", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity shows another view", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		return spoil(ctx, tx, r, func(e *entity.Indexed) { e.View[0].Values[0].Value += "x" })
 	}},
-	{"an entity lacks a member", "entity", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity lacks a member", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		return spoil(ctx, tx, r, func(e *entity.Indexed) { e.Members = e.Members[:len(e.Members)-1]; e.View = nil })
 	}},
-	{"an entity has another rank", "entity", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity has another rank", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		return spoil(ctx, tx, r, func(e *entity.Indexed) { e.Rank.Known ^= 1 })
 	}},
-	{"an entity is not found", "search", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity is not found", "search", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		return spoil(ctx, tx, r, func(*entity.Indexed) {})
 	}},
-	{"an entity has no anchor", "entity", false, func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
+	{"an entity has no anchor", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		return errors.Join(tx.AddCounts(ctx, entity.Counts{Entities: 1}), spoil(ctx, tx, r, func(e *entity.Indexed) { e.Members[0].PUID += 1 << 20 }))
 	}},
-	{"a total is wrong", "total", false, func(ctx context.Context, tx resolve.Tx, _ *rand.Rand) error {
+	{"a total is wrong", "total", false, func(ctx context.Context, tx storage.Tx, _ *rand.Rand) error {
 		return tx.AddCounts(ctx, entity.Counts{Records: 2, Entities: -1})
 	}},
 	{"a decision stands under one record only", "decision", false, change("decision", 2, nil, nil)},
 }
 
 // spoil writes an altered entity of several records, without search keys.
-func spoil(ctx context.Context, tx resolve.Tx, r *rand.Rand, alter func(*entity.Indexed)) error {
+func spoil(ctx context.Context, tx storage.Tx, r *rand.Rand, alter func(*entity.Indexed)) error {
 	rows, err := tx.ReadRows(ctx, cell.JournaledEntity, nil, 1<<20)
 	if err != nil {
 		return err
@@ -157,7 +158,7 @@ func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 	for _, id := range in.cells.Map().Cells() {
 		c, err := in.cells.Cell(id)
 		if err == nil {
-			err = c.Update(t.Context(), func(tx resolve.Tx) error { return d.do(t.Context(), tx, r) })
+			err = c.Update(t.Context(), func(tx storage.Tx) error { return d.do(t.Context(), tx, r) })
 		}
 		if err == nil {
 			return id
@@ -177,7 +178,7 @@ func live(t *testing.T, in *installation, seed uint64) {
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
 	}
 	var puids []entity.PUID
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		records, err := tx.ListRecords(t.Context(), "", lo, 10)
 		for _, rec := range records {
 			puids = append(puids, rec.PUID)

@@ -14,13 +14,14 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 var errUnread = fmt.Errorf("%w: once", resolve.ErrUnavailable)
 
 // unreadCell fails some reading transactions, after a number of reads over all cells.
 type unreadCell struct {
-	resolve.Cell
+	storage.Cell
 	left    *atomic.Int64
 	moments int64
 }
@@ -32,11 +33,11 @@ func (c unreadCell) once(read func() error) error {
 	return read()
 }
 
-func (c unreadCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c unreadCell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.once(func() error { return c.Cell.View(ctx, fn) })
 }
 
-func (c unreadCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c unreadCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.once(func() error { return c.Cell.Read(ctx, fn) })
 }
 
@@ -71,7 +72,7 @@ func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	check := func(from, moments int) ([]string, error) {
 		left.Store(int64(from))
 		var found []resolve.Difference
-		err := process(t, in.cells, "", func(_ cell.ID, c resolve.Cell) resolve.Cell { return unreadCell{c, &left, int64(moments)} }).
+		err := process(t, in.cells, "", func(_ cell.ID, c storage.Cell) storage.Cell { return unreadCell{c, &left, int64(moments)} }).
 			Check(t.Context(), resolve.Checking{Report: func(d resolve.Difference) error {
 				found = append(found, d)
 				return nil

@@ -11,6 +11,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 // Compact makes generation to the oldest one that is read for keys and blocking keys: it copies the postings of
 // older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
 // entities stay where they are. Compact can be interrupted and repeated at any point.
-func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, progress func(cell.Progress)) error {
+func (r *Resolver) Compact(ctx context.Context, cells *storage.Cells, to int, progress func(cell.Progress)) error {
 	if progress == nil {
 		progress = func(cell.Progress) {}
 	}
@@ -81,23 +83,23 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	}
 	defer r.releaseIfContended(ctx, 0)
 	var rows [][]any
-	if err := r.read(ctx, id, func(tx Tx) (err error) {
+	if err := r.read(ctx, id, func(tx storage.Tx) (err error) {
 		rows, err = tx.ReadRows(ctx, tablePosting, nil, postingsPage)
 		return err
 	}); err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	all := make([]Posting, len(rows))
-	groups := map[cell.ID][]Posting{}
+	all := make([]derived.Posting, len(rows))
+	groups := map[cell.ID][]derived.Posting{}
 	for i, row := range rows {
 		key, _ := row[0].(int64)
 		puid, _ := row[1].(int64)
-		all[i] = Posting{Key: uint64(key), PUID: entity.PUID(puid)}
+		all[i] = derived.Posting{Key: uint64(key), PUID: entity.PUID(puid)}
 		home := r.keyCell(all[i].Key)
 		groups[home] = append(groups[home], all[i])
 	}
-	if err := eachCell(groups, func(home cell.ID, add []Posting) error {
-		return r.write(ctx, home, func(tx Tx) error {
+	if err := eachCell(groups, func(home cell.ID, add []derived.Posting) error {
+		return r.write(ctx, home, func(tx storage.Tx) error {
 			if err := r.dir.Gate(ctx, tx, r.opts.Cells.Map(), home); err != nil {
 				return err
 			}
@@ -106,5 +108,5 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	}); err != nil {
 		return 0, err
 	}
-	return len(rows), r.write(ctx, id, func(tx Tx) error { return tx.Post(ctx, nil, all) })
+	return len(rows), r.write(ctx, id, func(tx storage.Tx) error { return tx.Post(ctx, nil, all) })
 }

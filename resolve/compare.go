@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // edges are the edges of one record, ordered by the other side.
-type edges []Edge
+type edges []derived.Edge
 
 // compare returns the current edges of every written record. A pair is compared if it shares a blocking key that
 // is no stop key. Edges below the threshold are kept as possible matches unless the comparison finds the
@@ -57,14 +58,14 @@ func (b *batch) compare(ctx context.Context, m *candidateSet) (map[entity.PUID]e
 // symmetric adds the missing side of edges. In a repair, a record that was drawn in may not be posted yet,
 // so only one of two records finds the other.
 func (b *batch) symmetric(now map[entity.PUID]edges) {
-	side := func(e, of Edge) int { return cmp.Compare(e.B, of.B) }
+	side := func(e, of derived.Edge) int { return cmp.Compare(e.B, of.B) }
 	for p := range b.writes {
 		for _, e := range now[p] {
 			if b.writes[e.B] == nil {
 				continue
 			}
-			if i, there := slices.BinarySearchFunc(now[e.B], e.mirror(), side); !there {
-				now[e.B] = slices.Insert(now[e.B], i, e.mirror())
+			if i, there := slices.BinarySearchFunc(now[e.B], e.Mirror(), side); !there {
+				now[e.B] = slices.Insert(now[e.B], i, e.Mirror())
 			}
 		}
 	}
@@ -79,7 +80,7 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *candidateSet) edge
 			continue
 		}
 		if v, weight, linked := matcher.Link(n.norm, c.norm); linked {
-			found = append(found, Edge{A: n.PUID, B: p, Vector: v, Weight: weight})
+			found = append(found, derived.Edge{A: n.PUID, B: p, Vector: v, Weight: weight})
 		}
 	}
 	return found

@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // Component is a set of records that are clustered together, as read outside of the resolver.
@@ -95,7 +96,7 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 	c.Matcher = c.Kind.Matcher.Among(names)
 	for i, rec := range c.Records {
 		c.Decisions = append(c.Decisions, v.decided[rec.PUID]...)
-		g.edgesAt(rec.PUID, true, func(e Edge, decided int64) {
+		g.edgesAt(rec.PUID, true, func(e derived.Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
 				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
 			}
@@ -137,12 +138,12 @@ func (c *Component) keys() []match.NodeKey {
 }
 
 // EdgesOf reads the edges of records concurrently with the resolver, ordered by A, then B.
-func (r *Resolver) EdgesOf(ctx context.Context, puids []entity.PUID) ([]Edge, error) {
+func (r *Resolver) EdgesOf(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {
 	stored := make(map[entity.PUID]edges, len(puids))
 	if err := r.reading().readAround(ctx, stored, slices.Clone(puids)); err != nil {
 		return nil, err
 	}
-	var all []Edge
+	var all []derived.Edge
 	for _, p := range slices.Sorted(maps.Keys(stored)) {
 		all = append(all, stored[p]...)
 	}

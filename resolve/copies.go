@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 )
 
 // The rules are stored in the authority of the cell map. Every other cell has a copy of the rules that it
@@ -20,7 +21,7 @@ import (
 // resolve: that needs the lease, which is in the authority, and the lease holder reads the rules there.
 
 // copyTo writes the copy into a cell, together with the term-frequency tables that the rules name.
-func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
+func (r *Rules) copyTo(ctx context.Context, tx storage.Tx) error {
 	kinds := r.Kinds()
 	if r.former != nil {
 		kinds = append(kinds, r.former)
@@ -44,7 +45,7 @@ func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
 
 // has reports whether a cell has these rules or newer ones: it refuses records written under older rules,
 // and it has a copy.
-func (r *Rules) has(ctx context.Context, tx Tx, head cell.Head, authority bool) (bool, error) {
+func (r *Rules) has(ctx context.Context, tx storage.Tx, head cell.Head, authority bool) (bool, error) {
 	if head.Rules > r.Version || head.Rules == r.Version && authority {
 		return true, nil
 	}
@@ -70,7 +71,7 @@ func (r *Resolver) borrow(ctx context.Context) *Rules {
 	var mu sync.Mutex
 	stored := map[cell.ID]*storedRules{}
 	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // a cell that does not answer is skipped
-		return r.view(ctx, id, func(tx Tx) error {
+		return r.view(ctx, id, func(tx storage.Tx) error {
 			b, err := readRulesNamed(ctx, tx, copyName)
 			if err == nil && b != nil {
 				mu.Lock()
@@ -85,7 +86,7 @@ func (r *Resolver) borrow(ctx context.Context) *Rules {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(stored), newest) {
 		var rules *Rules
-		if err := r.view(ctx, id, func(tx Tx) (err error) {
+		if err := r.view(ctx, id, func(tx storage.Tx) (err error) {
 			rules, err = stored[id].rules(ctx, tx, r.terms)
 			return err
 		}); err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process that starts while the authority is down uses the newest copy of the rules in another cell. Its
@@ -21,7 +22,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	authority := cells.Map().Authority()
 	var down, deaf atomic.Bool // the authority; another cell
 	start := func(name string) *installation {
-		return process(t, cells, name, func(id cell.ID, c resolve.Cell) resolve.Cell {
+		return process(t, cells, name, func(id cell.ID, c storage.Cell) storage.Cell {
 			switch id {
 			case authority:
 				return faulty{c, &down, new(atomic.Int64)}
@@ -76,7 +77,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	if pending == 0 {
 		t.Error("no record waits: the test does not reach what it is for")
 	}
-	err := cellOf(t, cells, ids[1]).Update(t.Context(), func(tx resolve.Tx) error {
+	err := cellOf(t, cells, ids[1]).Update(t.Context(), func(tx storage.Tx) error {
 		return tx.PutDefinition(t.Context(), "rules/copy", []byte("{"))
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	third.checkPostings(t)
 }
 
-func cellOf(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) resolve.Cell {
+func cellOf(t *testing.T, cells *storage.Cells, id cell.ID) storage.Cell {
 	t.Helper()
 	c, err := cells.Cell(id)
 	if err != nil {

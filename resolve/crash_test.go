@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 var errCrash = errors.New("the process is gone")
@@ -27,11 +28,11 @@ type crash struct {
 }
 
 type crashCell struct {
-	resolve.Cell
+	storage.Cell
 	*crash
 }
 
-func (c crashCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c crashCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left == 0 {
@@ -60,7 +61,7 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 		}
 		r.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		results := in.Apply(t.Context(), ops)
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 
 func (in *installation) depth(t testing.TB) (n int) {
 	t.Helper()
-	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+	in.each(t, func(tx storage.Tx, _ entity.PUID) error {
 		d, err := tx.RedoDepth(t.Context())
 		n += d
 		return err
@@ -101,7 +102,7 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 	ops := world(11, 40)
 	for _, left := range []int{1, 3, 5, 8} {
 		fault := &crash{left: 1 << 30}
-		in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, t.TempDir(), func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		in.apply(t, ops[:len(ops)/2])
 		fault.mu.Lock()
 		fault.left = left
@@ -142,7 +143,7 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 		crashes++
 		dir := copied(t, base)
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		in.Apply(t.Context(), batch)
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)

@@ -13,11 +13,12 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // held is a cell whose updates wait while its gate is held.
 type held struct {
-	resolve.Cell
+	storage.Cell
 	gate *gate
 }
 
@@ -40,7 +41,7 @@ func (g *gate) hold() (waiting <-chan struct{}, open func()) {
 	})
 }
 
-func (h held) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (h held) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	h.gate.mu.Lock()
 	open, waiting := h.gate.open, h.gate.waiting
 	h.gate.mu.Unlock()
@@ -68,7 +69,7 @@ func queueOver(t *testing.T) (q *resolve.Queue, in *installation, g *gate, there
 	t.Helper()
 	g = &gate{}
 	stuck := cell.ID{Index: 1}
-	in = open(t, t.TempDir(), func(id cell.ID, c resolve.Cell) resolve.Cell {
+	in = open(t, t.TempDir(), func(id cell.ID, c storage.Cell) storage.Cell {
 		if id == stuck {
 			return held{c, g}
 		}

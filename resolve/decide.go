@@ -16,6 +16,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // ErrDecision means that a decision is invalid: about a record and itself, about records of two kinds, or
@@ -142,16 +144,16 @@ func (b *batch) decidable(ctx context.Context, d entity.Decision) (cell.ID, erro
 }
 
 // enter makes decisions durable and returns their redo entries.
-func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []Decided) (entries []Redo) {
+func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []Decided) (entries []derived.Redo) {
 	var mu sync.Mutex
 	_ = eachCell(groups, func(id cell.ID, group []int) error {
-		var entered []Redo
+		var entered []derived.Redo
 		err := b.again(ctx, func() error {
 			c, err := b.opts.Cells.Cell(id)
 			if err != nil {
 				return err
 			}
-			return c.Update(ctx, func(tx Tx) (err error) {
+			return c.Update(ctx, func(tx storage.Tx) (err error) {
 				entered, err = b.enterCell(ctx, tx, group, answers)
 				return err
 			})
@@ -162,7 +164,7 @@ func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []D
 		mu.Lock()
 		defer mu.Unlock()
 		if errors.Is(err, ErrCommitUnknown) {
-			b.dirty = true
+			b.redoLog.markDirty()
 		}
 		if err == nil {
 			entries = append(entries, entered...)
@@ -196,7 +198,7 @@ func (b *batch) again(ctx context.Context, do func() error) error {
 }
 
 // enterCell writes decisions, each later than those stored under its record.
-func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Decided) ([]Redo, error) {
+func (b *batch) enterCell(ctx context.Context, tx storage.Tx, group []int, answers []Decided) ([]derived.Redo, error) {
 	puids := make([]entity.PUID, len(group))
 	for n, i := range group {
 		puids[n] = lower(answers[i].Decision).A
@@ -215,7 +217,7 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 			last[d.A] = d.At
 		}
 	}
-	made, redos := make([]entity.Decision, len(group)), make([]Redo, len(group))
+	made, redos := make([]entity.Decision, len(group)), make([]derived.Redo, len(group))
 	for n, i := range group {
 		p := puids[n]
 		if records[n] == nil {
@@ -227,7 +229,7 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 		}
 		last[p], answers[i].At = at, at
 		made[n] = lower(answers[i].Decision)
-		redos[n] = Redo{PUID: p, Version: records[n].Version, Decided: at.UnixMilli()}
+		redos[n] = derived.Redo{PUID: p, Version: records[n].Version, Decided: at.UnixMilli()}
 	}
 	if err := tx.PutDecisions(ctx, made); err != nil {
 		return nil, err
@@ -240,8 +242,8 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 }
 
 // follow resolves the consequences of decisions under the lease, in this process or another.
-func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
-	last := map[entity.PUID]Redo{}
+func (b *batch) follow(ctx context.Context, entries []derived.Redo, answers []Decided) {
+	last := map[entity.PUID]derived.Redo{}
 	cells := map[cell.ID]struct{}{}
 	for _, e := range entries {
 		if e.Decided >= last[e.PUID].Decided {
@@ -251,7 +253,7 @@ func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
 			cells[id] = struct{}{}
 		}
 	}
-	once := slices.SortedFunc(maps.Values(last), func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	once := slices.SortedFunc(maps.Values(last), func(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
 	left, err := b.followed(ctx, once, slices.Collect(maps.Keys(cells)))
 	for i := range answers {
 		a := &answers[i]
@@ -261,7 +263,7 @@ func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
 
 // followed works off redo entries of decisions and returns a function that reports which records are
 // unfinished.
-func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (left func(entity.PUID) bool, err error) {
+func (b *batch) followed(ctx context.Context, entries []derived.Redo, cells []cell.ID) (left func(entity.PUID) bool, err error) {
 	done, err := b.elsewhere(ctx, cells)
 	if err == nil && done {
 		waits := map[entity.PUID]bool{}
@@ -276,12 +278,12 @@ func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (
 	if errors.Is(err, lease.ErrLost) && b.lease != nil {
 		b.leaveTo(ctx, cells)
 	}
-	return func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits }, err
+	return b.redoLog.isBlocked, err
 }
 
 // mirror writes decisions under the other records of their pairs and adds these records to the batch,
 // because a decision changes both sides.
-func (b *batch) mirror(ctx context.Context, entries []Redo) error {
+func (b *batch) mirror(ctx context.Context, entries []derived.Redo) error {
 	var puids []entity.PUID
 	for _, e := range entries {
 		if e.Decided != 0 {
@@ -293,7 +295,7 @@ func (b *batch) mirror(ctx context.Context, entries []Redo) error {
 	}
 	groups := map[cell.ID][]entity.Decision{}
 	var others []entity.PUID
-	err := fromHomes(ctx, b.Resolver, b.read, puids, func(tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+	err := fromHomes(ctx, b.Resolver, b.read, puids, func(tx storage.Tx, group []entity.PUID) ([]entity.Decision, error) {
 		return tx.Decisions(ctx, group)
 	}, func(_ []entity.PUID, decisions []entity.Decision) {
 		for _, d := range decisions {
@@ -307,7 +309,7 @@ func (b *batch) mirror(ctx context.Context, entries []Redo) error {
 	}
 	b.invalidateDecisions(append(puids, others...)...)
 	if err := eachCell(groups, func(id cell.ID, decisions []entity.Decision) error {
-		return b.write(ctx, id, func(tx Tx) error { return tx.PutDecisions(ctx, decisions) })
+		return b.write(ctx, id, func(tx storage.Tx) error { return tx.PutDecisions(ctx, decisions) })
 	}); err != nil {
 		return fmt.Errorf("mirror decisions: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // strangers returns records that share nothing.
@@ -67,7 +68,7 @@ func crashWhileDeciding(t *testing.T, ops []resolve.Op, first, second []ruling) 
 	for step := 0; ; step += longtest.Stride(3) {
 		dir := copied(t, base)
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		answers := in.Decide(t.Context(), in.decisions(t, second))
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func crashAmongDecisions(t *testing.T, ops []resolve.Op, made []ruling) {
 	for step := 0; ; step += longtest.Stride(3) {
 		dir := copied(t, base)
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		results := in.Apply(t.Context(), batch)
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)

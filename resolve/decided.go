@@ -11,6 +11,8 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // around is what is stored about records besides their content: edges, and decisions about them.
@@ -63,11 +65,11 @@ func (b *batch) keepAround(stored map[entity.PUID]edges, puids []entity.PUID,
 }
 
 // look reads the edges of records and the decisions, not withdrawn, that are stored under them.
-func (r *Resolver) look(ctx context.Context, ask asking, decisions func(context.Context, Tx, []entity.PUID) ([]entity.Decision, error),
+func (r *Resolver) look(ctx context.Context, ask asking, decisions func(context.Context, storage.Tx, []entity.PUID) ([]entity.Decision, error),
 	puids []entity.PUID,
 ) (map[entity.PUID]around, error) {
 	found := make(map[entity.PUID]around, len(puids))
-	err := fromHomes(ctx, r, ask, puids, func(tx Tx, group []entity.PUID) (a around, err error) {
+	err := fromHomes(ctx, r, ask, puids, func(tx storage.Tx, group []entity.PUID) (a around, err error) {
 		if a.edges, err = tx.Edges(ctx, group); err != nil {
 			return a, fmt.Errorf("read edges: %w", err)
 		}
@@ -98,22 +100,19 @@ func (r *Resolver) look(ctx context.Context, ask asking, decisions func(context.
 }
 
 // storedDecisions reads the decisions stored under records of one cell.
-func storedDecisions(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+func storedDecisions(ctx context.Context, tx storage.Tx, group []entity.PUID) ([]entity.Decision, error) {
 	return tx.Decisions(ctx, group)
 }
 
 // decisions reads the decisions stored under records of one cell. Most cells have none; such a cell is not
 // queried again until a decision is made there. Other processes decide under the lease or leave a redo
 // entry.
-func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+func (r *Resolver) decisions(ctx context.Context, tx storage.Tx, group []entity.PUID) ([]entity.Decision, error) {
 	id, err := r.home(group[0])
 	if err != nil {
 		return nil, err
 	}
-	r.asks.Lock()
-	none := r.possible[id]
-	r.asks.Unlock()
-	if none {
+	if r.notes.hasNoDecisions(id) {
 		return nil, nil
 	}
 	found, err := tx.Decisions(ctx, group)
@@ -122,28 +121,24 @@ func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([
 	}
 	some, err := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
 	if err == nil && len(some) == 0 {
-		r.asks.Lock()
-		defer r.asks.Unlock()
-		r.possible[id] = true
+		r.notes.noteNoDecisions(id)
 	}
 	return nil, err
 }
 
 // invalidateDecisions drops the cached fact that the home cells of these records have no decisions.
 func (r *Resolver) invalidateDecisions(puids ...entity.PUID) {
-	r.asks.Lock()
-	defer r.asks.Unlock()
 	for _, p := range puids {
 		if id, err := r.home(p); err == nil {
-			delete(r.possible, id)
+			r.notes.expectDecisions(id)
 		}
 	}
 }
 
 // decidedEdge returns the edge that a decision makes of its pair, and the time of the decision in
 // milliseconds.
-func decidedEdge(d entity.Decision) (Edge, int64) {
-	e := Edge{A: d.A, B: d.B, Weight: match.CannotLink}
+func decidedEdge(d entity.Decision) (derived.Edge, int64) {
+	e := derived.Edge{A: d.A, B: d.B, Weight: match.CannotLink}
 	if d.Verdict == entity.VerdictSame {
 		e.Weight = match.MustLink
 	}
@@ -176,10 +171,10 @@ func (g *graph) node(p entity.PUID, now bool) *node {
 // edgesAt calls fn for every edge that a record has now, or had before, with the time of the decision about
 // the pair, 0 if there is none. A decision replaces the result of a comparison, except for edges between
 // identical records, which connect others.
-func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64)) {
+func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e derived.Edge, decided int64)) {
 	decisions := g.decided[p]
 	if len(decisions) == 0 {
-		g.each(p, now, func(e Edge) { fn(e, 0) })
+		g.each(p, now, func(e derived.Edge) { fn(e, 0) })
 		return
 	}
 	pairs := map[entity.PUID]bool{}
@@ -189,7 +184,7 @@ func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64))
 			fn(decidedEdge(d))
 		}
 	}
-	g.each(p, now, func(e Edge) {
+	g.each(p, now, func(e derived.Edge) {
 		if !pairs[e.B] || e.Weight == match.Equal {
 			fn(e, 0)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // ruling is a decision by external keys, independent of puids.
@@ -80,7 +81,7 @@ func rulings(r *rand.Rand, ops []resolve.Op, n int) []ruling {
 func (in *installation) puids(t testing.TB) map[entity.Ref]entity.PUID {
 	t.Helper()
 	puids := map[entity.Ref]entity.PUID{}
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		records, err := tx.ListRecords(t.Context(), "", lo, 1<<20)
 		for _, rec := range records {
 			puids[rec.Ref] = rec.PUID
@@ -119,7 +120,7 @@ func (in *installation) decide(t testing.TB, rulings ...ruling) {
 func (in *installation) decided(t testing.TB) (all []entity.Decision) {
 	t.Helper()
 	at := map[entity.DecisionKey]entity.Decision{}
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.ListDecisions(t.Context(), entity.DecisionKey{A: lo}, 1<<20)
 		for _, d := range found {
 			at[d.Key()] = d
@@ -146,7 +147,7 @@ func ticks() func() time.Time {
 func (in *installation) views(t testing.TB) map[locality.ID]string {
 	t.Helper()
 	views := map[locality.ID]string{}
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.ListEntities(t.Context(), lo, 1<<20)
 		for _, e := range found {
 			views[e.ID] = fmt.Sprintf("%+v", e.View)

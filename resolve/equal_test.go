@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // equal returns n records with identical content, in different spellings, under n keys.
@@ -32,7 +33,7 @@ func equal(n int) (ops []resolve.Op) {
 // largest returns the number of records of the largest entity.
 func (in *installation) largest(t *testing.T) (n int) {
 	t.Helper()
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.ListEntities(t.Context(), lo, 1<<20)
 		for _, e := range found {
 			n = max(n, len(e.Members))
@@ -74,7 +75,7 @@ func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 			}
 			want(n, n+20)
 			var own []*entity.Record
-			in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+			in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 				found, err := tx.ListRecords(t.Context(), "", lo, 1<<20)
 				own = append(own, found...)
 				return err
@@ -117,7 +118,7 @@ func TestP09_ACrashLeavesOneLeader(t *testing.T) {
 	for step, crashed := 0, true; crashed; step++ {
 		dir := t.TempDir()
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		in.Apply(t.Context(), ops[4:])
 		in.Apply(t.Context(), ops[:4])
 		var gone []resolve.Op
@@ -158,7 +159,7 @@ func TestP09_ASourceThatListsNothingTwice(t *testing.T) {
 			in.apply(t, group)
 		}
 		in.check(t)
-		in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 			found, err := tx.ListEntities(t.Context(), lo, 1<<20)
 			for _, e := range found {
 				clean := 0

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // consumer knows an installation only from its logs.
@@ -26,7 +27,7 @@ type consumer struct {
 func (in *installation) reads(t testing.TB) *consumer {
 	t.Helper()
 	c := &consumer{map[locality.ID][]changelog.Version{}, map[locality.ID]locality.ID{}, map[changelog.Cause]int{}}
-	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+	in.each(t, func(tx storage.Tx, _ entity.PUID) error {
 		changes, err := tx.Changes(t.Context(), 0, 1<<20)
 		for _, ch := range changes {
 			c.take(t, ch)
@@ -65,7 +66,7 @@ func (c *consumer) same(t testing.TB, in *installation) {
 	for id, members := range c.members {
 		got[id] = fmt.Sprint(members)
 	}
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.ListEntities(t.Context(), lo, 1<<20)
 		for _, e := range found {
 			var members []changelog.Version

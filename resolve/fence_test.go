@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // The head of a moving cell may already be copied. A fence set then would be lost, and the former lease
@@ -28,7 +29,7 @@ func TestP09_AFenceIsNotSetInACellThatMoves(t *testing.T) {
 		t.Helper()
 		c, err := cells.Cell(moving)
 		if err == nil {
-			err = c.Exclusive(t.Context(), func(tx resolve.Tx) (err error) {
+			err = c.Exclusive(t.Context(), func(tx storage.Tx) (err error) {
 				if head, err = tx.Head(t.Context()); err != nil {
 					return err
 				}
@@ -44,7 +45,7 @@ func TestP09_AFenceIsNotSetInACellThatMoves(t *testing.T) {
 	// Another process has the lease and does not renew it.
 	authority, err := cells.Cell(m.Spec().Authority)
 	if err == nil {
-		err = authority.Update(t.Context(), func(tx resolve.Tx) error {
+		err = authority.Update(t.Context(), func(tx storage.Tx) error {
 			return tx.PutLease(t.Context(), "resolve", lease.Lease{Owner: "gone", Token: 5, TTL: time.Millisecond})
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // MaxLinked is the size above which a component that no cut divides is not clustered: each of its records
@@ -53,7 +54,7 @@ func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {
 	for _, found := range now {
 		for _, e := range found {
 			if b.writes[e.B] == nil {
-				g.toward[e.B] = append(g.toward[e.B], e.mirror())
+				g.toward[e.B] = append(g.toward[e.B], e.Mirror())
 			}
 		}
 	}
@@ -61,7 +62,7 @@ func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {
 }
 
 // each calls fn for every edge by comparison that a record has now, or had before.
-func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
+func (g *graph) each(p entity.PUID, now bool, fn func(derived.Edge)) {
 	if now && g.writes[p] != nil {
 		for _, e := range g.now[p] {
 			fn(e)
@@ -107,7 +108,7 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Weight, limit int)
 	leaders := 0
 	for i := 0; i < len(found) && leaders <= limit; i++ {
 		before, follows := g.misses, false
-		g.edgesAt(found[i], now, func(e Edge, decided int64) {
+		g.edgesAt(found[i], now, func(e derived.Edge, decided int64) {
 			follows = follows || e.Weight == match.Equal && decided == 0 && e.B < e.A
 			if _, ok := seen[e.B]; !ok && e.Weight >= least {
 				seen[e.B] = struct{}{}

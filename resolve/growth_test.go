@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Cells added during writes give the same entities as if they had always existed, and no record leaves its
@@ -38,7 +39,7 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 		}
 		grown.apply(t, group)
 		grown.check(t)
-		grown.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		grown.each(t, func(tx storage.Tx, lo entity.PUID) error {
 			records, err := tx.ListRecords(t.Context(), "", lo, 10_000)
 			for _, rec := range records {
 				home, err := grown.cells.Map().Puid(int64(rec.PUID))
@@ -110,7 +111,7 @@ func TestP07_RememberedPuidsOfALostCell(t *testing.T) {
 	for _, id := range first.cells.Map().Cells() {
 		c, err := first.cells.Cell(id)
 		if err == nil {
-			err = c.Update(t.Context(), func(tx resolve.Tx) error { return empty(t, tx) })
+			err = c.Update(t.Context(), func(tx storage.Tx) error { return empty(t, tx) })
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func TestP07_RememberedPuidsOfALostCell(t *testing.T) {
 }
 
 // empty deletes everything in a cell except the count of allocated puids.
-func empty(t *testing.T, tx resolve.Tx) error {
+func empty(t *testing.T, tx storage.Tx) error {
 	t.Helper()
 	for _, table := range tx.Tables() {
 		rows, err := tx.ReadRows(t.Context(), table.Name, nil, 10_000)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // hung is a cell whose database accepts connections but does not respond while its gate is held.
 type hung struct {
-	resolve.Cell
+	storage.Cell
 	gate *gate
 }
 
@@ -26,22 +27,22 @@ func (h hung) wait() {
 	}
 }
 
-func (h hung) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (h hung) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	h.wait()
 	return h.Cell.Update(ctx, fn)
 }
 
-func (h hung) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (h hung) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	h.wait()
 	return h.Cell.Exclusive(ctx, fn)
 }
 
-func (h hung) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (h hung) View(ctx context.Context, fn func(storage.Tx) error) error {
 	h.wait()
 	return h.Cell.View(ctx, fn)
 }
 
-func (h hung) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (h hung) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	h.wait()
 	return h.Cell.Read(ctx, fn)
 }
@@ -52,7 +53,7 @@ func TestP12_TheFirstBatchWaitsForItsOwnCells(t *testing.T) {
 	t.Parallel()
 	g := &gate{}
 	stuck := cell.ID{Index: 1}
-	in := open(t, t.TempDir(), func(id cell.ID, c resolve.Cell) resolve.Cell {
+	in := open(t, t.TempDir(), func(id cell.ID, c storage.Cell) storage.Cell {
 		if id == stuck {
 			return hung{c, g}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage"
 )
 
 // Image returns the image of an entity that changes carry and rollups count, nil for a nil entity.
@@ -20,7 +21,7 @@ func (r *Resolver) Image(e *entity.Entity, attributes []string) *changelog.Image
 }
 
 // imagesOf returns which changes carry images, in a transaction.
-func imagesOf(ctx context.Context, tx Tx) (changelog.Images, error) {
+func imagesOf(ctx context.Context, tx storage.Tx) (changelog.Images, error) {
 	head, err := tx.Head(ctx)
 	if err != nil || head.Images == "" {
 		return changelog.Images{}, err
@@ -31,7 +32,7 @@ func imagesOf(ctx context.Context, tx Tx) (changelog.Images, error) {
 // images adds images to the changes, if configured: the state that the transaction finds stored and the
 // state that it is about to write, so that each new image is the old image of the next change. moved are
 // changes of records that became, or ceased to be, the anchor.
-func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
+func (o *outcome) images(ctx context.Context, tx storage.Tx, r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
 	if images, err = imagesOf(ctx, tx); err != nil {
 		return images, nil, err
 	}
@@ -55,7 +56,7 @@ func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images change
 }
 
 // moved returns the changes of records that become the anchor of their entity or cease to be it.
-func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved []changelog.Change, err error) {
+func (o *outcome) moved(ctx context.Context, tx storage.Tx, attributes []string) (moved []changelog.Change, err error) {
 	puids := make([]entity.PUID, len(o.assigned))
 	for i, a := range o.assigned {
 		puids[i] = a.PUID
@@ -83,7 +84,7 @@ func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved 
 }
 
 // end reads the end of the log if changes carry images, because the writer may wait for that position.
-func (*Resolver) end(ctx context.Context, tx Tx, images changelog.Images, mark *changelog.Seq) error {
+func (*Resolver) end(ctx context.Context, tx storage.Tx, images changelog.Images, mark *changelog.Seq) error {
 	if images.None() {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // Records with identical compared content share one blocking key (match.Record.Equal). The one with the lowest
@@ -161,7 +162,7 @@ func (b *batch) blockOf(ctx context.Context, ask asking, limits map[uint64]int) 
 			most[i] = limits[f]
 		}
 		var found [][]entity.PUID
-		if err := ask(ctx, id, func(tx Tx) (err error) {
+		if err := ask(ctx, id, func(tx storage.Tx) (err error) {
 			found, err = tx.RecordsByKey(ctx, keys, most)
 			return err
 		}); err != nil {

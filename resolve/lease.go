@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 
 // newLease returns a holder of the lease, which is stored in the authority of the cell map.
 func (r *Resolver) newLease(owner string) *lease.Holder {
-	authority := func(ctx context.Context, run func(Cell) error) error {
+	authority := func(ctx context.Context, run func(storage.Cell) error) error {
 		for {
 			c, err := r.opts.Cells.Cell(r.opts.Cells.Map().Authority())
 			if err == nil {
@@ -49,10 +50,10 @@ func (r *Resolver) newLease(owner string) *lease.Holder {
 	return lease.NewHolder(lease.Options{
 		Name: leaseName, Owner: owner, TTL: leaseTTL, Now: r.opts.Now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {
-			return authority(ctx, func(c Cell) error { return c.View(ctx, func(tx Tx) error { return fn(tx) }) })
+			return authority(ctx, func(c storage.Cell) error { return c.View(ctx, func(tx storage.Tx) error { return fn(tx) }) })
 		},
 		Update: func(ctx context.Context, fn func(lease.Store) error) error {
-			return authority(ctx, func(c Cell) error { return c.Update(ctx, func(tx Tx) error { return fn(tx) }) })
+			return authority(ctx, func(c storage.Cell) error { return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) }) })
 		},
 	})
 }
@@ -189,17 +190,14 @@ func (r *Resolver) unlock() {
 
 // invalidateCaches drops cached state that may be outdated, and marks the redo sets for a sweep.
 func (r *Resolver) invalidateCaches() {
-	r.dirty = true
+	r.redoLog.invalidate()
 	r.cache.clear()
-	clear(r.cleared)
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	clear(r.possible)
+	r.notes.expectDecisionsEverywhere()
 }
 
 // checkLease returns lease.ErrLost, in a transaction of a cell, if this process lost the lease or the cell's
 // fence is higher.
-func (r *Resolver) checkLease(ctx context.Context, tx Tx) error {
+func (r *Resolver) checkLease(ctx context.Context, tx storage.Tx) error {
 	if r.lease == nil {
 		return nil
 	}
@@ -216,19 +214,16 @@ func (r *Resolver) checkLease(ctx context.Context, tx Tx) error {
 
 // open returns a cell, fenced against earlier lease holders. A holder that did not release the lease may
 // still be writing: the cell must refuse that before this process reads anything.
-func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
+func (r *Resolver) open(ctx context.Context, id cell.ID) (storage.Cell, error) {
 	c, err := r.opts.Cells.Cell(id)
 	if err != nil || r.lease == nil {
 		return c, err
 	}
 	l, held := r.lease.Held()
-	r.asks.Lock()
-	fenced := !held || r.fenced[id] >= l.Fence
-	r.asks.Unlock()
-	if fenced {
+	if !held || r.notes.fence(id) >= l.Fence {
 		return c, nil
 	}
-	if err := c.Exclusive(ctx, func(tx Tx) error {
+	if err := c.Exclusive(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		switch {
 		case err != nil:
@@ -245,9 +240,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("fence: %w", err)
 	}
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	r.fenced[id] = l.Fence
+	r.notes.noteFence(id, l.Fence)
 	return c, nil
 }
 

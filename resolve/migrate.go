@@ -14,6 +14,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // Migrate changes the schema or the term-frequency table of a kind, or creates a kind. From then on writes are resolved
@@ -55,7 +57,7 @@ func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFr
 			return false, err
 		}
 	}
-	if err := r.updateRules(ctx, func(tx Tx, b *storedRules) error {
+	if err := r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error {
 		b.Version = max(b.Version, highest) + 1
 		if was != nil {
 			b.Migrate = &storedMigration{
@@ -78,7 +80,7 @@ func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFr
 // rules if the authority was restored from a backup.
 func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 	for _, id := range r.opts.Cells.Map().Cells() {
-		err := r.view(ctx, id, func(tx Tx) error {
+		err := r.view(ctx, id, func(tx storage.Tx) error {
 			head, err := tx.Head(ctx)
 			highest = max(highest, head.Rules)
 			return err
@@ -109,7 +111,7 @@ func (r *Resolver) Keep(ctx context.Context, kind string, p *match.TermFrequenci
 		return err
 	}
 	defer r.releaseIfContended(ctx, 0)
-	return r.updateRules(ctx, func(tx Tx, b *storedRules) error { return b.storeTerms(ctx, tx, kind, p, r.opts.Now()) })
+	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error { return b.storeTerms(ctx, tx, kind, p, r.opts.Now()) })
 }
 
 // Resume continues an unfinished migration until it is finished or cannot proceed; the error then says why. It
@@ -180,12 +182,11 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 		return false, errors.Join(err, r.recover(ctx, err))
 	}
 	for _, e := range entries {
-		if _, waits := r.blocked[e.PUID]; waits {
-			err, r.trouble = r.trouble, nil
-			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), err)
+		if r.redoLog.isBlocked(e.PUID) {
+			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
 		}
 	}
-	return !turn.Done, r.updateRules(ctx, func(_ Tx, b *storedRules) error {
+	return !turn.Done, r.updateRules(ctx, func(_ storage.Tx, b *storedRules) error {
 		if b.Migrate != nil {
 			b.Migrate.Cells[id] = turn
 		}
@@ -195,10 +196,10 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 
 // enter adds a page of records to the redo set, with the blocking keys that they no longer carry under the new
 // rules. It returns the entries and the new progress.
-func (r *Resolver) enter(ctx context.Context, id cell.ID, turn MigrationProgress) (entries []Redo, _ MigrationProgress, err error) {
+func (r *Resolver) enter(ctx context.Context, id cell.ID, turn MigrationProgress) (entries []derived.Redo, _ MigrationProgress, err error) {
 	former := r.Rules().former
 	next := turn
-	err = r.write(ctx, id, func(tx Tx) error {
+	err = r.write(ctx, id, func(tx storage.Tx) error {
 		next = turn
 		records, err := tx.ListRecords(ctx, "", entity.PUID(turn.After), redoBatch)
 		if err != nil {
@@ -210,9 +211,9 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn MigrationProgress
 		}
 		records = slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec.Kind != former.Name() })
 		next.Records += len(records)
-		entries = make([]Redo, len(records))
+		entries = make([]derived.Redo, len(records))
 		for i, rec := range records {
-			entries[i] = Redo{PUID: rec.PUID, Version: rec.Version}
+			entries[i] = derived.Redo{PUID: rec.PUID, Version: rec.Version}
 			entries[i].LostKeys = lostKeys(former.normalise(rec), r.node(rec), nil)
 		}
 		entries, err = tx.PutRedo(ctx, entries)
@@ -229,7 +230,7 @@ func (r *Resolver) finish(ctx context.Context) error {
 		return err
 	}
 	defer r.releaseIfContended(ctx, 0)
-	return r.updateRules(ctx, func(tx Tx, b *storedRules) error {
+	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error {
 		_, text, err := tx.CellMap(ctx)
 		if err != nil {
 			return err

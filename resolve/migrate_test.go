@@ -17,6 +17,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // noPhones is a kind without phones, with a term-frequency table counted over a world: many pairs share other blocking keys, or
@@ -58,7 +60,7 @@ func (in *installation) change(t testing.TB, m *match.Matcher, progress func(*re
 func (in *installation) checkPostings(t testing.TB) {
 	t.Helper()
 	_, live := in.state(t)
-	want := map[resolve.Posting]bool{}
+	want := map[derived.Posting]bool{}
 	slices.SortFunc(live, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
 	said := map[uint64]bool{}
 	for _, rec := range live {
@@ -69,15 +71,15 @@ func (in *installation) checkPostings(t testing.TB) {
 			if follows && !match.IsEqual(f.Hash) {
 				continue
 			}
-			want[resolve.Posting{Key: f.Hash, PUID: rec.PUID}] = true
+			want[derived.Posting{Key: f.Hash, PUID: rec.PUID}] = true
 		}
 	}
 	stale := 0
 	missing := maps.Clone(want)
-	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+	in.each(t, func(tx storage.Tx, _ entity.PUID) error {
 		rows, err := tx.ReadRows(t.Context(), "posting", nil, 1<<20)
 		for _, row := range rows {
-			p := resolve.Posting{Key: uint64(row[0].(int64)), PUID: entity.PUID(row[1].(int64))}
+			p := derived.Posting{Key: uint64(row[0].(int64)), PUID: entity.PUID(row[1].(int64))}
 			if !want[p] {
 				stale++
 			}
@@ -170,11 +172,11 @@ func altered(r *rand.Rand, ops []resolve.Op, n int) []resolve.Op {
 
 // stopCell is a cell of a process that crashes after a number of commits of any kind.
 type stopCell struct {
-	resolve.Cell
+	storage.Cell
 	*crash
 }
 
-func (c stopCell) commit(run func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
+func (c stopCell) commit(run func(context.Context, func(storage.Tx) error) error, ctx context.Context, fn func(storage.Tx) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left == 0 {
@@ -184,11 +186,11 @@ func (c stopCell) commit(run func(context.Context, func(resolve.Tx) error) error
 	return run(ctx, fn)
 }
 
-func (c stopCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c stopCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.commit(c.Cell.Update, ctx, fn)
 }
 
-func (c stopCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c stopCell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.commit(c.Cell.Exclusive, ctx, fn)
 }
 
@@ -202,7 +204,7 @@ func TestP09_AMigrationThatStopsAnywhereGoesOn(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(step), 78))
 		dir := copied(t, base)
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return stopCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return stopCell{c, fault} })
 		m := noPhones()
 		_, err := in.Migrate(t.Context(), m.Schema(), m.TermFrequencies())
 		if err == nil {
@@ -272,7 +274,7 @@ func TestP09_TheLeaseComesWithTheRules(t *testing.T) {
 	old.Leave(t.Context())
 	m := noPhones()
 	fault := &crash{left: -1}
-	a := process(t, old.cells, "new", func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+	a := process(t, old.cells, "new", func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 	a.change(t, m, nil)
 	a.Leave(t.Context())
 	// It puts records and crashes before it has the lease.
@@ -293,7 +295,7 @@ func TestP09_AKeyThatComesBackStays(t *testing.T) {
 		return []resolve.Op{{Ref: entity.Ref{Source: "s" + key, Key: key}, Attributes: entity.Attributes{"name": {name}, "phones": {phone}, "address": {"1 Elm St."}, "city": {"Riverton"}}}}
 	}
 	fault := &crash{left: -1}
-	in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+	in := open(t, t.TempDir(), func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 	in.apply(t, op("1", "Zephyr Optics", "415-555-2300"))
 	for _, phone := range []string{"415-555-7777", "415-555-2300"} {
 		fault.left = 1 // the record is written, and nothing else

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Observations of a record, some with equal times, arrive in any order and in any batches; the stored
@@ -44,7 +45,7 @@ func TestP09_ContentsOfOneMomentInAnyOrder(t *testing.T) {
 			cut := rapid.IntRange(0, len(order)).Draw(rt, "cut")
 			in.apply(t, order[:cut])
 			in.apply(t, order[cut:])
-			in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+			in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 				records, err := tx.ListRecords(t.Context(), ref.Source, lo, 1<<20)
 				for _, rec := range records {
 					if rec.Ref == ref {

@@ -12,16 +12,17 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/storage"
 )
 
 // Move moves a cell to another database while it is in use; see cell.Move. Entities are not copied as rows,
 // because every backend indexes them in its own way; they are written again from their members.
-func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
-	return cell.Move(ctx, cells, id, to, cell.MoveOptions[Tx]{
+func (r *Resolver) Move(ctx context.Context, cells *storage.Cells, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return cell.Move(ctx, cells, id, to, cell.MoveOptions[storage.Tx]{
 		Owner:  cmp.Or(r.opts.Owner, "this process"),
-		Leases: func(tx Tx) lease.Store { return tx },
-		Copier: func(tx Tx) cell.Copier { return tx },
-		Made: func(ctx context.Context, tx Tx, after []any, limit int) ([][]any, error) {
+		Leases: func(tx storage.Tx) lease.Store { return tx },
+		Copier: func(tx storage.Tx) cell.Copier { return tx },
+		Made: func(ctx context.Context, tx storage.Tx, after []any, limit int) ([][]any, error) {
 			entities, err := tx.ListEntities(ctx, anchorOf(after), limit)
 			keys := make([][]any, len(entities))
 			for i, e := range entities {
@@ -29,8 +30,10 @@ func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, 
 			}
 			return keys, err
 		},
-		Make: func(ctx context.Context, from, to Cell, keys [][]any) error { return r.carry(ctx, from, to, keys) },
-		Last: func(ctx context.Context, from, to Tx) error {
+		Make: func(ctx context.Context, from, to storage.Cell, keys [][]any) error {
+			return r.carry(ctx, from, to, keys)
+		},
+		Last: func(ctx context.Context, from, to storage.Tx) error {
 			l, err := from.Lease(ctx, leaseName)
 			if err != nil || l.Token == 0 {
 				return err
@@ -52,14 +55,14 @@ func anchorOf(key []any) entity.PUID {
 
 // carry writes entities from one database of a cell to another and removes those that the source does not
 // have. A nil source has none.
-func (r *Resolver) carry(ctx context.Context, from, to Cell, keys [][]any) error {
+func (r *Resolver) carry(ctx context.Context, from, to storage.Cell, keys [][]any) error {
 	anchors := make([]entity.PUID, len(keys))
 	for i, key := range keys {
 		anchors[i] = anchorOf(key)
 	}
 	found := make([]*entity.Entity, len(anchors))
 	if from != nil {
-		if err := from.View(ctx, func(tx Tx) (err error) {
+		if err := from.View(ctx, func(tx storage.Tx) (err error) {
 			found, err = tx.Entities(ctx, anchors)
 			return err
 		}); err != nil {
@@ -95,7 +98,7 @@ func (r *Resolver) carry(ctx context.Context, from, to Cell, keys [][]any) error
 		r.index(&indexed, of)
 		there = append(there, indexed)
 	}
-	return to.Update(ctx, func(tx Tx) error {
+	return to.Update(ctx, func(tx storage.Tx) error {
 		return errors.Join(tx.DeleteEntities(ctx, gone), tx.PutEntities(ctx, there))
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // tenants are distinct words for names.
@@ -127,7 +128,7 @@ func TestP09_ACrashLeavesNoFormerWeight(t *testing.T) {
 	for step, crashed := 0, true; crashed; step++ {
 		dir := copied(t, base)
 		fault := &crash{left: step}
-		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		crashed = slices.ContainsFunc(in.Apply(t.Context(), batch), func(r resolve.Result) bool {
 			return r.Pending || r.Err != nil && !errors.Is(r.Err, entity.ErrNotFound)
 		})

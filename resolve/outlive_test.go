@@ -16,10 +16,11 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-func openCells(t testing.TB, n int) *cell.Cells[resolve.Tx] {
+func openCells(t testing.TB, n int) *storage.Cells {
 	t.Helper()
 	cells, err := sqlite.OpenDir(t.Context(), t.TempDir(), &sqlite.DirOptions{Cells: n, Rules: "test", Notice: time.Second})
 	if err != nil {
@@ -227,7 +228,7 @@ func TestResolver_ShowsWhatPeopleChose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.View(t.Context(), func(tx resolve.Tx) error {
+	if err := c.View(t.Context(), func(tx storage.Tx) error {
 		found, err := tx.Entities(t.Context(), []entity.PUID{puid})
 		if err != nil || found[0] == nil || found[0].Members[0].Ref != ops[2].Ref {
 			t.Fatalf("the entity of the chosen anchor is %+v, %v", found[0], err)
@@ -250,7 +251,7 @@ func TestResolver_ShowsWhatPeopleChose(t *testing.T) {
 // found counts the entities that have a word in their names.
 func (in *installation) found(t testing.TB, word string) (n int) {
 	t.Helper()
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.Search(t.Context(), entity.Query{Words: []string{word}, After: lo, Limit: 5})
 		n += len(found)
 		return err
@@ -316,7 +317,7 @@ func TestP09_IdsUnderChosenAnchorsLeadOn(t *testing.T) {
 func (in *installation) leads(t testing.TB, id locality.ID) (to locality.ID) {
 	t.Helper()
 	births, records := map[locality.ID]entity.Birth{}, map[entity.PUID]*entity.Record{}
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		rows, err := tx.ReadRows(t.Context(), "birth", nil, 1<<20)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // maxAttempts is how often the first round is retried because cells changed.
@@ -113,15 +114,13 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 				}
 			default:
 				if errors.Is(err, ErrCommitUnknown) {
-					b.dirty = true
+					b.redoLog.markDirty()
 				}
 				b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
 			}
 			return nil
 		})
-		for _, id := range written {
-			delete(b.cleared, id)
-		}
+		b.redoLog.removed(written)
 		clear(groups)
 		for i, puid := range elsewhere {
 			home, err := b.home(puid)
@@ -152,7 +151,7 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 	}
 	norms := b.normalise(group)
 	var p *recordWriter
-	err = c.Update(ctx, func(tx Tx) error {
+	err = c.Update(ctx, func(tx storage.Tx) error {
 		p = &recordWriter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // new per attempt
 		return p.run(ctx, tx)
 	})

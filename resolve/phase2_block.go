@@ -11,6 +11,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // candidateSet are the candidates of a batch: the records of every blocking key of its records.
@@ -149,7 +151,7 @@ func (b *batch) staleCandidates(ctx context.Context, m *candidateSet) ([]entity.
 	}
 }
 
-type postings struct{ add, remove []Posting }
+type postings struct{ add, remove []derived.Posting }
 
 // writePostings adds postings to the cells of the current generation and removes them wherever they may be.
 // A cell takes new postings only once the older cells are sealed.
@@ -169,13 +171,13 @@ func (b *batch) writePostings(ctx context.Context, m *candidateSet) error {
 		}
 		for _, f := range w.add {
 			g := at(b.keyCell(f))
-			g.add = append(g.add, Posting{f, p})
+			g.add = append(g.add, derived.Posting{Key: f, PUID: p})
 			positions = append(positions, cell.Position(f))
 		}
 		for _, f := range w.remove {
 			for _, id := range b.keyCells(f) {
 				g := at(id)
-				g.remove = append(g.remove, Posting{f, p})
+				g.remove = append(g.remove, derived.Posting{Key: f, PUID: p})
 			}
 		}
 	}
@@ -183,7 +185,7 @@ func (b *batch) writePostings(ctx context.Context, m *candidateSet) error {
 		return fmt.Errorf("seal older cells: %w", err)
 	}
 	return eachCell(groups, func(id cell.ID, g *postings) error {
-		return b.write(ctx, id, func(tx Tx) error {
+		return b.write(ctx, id, func(tx storage.Tx) error {
 			if len(g.add) > 0 {
 				if err := b.dir.Gate(ctx, tx, b.opts.Cells.Map(), id); err != nil {
 					return err

@@ -11,12 +11,14 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // outcome is the content of one cell's transaction in the third round.
 type outcome struct {
-	edges    []Edge
-	cut      []Pair
+	edges    []derived.Edge
+	cut      []derived.Pair
 	assigned []entity.Assignment
 	entities []entity.Indexed
 	retired  []entity.PUID
@@ -114,7 +116,7 @@ func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entit
 		seeds[p] = struct{}{}
 		before, after := stored[p], now[p]
 		for len(before)+len(after) > 0 {
-			var was, is *Edge
+			var was, is *derived.Edge
 			if len(after) == 0 || len(before) > 0 && before[0].B <= after[0].B {
 				was = &before[0]
 			}
@@ -176,28 +178,28 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 }
 
 // link writes the row of an edge, and with both also the row of the other side.
-func (o *outcomes) link(e Edge, both bool) {
+func (o *outcomes) link(e derived.Edge, both bool) {
 	a := o.at(e.A)
 	a.edges = append(a.edges, e)
 	if both {
 		b := o.at(e.B)
-		b.edges = append(b.edges, e.mirror())
+		b.edges = append(b.edges, e.Mirror())
 	}
 }
 
 // cut removes the rows that link writes.
 func (o *outcomes) cut(p, q entity.PUID, both bool) {
 	a := o.at(p)
-	a.cut = append(a.cut, Pair{p, q})
+	a.cut = append(a.cut, derived.Pair{A: p, B: q})
 	if both {
 		b := o.at(q)
-		b.cut = append(b.cut, Pair{q, p})
+		b.cut = append(b.cut, derived.Pair{A: q, B: p})
 	}
 }
 
 func (o *outcomes) commit(ctx context.Context) error {
 	return eachCell(o.cells, func(id cell.ID, out *outcome) error {
-		err := o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx, o.Resolver) })
+		err := o.Resolver.write(ctx, id, func(tx storage.Tx) error { return out.store(ctx, tx, o.Resolver) })
 		if err == nil {
 			o.noteMark(id, out.mark)
 			o.noteCounts(out.counts)
@@ -206,7 +208,7 @@ func (o *outcomes) commit(ctx context.Context) error {
 	})
 }
 
-func (o *outcome) store(ctx context.Context, tx Tx, r *Resolver) error {
+func (o *outcome) store(ctx context.Context, tx storage.Tx, r *Resolver) error {
 	images, moved, err := o.images(ctx, tx, r)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // write is a record that changed in this batch, before and after. Either may be nil.
@@ -39,7 +40,7 @@ type batch struct {
 
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch read, in its current version
-	redo   map[cell.ID][]Redo
+	redo   map[cell.ID][]derived.Redo
 	// leaders are the leaders for the contents of the batch.
 	leaders leadership
 	// decided are the decisions, not withdrawn, about the records whose edges were read.
@@ -55,7 +56,7 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	return &batch{
 		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
-		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
+		redo: map[cell.ID][]derived.Redo{}, decided: map[entity.PUID][]entity.Decision{},
 	}
 }
 
@@ -104,12 +105,12 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 // path if no other process has had the lease since before the first round, nothing is left undone and there
 // are no requests; otherwise it goes through the redo set.
 func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
-	var own []Redo
+	var own []derived.Redo
 	var cells []cell.ID
 	for id, entries := range b.redo {
 		own, cells = append(own, entries...), append(cells, id)
 	}
-	slices.SortFunc(own, func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	slices.SortFunc(own, func(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
 	for attempt := 0; ; attempt++ {
 		done, err := b.elsewhere(ctx, cells)
 		if err != nil {
@@ -123,14 +124,12 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 		}
 		if reign == b.reign && b.clean() && !b.due() && !b.wanted() {
 			if err = b.rounds(ctx, report); err == nil {
-				for id, entries := range b.redo {
-					b.cleared[id] = append(b.cleared[id], entries...)
-				}
+				b.redoLog.finish(b.redo)
 				return nil
 			}
 		} else if err = b.work(ctx, own, "", leasePatience); err == nil {
-			report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
-			b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
+			report.Err = errors.Join(report.Err, b.redoLog.takeTrouble())
+			b.pend(b.redoLog.isBlocked)
 			b.nodes = map[entity.PUID]*node{} // the repair has read them again
 			return nil
 		}

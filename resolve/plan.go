@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // plan is the new state of the affected records: a pure function of the graph and the records.
@@ -97,7 +98,7 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 		var linked []match.Edge
 		for i, n := range nodes {
 			keys[i] = match.NodeKey(n.Ref)
-			g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
+			g.edgesAt(n.PUID, true, func(e derived.Edge, decided int64) {
 				if j, ok := index[e.B]; ok && i < j {
 					linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
 				}

@@ -23,13 +23,14 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // everything lists every pair that is compared.
 var everything = resolve.Matching{Top: 1 << 20, Least: -30_000}
 
 // openInOrder returns an installation where a later birth id is always greater, as those of a real clock are.
-func openInOrder(t testing.TB, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
+func openInOrder(t testing.TB, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
 	cells := open(t, t.TempDir(), nil).cells
 	born := uint32(0)
@@ -209,7 +210,7 @@ func (in *installation) entities(t conformance.TB) map[locality.ID][]string {
 			t.Fatalf("%v", err)
 		}
 		lo, _ := in.cells.Map().PuidRange(id)
-		if err := c.View(context.Background(), func(tx resolve.Tx) error {
+		if err := c.View(context.Background(), func(tx storage.Tx) error {
 			found, err := tx.ListEntities(context.Background(), entity.PUID(lo), 1<<20)
 			for _, e := range found {
 				for _, m := range e.Members {
@@ -226,21 +227,21 @@ func (in *installation) entities(t conformance.TB) map[locality.ID][]string {
 
 // viewed is a cell that can only be viewed, and counts its transactions.
 type viewed struct {
-	resolve.Cell
+	storage.Cell
 	t     testing.TB
 	views *atomic.Int64
 }
 
-func (c viewed) Update(context.Context, func(resolve.Tx) error) error {
+func (c viewed) Update(context.Context, func(storage.Tx) error) error {
 	c.t.Error("a match writes")
 	return errors.New("not writable")
 }
 
-func (c viewed) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c viewed) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.Update(ctx, fn)
 }
 
-func (c viewed) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c viewed) View(ctx context.Context, fn func(storage.Tx) error) error {
 	c.views.Add(1)
 	return c.Cell.View(ctx, fn)
 }
@@ -251,7 +252,7 @@ func TestMatch_ManyAreAsManyCalls(t *testing.T) {
 	t.Parallel()
 	var views atomic.Int64
 	strict := false
-	in := openInOrder(t, func(_ cell.ID, c resolve.Cell) resolve.Cell {
+	in := openInOrder(t, func(_ cell.ID, c storage.Cell) storage.Cell {
 		if strict {
 			return viewed{c, t, &views}
 		}
@@ -303,7 +304,7 @@ func TestMatch_UnavailableCellFailsItsProbes(t *testing.T) {
 	t.Parallel()
 	var down cell.ID
 	broken := false
-	in := openInOrder(t, func(id cell.ID, c resolve.Cell) resolve.Cell {
+	in := openInOrder(t, func(id cell.ID, c storage.Cell) storage.Cell {
 		if broken && id == down {
 			return unavailable{c}
 		}
@@ -344,6 +345,6 @@ func TestMatch_UnavailableCellFailsItsProbes(t *testing.T) {
 	}
 }
 
-type unavailable struct{ resolve.Cell }
+type unavailable struct{ storage.Cell }
 
-func (unavailable) View(context.Context, func(resolve.Tx) error) error { return cell.ErrUnavailable }
+func (unavailable) View(context.Context, func(storage.Tx) error) error { return cell.ErrUnavailable }

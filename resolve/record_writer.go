@@ -14,6 +14,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // recordWriter runs the first round in one cell.
@@ -33,7 +35,7 @@ type recordWriter struct {
 	unchanged []*node // already stored with this content; cached to save a later read
 	writes    []*write
 	records   []*entity.Record // of the writes, in their order
-	entered   []Redo           // redo entries of the writes
+	entered   []derived.Redo   // redo entries of the writes
 	births    []entity.Birth
 	changes   []changelog.Change
 	counts    entity.Counts
@@ -41,7 +43,7 @@ type recordWriter struct {
 	mark      changelog.Seq    // end of the log, if changes carry images
 }
 
-func (p *recordWriter) run(ctx context.Context, tx Tx) error {
+func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	head, err := tx.Head(ctx)
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func (p *recordWriter) run(ctx context.Context, tx Tx) error {
 
 // allocate returns the puids of the group. Keys without one get the next puids of the cell, if it accepts
 // keys.
-func (p *recordWriter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, error) {
+func (p *recordWriter) allocate(ctx context.Context, tx storage.Tx) (map[int]entity.PUID, error) {
 	puids := make(map[int]entity.PUID, len(p.group))
 	var fresh []int
 	var keys []cell.Key
@@ -205,16 +207,16 @@ func (p *recordWriter) add(w *write, rec *entity.Record, c changelog.Change) {
 	p.changes = append(p.changes, c)
 }
 
-func (p *recordWriter) store(ctx context.Context, tx Tx) error {
-	if err := tx.ClearRedo(ctx, p.cleared[p.id]); err != nil {
+func (p *recordWriter) store(ctx context.Context, tx storage.Tx) error {
+	if err := tx.ClearRedo(ctx, p.redoLog.finishedIn(p.id)); err != nil {
 		return fmt.Errorf("clear redo: %w", err)
 	}
 	if len(p.writes) == 0 { // even so the caller of a repeated put may wait for the position of the first
 		return p.end(ctx, tx, p.images, &p.mark)
 	}
-	records, redos := p.records, make([]Redo, len(p.writes))
+	records, redos := p.records, make([]derived.Redo, len(p.writes))
 	for i, w := range p.writes {
-		redos[i] = Redo{PUID: w.puid, Version: records[i].Version, LostKeys: w.lost}
+		redos[i] = derived.Redo{PUID: w.puid, Version: records[i].Version, LostKeys: w.lost}
 	}
 	if err := tx.PutRecords(ctx, records); err != nil {
 		return fmt.Errorf("put records: %w", err)

@@ -16,6 +16,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -26,13 +28,6 @@ const (
 	// attempt took.
 	retryShare = 9
 )
-
-// clean reports whether nothing is left undone, as far as this process knows. If so, a batch can trust
-// stored data. Otherwise, and while a kind is being migrated (stored data may come from either rules), it
-// must read everything around its records, as a repair does.
-func (r *Resolver) clean() bool {
-	return !r.dirty && len(r.blocked) == 0 && !r.unread && r.Rules().former == nil
-}
 
 // recover restores a consistent state of this process after failed work, which may be half written: it drops
 // caches, and the lease or the cell map if they caused the error.
@@ -50,30 +45,18 @@ func (r *Resolver) recover(ctx context.Context, err error) error {
 	return nil
 }
 
-// due reports whether the redo sets of all cells must be read. A process with Owner does so periodically,
-// however busy it is, because a process that crashed before it asked for its records to be resolved never
-// will.
-func (r *Resolver) due() bool {
-	return r.dirty || (r.lease != nil || !r.clean()) && !r.opts.Now().Before(r.sweep)
-}
-
 // work works off redo entries: first own, which the caller waits for, with the requests of other processes.
 // If a sweep is due it continues with all other entries, for up to patience. Entries that need an
 // unavailable cell stay.
-func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, patience time.Duration) error {
+func (r *Resolver) work(ctx context.Context, own []derived.Redo, cause changelog.Cause, patience time.Duration) error {
 	cells, number := r.requests()
 	due := r.due()
 	if due {
-		if !r.dirty {
+		if !r.redoLog.isDirty() {
 			_ = r.clear(ctx) // entries that stay are repeated, which changes nothing
 		}
 		cells = r.opts.Cells.Map().Cells()
-		clear(r.cleared)
-		clear(r.blocked)
-		r.unread = false
-		r.asks.Lock()
-		clear(r.down)
-		r.asks.Unlock()
+		r.redoLog.beginSweep()
 	}
 	began := r.opts.Now()
 	until := began.Add(patience)
@@ -82,14 +65,13 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 	}
 	entries, err := r.readRedo(ctx, cells)
 	if err != nil {
-		r.dirty = true
+		r.redoLog.markDirty()
 		return fmt.Errorf("read the redo set: %w", err)
 	}
 	if due {
-		clear(r.undone)
-		r.dirty = true // until all of it is done
+		r.redoLog.sweepRead()
 	}
-	r.leave(entries)
+	r.redoLog.leave(entries)
 	asked, decided := r.sort(entries, own)
 	first := own
 	if !due && cause == "" {
@@ -100,7 +82,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 	}
 	left := 0
 	for _, rest := range []struct {
-		entries []Redo
+		entries []derived.Redo
 		cause   changelog.Cause
 	}{{decided, changelog.CauseDecision}, {asked, changelog.CauseRedo}} {
 		n, err := r.slices(ctx, rest.entries, rest.cause, until)
@@ -110,16 +92,15 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 		left += n
 	}
 	if left > 0 {
-		r.dirty = true
+		r.redoLog.markDirty()
 		return nil
 	}
 	if due {
-		r.dirty = false
 		now := r.opts.Now()
-		r.sweep = now.Add(sweepEvery)
+		r.redoLog.endSweep(now.Add(sweepEvery))
 		if !r.clean() {
 			// Blocked entries must not take all of the time of the others.
-			r.sweep = now.Add(max(retryBlocked, retryShare*now.Sub(began)))
+			r.redoLog.scheduleSweep(now.Add(max(retryBlocked, retryShare*now.Sub(began))))
 		}
 	}
 	r.tell(ctx, number)
@@ -127,8 +108,8 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 }
 
 // sort removes the caller's own entries and separates those of decisions from the others.
-func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
-	mine := make(map[entity.PUID]Redo, len(own))
+func (r *Resolver) sort(entries, own []derived.Redo) (others, decided []derived.Redo) {
+	mine := make(map[entity.PUID]derived.Redo, len(own))
 	for _, e := range own {
 		mine[e.PUID] = e
 	}
@@ -146,7 +127,7 @@ func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
 
 // slices works off entries in slices, so that finished work survives a later error. It stops when until has
 // passed, unless that is zero, and returns the number of entries left.
-func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.Cause, until time.Time) (left int, err error) {
+func (r *Resolver) slices(ctx context.Context, entries []derived.Redo, cause changelog.Cause, until time.Time) (left int, err error) {
 	for len(entries) > 0 {
 		n := min(r.slice.size, len(entries))
 		begun := r.opts.Now()
@@ -164,7 +145,7 @@ func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.C
 }
 
 // readRedo reads the redo sets of the available cells, page by page.
-func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Redo, err error) {
+func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []derived.Redo, err error) {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range cells {
 		after[id] = math.MinInt64
@@ -172,9 +153,9 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 	for len(after) > 0 {
 		var mu sync.Mutex
 		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
-			var page []Redo
+			var page []derived.Redo
 			var head cell.Head
-			err := r.read(ctx, id, func(tx Tx) (err error) {
+			err := r.read(ctx, id, func(tx storage.Tx) (err error) {
 				if page, err = tx.Redo(ctx, from, redoBatch); err == nil {
 					head, err = tx.Head(ctx)
 				}
@@ -192,7 +173,7 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 			}
 			entries = append(entries, page...)
 			if errors.Is(err, ErrUnavailable) {
-				r.unread = true
+				r.redoLog.noteUnread()
 				return nil
 			}
 			return err
@@ -203,32 +184,13 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 	return entries, nil
 }
 
-// leave marks records as having unfinished consequences.
-func (r *Resolver) leave(entries []Redo) {
-	for _, e := range entries {
-		r.undone[e.PUID] = struct{}{}
-	}
-}
-
-// isUndone reports whether a record may have unfinished consequences; it may if its cell does not answer.
-func (r *Resolver) isUndone(p entity.PUID) bool {
-	if _, undone := r.undone[p]; undone {
-		return true
-	}
-	if !r.anyDown() {
-		return false
-	}
-	home, err := r.home(p)
-	return err != nil || r.isDown(home)
-}
-
 // redoAll works off entries. Entries that fail because of an unavailable cell are found by bisection and
 // blocked; the others are done.
-func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.Cause) error {
+func (r *Resolver) redoAll(ctx context.Context, entries []derived.Redo, cause changelog.Cause) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	r.leave(entries)
+	r.redoLog.leave(entries)
 	for attempt := 0; ; attempt++ {
 		err := r.redoTogether(ctx, entries, cause)
 		switch {
@@ -244,7 +206,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 			half := len(entries) / 2
 			return errors.Join(r.redoAll(ctx, entries[:half], cause), r.redoAll(ctx, entries[half:], cause))
 		default:
-			r.block(entries[0].PUID, err)
+			r.redoLog.block(entries[0].PUID, err)
 			return nil
 		}
 	}
@@ -252,7 +214,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 
 // redoTogether repeats the second and third round for entries, as if all of their blocking keys were new. Writes
 // that were already done are repeated.
-func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
+func (r *Resolver) redoTogether(ctx context.Context, entries []derived.Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
 	b.repair, b.cause = true, cause
 	puids := make([]entity.PUID, len(entries))
@@ -263,7 +225,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	if err := b.load(ctx, b.nodes, puids); err != nil {
 		return err
 	}
-	done := map[cell.ID][]Redo{}
+	done := map[cell.ID][]derived.Redo{}
 	for _, e := range entries {
 		w := &write{puid: e.PUID, lost: e.LostKeys}
 		if n := b.nodes[e.PUID]; n == nil {
@@ -272,7 +234,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 			w.new = n
 		}
 		if r.waits(w) {
-			r.block(e.PUID, nil)
+			r.redoLog.block(e.PUID, nil)
 			continue
 		}
 		b.writes[e.PUID] = w
@@ -294,7 +256,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 		return err
 	}
 	for _, e := range entries {
-		if _, waits := r.blocked[e.PUID]; waits {
+		if r.redoLog.isBlocked(e.PUID) {
 			continue
 		}
 		id, err := r.home(e.PUID)
@@ -302,92 +264,25 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 			return err
 		}
 		done[id] = append(done[id], e)
-		delete(r.undone, e.PUID)
+		r.redoLog.done(e.PUID)
 	}
 	return r.takeOut(ctx, done)
 }
 
-func (r *Resolver) block(p entity.PUID, err error) {
-	r.blocked[p] = struct{}{}
-	if err != nil {
-		r.trouble = err
-	}
-}
-
-// anyDown reports whether some cell did not answer recently.
-func (r *Resolver) anyDown() bool {
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	return len(r.down) > 0
-}
-
-func (r *Resolver) isDown(id cell.ID) bool {
-	r.asks.Lock()
-	defer r.asks.Unlock()
-	return r.down[id]
-}
-
-// waits reports whether a blocking key of a record is in an unavailable cell.
-func (r *Resolver) waits(w *write) bool {
-	if !r.anyDown() {
-		return false
-	}
-	down := func(f uint64) bool { return slices.ContainsFunc(r.keyCells(f), r.isDown) }
-	if slices.ContainsFunc(w.lost, down) {
-		return true
-	}
-	if w.new != nil {
-		for _, f := range w.new.norm.BlockingKeys() {
-			if down(f.Hash) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// postpone removes the entries from the batch that share a blocking key with a record of an unavailable cell.
-func (b *batch) postpone(m *candidateSet, entries []entity.PUID) error {
-	if !b.anyDown() {
-		return nil
-	}
-	for p, w := range b.writes {
-		if w.new == nil || !b.meetsDown(w, m) {
-			continue
-		}
-		if !slices.Contains(entries, p) {
-			// The record has no entry of its own: the entries that drew it in must wait.
-			return fmt.Errorf("record %v: %w", p, ErrUnavailable)
-		}
-		delete(b.writes, p)
-		b.block(p, nil)
-	}
-	return nil
-}
-
-func (b *batch) meetsDown(w *write, m *candidateSet) bool {
-	return b.anyAway(m.candidates(w.new, w.posted))
-}
-
-// anyAway reports whether any of these records is in an unavailable cell.
-func (b *batch) anyAway(puids []entity.PUID) bool {
-	return b.anyDown() && slices.ContainsFunc(puids, func(q entity.PUID) bool {
-		home, err := b.home(q)
-		return err == nil && b.isDown(home)
+// takeOut removes finished entries from the redo sets.
+func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]derived.Redo) error {
+	return eachCell(done, func(id cell.ID, entries []derived.Redo) error {
+		return r.write(ctx, id, func(tx storage.Tx) error { return tx.ClearRedo(ctx, entries) })
 	})
 }
 
-func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
-	return eachCell(done, func(id cell.ID, entries []Redo) error {
-		return r.write(ctx, id, func(tx Tx) error { return tx.ClearRedo(ctx, entries) })
-	})
-}
-
+// clear removes the finished entries that are still stored.
 func (r *Resolver) clear(ctx context.Context) error {
-	if err := r.takeOut(ctx, maps.Clone(r.cleared)); err != nil {
+	finished := r.redoLog.allFinished()
+	if err := r.takeOut(ctx, finished); err != nil {
 		r.invalidateCaches()
 		return err
 	}
-	clear(r.cleared)
+	r.redoLog.removed(slices.Collect(maps.Keys(finished)))
 	return nil
 }

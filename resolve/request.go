@@ -13,6 +13,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process without the lease puts its records, asks the lease holder to work off their redo entries, and
@@ -63,13 +65,13 @@ func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 // leaveTo asks the lease holder to work off the redo sets of cells, without waiting.
 func (r *Resolver) leaveTo(ctx context.Context, cells []cell.ID) {
 	if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), namesOf(cells)); err != nil {
-		r.dirty = true // Rest asks again
+		r.redoLog.markDirty() // Rest asks again
 	}
 }
 
 // learn checks the results of work done by another process. It calls waits for entries that are still there
 // and for those whose cells are down.
-func (b *batch) learn(ctx context.Context, own []Redo, cells []cell.ID, waits func(entity.PUID)) error {
+func (b *batch) learn(ctx context.Context, own []derived.Redo, cells []cell.ID, waits func(entity.PUID)) error {
 	b.nodes = map[entity.PUID]*node{}
 	b.markAll(ctx)
 	if l := b.lease.Seen(); !l.Partly {
@@ -84,7 +86,7 @@ func (b *batch) learn(ctx context.Context, own []Redo, cells []cell.ID, waits fu
 		left[e.PUID] = true
 	}
 	for _, e := range own {
-		if home, err := b.home(e.PUID); err != nil || b.isDown(home) || left[e.PUID] {
+		if home, err := b.home(e.PUID); err != nil || b.redoLog.isDown(home) || left[e.PUID] {
 			waits(e.PUID)
 		}
 	}
@@ -106,7 +108,7 @@ func (r *Resolver) markAll(ctx context.Context) {
 	}
 	_ = eachCell(all, func(id cell.ID, _ struct{}) error {
 		var at changelog.Bounds
-		err := r.view(ctx, id, func(tx Tx) (err error) {
+		err := r.view(ctx, id, func(tx storage.Tx) (err error) {
 			at, err = tx.Bounds(ctx)
 			return err
 		})

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // RulesName identifies the code that makes entities: normalisation, blocking keys, scoring, clustering. A
@@ -32,7 +33,7 @@ const MaxBlockSize = match.MaxBlockSize
 // Options are the arguments of New. All but Owner, Cache, OnBatch and OnOthers are required.
 type Options struct {
 	// Cells are the databases of the installation; *cell.Cells[Tx] implements it.
-	Cells cell.Source[Tx]
+	Cells cell.Source[storage.Tx]
 	// Owner identifies this process among those that write to the same cells. Empty if it is the only one.
 	Owner string
 	// Rules are written to an installation that has none yet. Otherwise the stored rules apply; see Reload.
@@ -101,12 +102,11 @@ type Batched struct {
 type Resolver struct {
 	opts  Options
 	rules atomic.Pointer[Rules]
-	dir   *cell.Directory[Tx]
+	dir   *cell.Directory[storage.Tx]
 	lease *lease.Holder // nil if this process is the only one
 
 	mu           mutex
 	cache        *cache
-	cleared      map[cell.ID][]Redo                // finished redo entries not yet removed
 	terms        map[string]*match.TermFrequencies // term-frequency tables named by the rules, by hash
 	rulesCurrent bool                              // the rules were read and no other lease holder can have changed them
 	idle         time.Time                         // end of the last Apply
@@ -125,20 +125,11 @@ type Resolver struct {
 	born       time.Time
 	moved      atomic.Int64 // end of the last statement under the lease, as an offset from born
 
-	dirty   bool                     // the redo set must be worked off before the next batch
-	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
-	undone  map[entity.PUID]struct{} // known records of the redo set whose postings may already be written
-	trouble error                    // reason, if it is not an unavailable cell
-	unread  bool                     // the redo set of some cell could not be read
-	sweep   time.Time                // when the redo sets are read again
-
+	redoLog   *redoLog
+	notes     *cellNotes
 	unsettled atomic.Bool // a cell was restored from a copy; see Settle
 
-	asks   sync.Mutex        // guards the following fields: cells are queried concurrently
-	down   map[cell.ID]bool  // cells that did not answer
-	fenced map[cell.ID]int64 // lowest token that each cell accepts, as far as known
-	// possible are cells known to have no decisions.
-	possible map[cell.ID]bool
+	asks     sync.Mutex                // guards the following fields: cells are queried concurrently
 	marks    map[cell.ID]changelog.Seq // log positions after this Apply
 	merges   int                       // since the last report
 	splits   int
@@ -166,10 +157,9 @@ func New(opts Options) (*Resolver, error) {
 		opts.Cache = 50_000
 	}
 	r := &Resolver{
-		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[Tx](opts.Cells),
-		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, terms: map[string]*match.TermFrequencies{}, fenced: map[cell.ID]int64{},
-		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		possible: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
+		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[storage.Tx](opts.Cells),
+		cache: newCache(opts.Cache), terms: map[string]*match.TermFrequencies{},
+		redoLog: newRedoLog(), notes: newCellNotes(), marks: map[cell.ID]changelog.Seq{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
@@ -179,7 +169,7 @@ func New(opts Options) (*Resolver, error) {
 }
 
 // Directory returns the directory of keys that the resolver allocates puids with.
-func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
+func (r *Resolver) Directory() *cell.Directory[storage.Tx] { return r.dir }
 
 // Apply writes a batch and resolves it. Results are in the order of ops. A key may occur more than once;
 // its writes happen in that order. When Apply returns, everything reported is durable in every cell, except
@@ -260,11 +250,11 @@ func (r *Resolver) keyCells(key uint64) []cell.ID {
 
 // asking is the way to read a cell: Resolver.read under the lease, Resolver.view for readers beside the
 // resolver.
-type asking func(ctx context.Context, id cell.ID, fn func(Tx) error) error
+type asking func(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error
 
 // fromHomes reads about records in their home cells concurrently, and passes each result to take, one at a
 // time.
-func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID, read func(Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
+func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID, read func(storage.Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
 	groups := map[cell.ID][]entity.PUID{}
 	for _, p := range puids {
 		id, err := r.home(p)
@@ -276,7 +266,7 @@ func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []enti
 	var mu sync.Mutex
 	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
 		var answer T
-		if err := ask(ctx, id, func(tx Tx) (err error) {
+		if err := ask(ctx, id, func(tx storage.Tx) (err error) {
 			answer, err = read(tx, group)
 			return err
 		}); err != nil {
@@ -290,7 +280,7 @@ func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []enti
 }
 
 // read reads the current state of a cell and fences earlier lease holders first.
-func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error {
 	c, err := r.open(ctx, id)
 	if err == nil {
 		err = c.Read(ctx, fn)
@@ -300,7 +290,7 @@ func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 }
 
 // view reads a cell concurrently with the resolver, without the lease.
-func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error {
 	c, err := r.opts.Cells.Cell(id)
 	if err != nil {
 		return err
@@ -309,10 +299,10 @@ func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 }
 
 // write updates a cell under the lease, if there is one.
-func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error {
 	c, err := r.open(ctx, id)
 	if err == nil {
-		err = c.Update(ctx, func(tx Tx) error {
+		err = c.Update(ctx, func(tx storage.Tx) error {
 			if err := r.checkLease(ctx, tx); err != nil {
 				return err
 			}
@@ -326,9 +316,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) err
 // asked notes cells that do not answer and returns err.
 func (r *Resolver) asked(id cell.ID, err error) error {
 	if errors.Is(err, ErrUnavailable) {
-		r.asks.Lock()
-		defer r.asks.Unlock()
-		r.down[id] = true
+		r.redoLog.noteDown(id)
 	}
 	return err
 }

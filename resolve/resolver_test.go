@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func TestResolver_AnyOrderGivesTheSameEntities(t *testing.T) {
@@ -95,7 +96,7 @@ func TestResolver_TwiceIsOnce(t *testing.T) {
 
 func (in *installation) log(t testing.TB) (n int) {
 	t.Helper()
-	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+	in.each(t, func(tx storage.Tx, _ entity.PUID) error {
 		changes, err := tx.Changes(t.Context(), 0, 1<<20)
 		n += len(changes)
 		return err

@@ -42,8 +42,8 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		}
 		return err
 	}
-	r.dirty = r.lease != nil || !r.clean()
-	if r.dirty {
+	if r.lease != nil || !r.clean() {
+		r.redoLog.markDirty()
 		if err := r.work(ctx, nil, "", forever); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 
 func (r *Resolver) restAlone(ctx context.Context) time.Duration {
 	if r.due() {
-		if err := r.rework(ctx); err == nil && r.dirty {
+		if err := r.rework(ctx); err == nil && r.redoLog.isDirty() {
 			return leasePoll // there is more
 		}
 	}
@@ -132,26 +132,26 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 	}
 	now := r.opts.Now()
 	if l.Token > r.seen.Token && l.Token != r.token {
-		r.sweep = now.Add(sweepEvery) // another process has had the lease, and swept
+		r.redoLog.scheduleSweep(now.Add(sweepEvery)) // another process has had the lease, and swept
 	}
 	busy := l.Owner != "" || l.Token != r.seen.Token || l.Asked != r.seen.Asked || l.Done != r.seen.Done
 	r.seen = l
-	undone := r.dirty || l.Asked > l.Done || l.Owner != "" || !now.Before(r.sweep)
+	undone := r.redoLog.isDirty() || l.Asked > l.Done || l.Owner != "" || r.redoLog.sweepDue(now)
 	switch {
 	case free && undone:
 		if held, err := r.lease.Try(ctx, r.opts.Cells.Map().Epoch()); err != nil || !held {
 			return watchFirst
 		}
-		r.dirty = true
+		r.redoLog.markDirty()
 		r.idle = now.Add(-idleLease) // release the lease as soon as that is done
 		_ = r.rework(ctx)
-		if r.dirty {
+		if r.redoLog.isDirty() {
 			r.idle = now
 		}
 		return leasePoll
-	case r.dirty: // the lease holder has not been asked for some records
-		if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), ""); err == nil {
-			r.dirty = r.holdsLease()
+	case r.redoLog.isDirty(): // the lease holder has not been asked for some records
+		if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), ""); err == nil && !r.holdsLease() {
+			r.redoLog.markDelegated()
 		}
 	}
 	if busy {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // errOldRules means that a cell refuses records written under this process's rules.
@@ -33,7 +34,7 @@ func (r *Resolver) ensureRules(ctx context.Context) error {
 }
 
 func (r *Resolver) reload(ctx context.Context) error {
-	read := func(tx Tx) (rules *Rules, err error) {
+	read := func(tx storage.Tx) (rules *Rules, err error) {
 		b, err := readRules(ctx, tx)
 		if err != nil || b == nil {
 			return nil, err
@@ -41,12 +42,12 @@ func (r *Resolver) reload(ctx context.Context) error {
 		return b.rules(ctx, tx, r.terms)
 	}
 	var rules *Rules
-	err := r.authority(ctx, func(c Cell) error {
-		return c.View(ctx, func(tx Tx) (err error) { rules, err = read(tx); return err })
+	err := r.authority(ctx, func(c storage.Cell) error {
+		return c.View(ctx, func(tx storage.Tx) (err error) { rules, err = read(tx); return err })
 	})
 	if err == nil && rules == nil {
-		err = r.authority(ctx, func(c Cell) error {
-			return c.Exclusive(ctx, func(tx Tx) (err error) {
+		err = r.authority(ctx, func(c storage.Cell) error {
+			return c.Exclusive(ctx, func(tx storage.Tx) (err error) {
 				if rules, err = read(tx); err != nil || rules != nil {
 					return err
 				}
@@ -92,10 +93,10 @@ func (r *Resolver) setRules(rules *Rules) {
 }
 
 // updateRules changes the stored rules. The caller holds the lease.
-func (r *Resolver) updateRules(ctx context.Context, change func(tx Tx, b *storedRules) error) error {
+func (r *Resolver) updateRules(ctx context.Context, change func(tx storage.Tx, b *storedRules) error) error {
 	var rules *Rules
-	err := r.authority(ctx, func(c Cell) error {
-		return c.Exclusive(ctx, func(tx Tx) error {
+	err := r.authority(ctx, func(c storage.Cell) error {
+		return c.Exclusive(ctx, func(tx storage.Tx) error {
 			if err := r.checkLease(ctx, tx); err != nil {
 				return err
 			}
@@ -124,7 +125,7 @@ func (r *Resolver) updateRules(ctx context.Context, change func(tx Tx, b *stored
 }
 
 // authority runs in the cell that stores the rules.
-func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
+func (r *Resolver) authority(ctx context.Context, run func(storage.Cell) error) error {
 	for {
 		c, err := r.open(ctx, r.opts.Cells.Map().Authority())
 		if err == nil {
@@ -172,7 +173,7 @@ func (r *Resolver) bumpRulesVersion(ctx context.Context, id cell.ID) error {
 		return err
 	}
 	done := false
-	if err := c.View(ctx, func(tx Tx) error {
+	if err := c.View(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err == nil {
 			done, err = rules.has(ctx, tx, head, authority)
@@ -181,7 +182,7 @@ func (r *Resolver) bumpRulesVersion(ctx context.Context, id cell.ID) error {
 	}); err != nil || done {
 		return err
 	}
-	return c.Exclusive(ctx, func(tx Tx) error {
+	return c.Exclusive(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err == nil {
 			done, err = rules.has(ctx, tx, head, authority)
@@ -204,7 +205,7 @@ func (r *Resolver) bumpRulesVersion(ctx context.Context, id cell.ID) error {
 
 // Packed reads a stored term-frequency table, nil if there is none with that hash.
 func (r *Resolver) Packed(ctx context.Context, hash string) (p *match.TermFrequencies, err error) {
-	err = r.view(ctx, r.opts.Cells.Map().Authority(), func(tx Tx) error {
+	err = r.view(ctx, r.opts.Cells.Map().Authority(), func(tx storage.Tx) error {
 		p, err = readTerms(ctx, tx, hash, map[string]*match.TermFrequencies{})
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/storage"
 )
 
 // ErrFormat means that the rules of an installation were written by a newer Locus or are damaged.
@@ -60,7 +61,7 @@ func (b *storedRules) put(m *match.Matcher) {
 
 // storeTerms stores a term-frequency table in a transaction of the authority and adds it to the book. A term-frequency table that is already
 // stored is not written again.
-func (b *storedRules) storeTerms(ctx context.Context, tx Tx, kind string, p *match.TermFrequencies, now time.Time) error {
+func (b *storedRules) storeTerms(ctx context.Context, tx storage.Tx, kind string, p *match.TermFrequencies, now time.Time) error {
 	hash := HashText(p.Hash())
 	if slices.ContainsFunc(b.Terms, func(k Terms) bool { return k.Hash == hash }) {
 		return nil
@@ -78,11 +79,11 @@ func (b *storedRules) storeTerms(ctx context.Context, tx Tx, kind string, p *mat
 	return tx.PutDefinition(ctx, termsPrefix+hash, body)
 }
 
-func readRules(ctx context.Context, tx Tx) (*storedRules, error) {
+func readRules(ctx context.Context, tx storage.Tx) (*storedRules, error) {
 	return readRulesNamed(ctx, tx, rulesKey)
 }
 
-func readRulesNamed(ctx context.Context, tx Tx, name string) (*storedRules, error) {
+func readRulesNamed(ctx context.Context, tx storage.Tx, name string) (*storedRules, error) {
 	text, err := tx.Definition(ctx, name)
 	if err != nil || text == nil {
 		return nil, err
@@ -94,7 +95,7 @@ func readRulesNamed(ctx context.Context, tx Tx, name string) (*storedRules, erro
 	return b, nil
 }
 
-func (b *storedRules) write(ctx context.Context, tx Tx) error {
+func (b *storedRules) write(ctx context.Context, tx storage.Tx) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (b *storedRules) write(ctx context.Context, tx Tx) error {
 
 // rules builds Rules from a book, in a transaction of the cell that holds its term-frequency tables. term-frequency tables caches decoded
 // term-frequency tables by hash.
-func (b *storedRules) rules(ctx context.Context, tx Tx, terms map[string]*match.TermFrequencies) (*Rules, error) {
+func (b *storedRules) rules(ctx context.Context, tx storage.Tx, terms map[string]*match.TermFrequencies) (*Rules, error) {
 	kind := func(k storedKind) (*match.Matcher, error) {
 		s, err := match.ParseSchema([]byte(k.Schema))
 		if err != nil {
@@ -139,7 +140,7 @@ func (b *storedRules) rules(ctx context.Context, tx Tx, terms map[string]*match.
 }
 
 // readTerms returns a term-frequency table from the cache or the store, nil if it is not stored.
-func readTerms(ctx context.Context, tx Tx, hash string, terms map[string]*match.TermFrequencies) (*match.TermFrequencies, error) {
+func readTerms(ctx context.Context, tx storage.Tx, hash string, terms map[string]*match.TermFrequencies) (*match.TermFrequencies, error) {
 	if p := terms[hash]; p != nil {
 		return p, nil
 	}

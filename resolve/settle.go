@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 )
 
 // errSettled stops a check because another process has finished it.
@@ -64,7 +65,7 @@ func (r *Resolver) returns(ctx context.Context) (map[cell.ID]int, error) {
 	returns := map[cell.ID]int{}
 	err := eachCell(all, func(id cell.ID, _ struct{}) error {
 		var head cell.Head
-		err := r.view(ctx, id, func(tx Tx) (err error) { head, err = tx.Head(ctx); return err })
+		err := r.view(ctx, id, func(tx storage.Tx) (err error) { head, err = tx.Head(ctx); return err })
 		mu.Lock()
 		defer mu.Unlock()
 		if head.Unsettled() {
@@ -83,7 +84,7 @@ func (r *Resolver) settled(ctx context.Context, id cell.ID, n int) error {
 	if err != nil {
 		return err
 	}
-	return c.Exclusive(ctx, func(tx Tx) error {
+	return c.Exclusive(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err != nil || head.Settled >= n {
 			return err

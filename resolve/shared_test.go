@@ -16,37 +16,38 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // faulty is a cell that does not answer while it is down.
 type faulty struct {
-	resolve.Cell
+	storage.Cell
 	down  *atomic.Bool
 	asked *atomic.Int64
 }
 
 var errDown = fmt.Errorf("%w: it does not answer", resolve.ErrUnavailable)
 
-func (c faulty) ask(ask func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
+func (c faulty) ask(ask func(context.Context, func(storage.Tx) error) error, ctx context.Context, fn func(storage.Tx) error) error {
 	if c.asked.Add(1); c.down.Load() {
 		return errDown
 	}
 	return ask(ctx, fn)
 }
 
-func (c faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c faulty) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Cell.Update, ctx, fn)
 }
 
-func (c faulty) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c faulty) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Cell.Exclusive, ctx, fn)
 }
 
-func (c faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c faulty) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Cell.View, ctx, fn)
 }
 
-func (c faulty) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c faulty) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.ask(c.Cell.Read, ctx, fn)
 }
 
@@ -56,7 +57,7 @@ func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
 	var down atomic.Bool
 	cells := open(t, t.TempDir(), nil).cells
 	broken := cells.Map().Cells()[which]
-	return process(t, cells, "", func(id cell.ID, c resolve.Cell) resolve.Cell {
+	return process(t, cells, "", func(id cell.ID, c storage.Cell) storage.Cell {
 		if id == broken {
 			c = faulty{c, &down, new(atomic.Int64)}
 		}
@@ -154,7 +155,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 
 		cells := open(t, t.TempDir(), nil).cells
 		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}
-		a := process(t, cells, "a", func(_ cell.ID, c resolve.Cell) resolve.Cell { return pausedCell{c, gate} })
+		a := process(t, cells, "a", func(_ cell.ID, c storage.Cell) storage.Cell { return pausedCell{c, gate} })
 		// The clock of the waiting process runs fast: leases expire at once unless renewed.
 		began := time.Now()
 		b := processOver(t, wrapped{cells, nil}, cells, "b", func() time.Time { return began.Add(100 * time.Since(began)) })
@@ -244,7 +245,7 @@ func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
 	a.put(t, first)
 	a.put(t, second)
 	fault := &crash{left: 1} // the record is durable, and nothing else
-	b := process(t, cells, "b", func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+	b := process(t, cells, "b", func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 	second.Attributes = entity.Attributes{"name": {"Harbor Garage"}, "phones": {"212-555-7000"}}
 	if r := b.Apply(t.Context(), []resolve.Op{second})[0]; r.Err != nil || !r.Pending {
 		t.Fatalf("%+v: it was to be killed between its rounds", r)
@@ -270,7 +271,7 @@ func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
 			cells := open(t, t.TempDir(), nil).cells
 			m := cells.Map()
 			away := m.Cells()[2]
-			in := process(t, cells, "", func(id cell.ID, c resolve.Cell) resolve.Cell {
+			in := process(t, cells, "", func(id cell.ID, c storage.Cell) storage.Cell {
 				if id == away {
 					return faulty{c, &down, &asked}
 				}
@@ -338,11 +339,11 @@ func (p *pause) pass() {
 }
 
 type pausedCell struct {
-	resolve.Cell
+	storage.Cell
 	*pause
 }
 
-func (c pausedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c pausedCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	c.pass()
 	return c.Cell.Update(ctx, fn)
 }

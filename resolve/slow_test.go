@@ -18,30 +18,31 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // slowCell is a cell whose transactions take a fixed time.
 type slowCell struct {
-	resolve.Cell
+	storage.Cell
 	reads, writes time.Duration
 }
 
-func (c slowCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c slowCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	time.Sleep(c.writes)
 	return c.Cell.Update(ctx, fn)
 }
 
-func (c slowCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c slowCell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	time.Sleep(c.writes)
 	return c.Cell.Exclusive(ctx, fn)
 }
 
-func (c slowCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c slowCell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	time.Sleep(c.reads)
 	return c.Cell.View(ctx, fn)
 }
 
-func (c slowCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c slowCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	time.Sleep(c.reads)
 	return c.Cell.Read(ctx, fn)
 }
@@ -73,7 +74,7 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 				var wg sync.WaitGroup
 				var all []*installation
 				for p := range 3 {
-					in := process(t, cells, fmt.Sprint("process ", p), func(_ cell.ID, c resolve.Cell) resolve.Cell { return slowCell{c, slow.reads, slow.writes} })
+					in := process(t, cells, fmt.Sprint("process ", p), func(_ cell.ID, c storage.Cell) storage.Cell { return slowCell{c, slow.reads, slow.writes} })
 					all = append(all, in)
 					wg.Go(func() {
 						for {
@@ -126,7 +127,7 @@ func TestP09_ABusyProcessFindsWhatACrashLeft(t *testing.T) {
 	b := processOver(t, cells, cells, "b", func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 	b.apply(t, ops[:third])
 	fault := &crash{left: len(cells.Map().Cells())}
-	a := process(t, cells, "a", func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+	a := process(t, cells, "a", func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 	left := map[entity.PUID]bool{}
 	for _, res := range a.Apply(t.Context(), ops[third:2*third]) {
 		if res.Pending {
@@ -134,7 +135,7 @@ func TestP09_ABusyProcessFindsWhatACrashLeft(t *testing.T) {
 		}
 	}
 	waits := func() (n int) {
-		b.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		b.each(t, func(tx storage.Tx, lo entity.PUID) error {
 			entries, err := tx.Redo(t.Context(), lo, 1<<20)
 			for _, e := range entries {
 				if left[e.PUID] {
@@ -194,7 +195,7 @@ func (in *installation) lease(t testing.TB) (l lease.Lease) {
 	t.Helper()
 	c, err := in.cells.Cell(in.cells.Map().Authority())
 	if err == nil {
-		err = c.View(t.Context(), func(tx resolve.Tx) error {
+		err = c.View(t.Context(), func(tx storage.Tx) error {
 			l, err = tx.Lease(t.Context(), "resolve")
 			return err
 		})

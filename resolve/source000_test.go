@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -53,7 +54,7 @@ var pizza = []resolve.Op{
 
 func (in *installation) all(t *testing.T) (all []*entity.Entity) {
 	t.Helper()
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		found, err := tx.ListEntities(t.Context(), lo, 100)
 		all = append(all, found...)
 		return err
@@ -152,7 +153,7 @@ func TestSource000_DirtIsNeverRefused(t *testing.T) {
 	}
 	in.apply(t, []resolve.Op{{Ref: entity.Ref{Source: "crawl", Key: "1"}, Observed: time.UnixMilli(1371513600000), Attributes: dirt}})
 	in.check(t)
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		records, err := tx.ListRecords(t.Context(), "", lo, 10)
 		for _, r := range records {
 			if !reflect.DeepEqual(r.Attributes, dirt) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage"
 )
 
 // successors returns, for every record that this batch deletes, the birth id that its own birth id will
@@ -64,7 +65,7 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 // entitiesOf reads the entities stored under these anchors; a missing one gets no entry.
 func (r *Resolver) entitiesOf(ctx context.Context, ask asking, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
-	err := fromHomes(ctx, r, ask, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
+	err := fromHomes(ctx, r, ask, unique(anchors), func(tx storage.Tx, group []entity.PUID) ([]*entity.Entity, error) {
 		found, err := tx.Entities(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read entities: %w", err)

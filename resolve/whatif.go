@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // ErrTooMany means that a what-if scenario connects more than MaxLinked records.
@@ -107,7 +108,7 @@ func (s *whatIf) read(ctx context.Context) error {
 		found := map[entity.PUID]bool{}
 		walk := func(g *graph, threshold match.Weight) {
 			for _, p := range next {
-				g.edgesAt(p, true, func(e Edge, _ int64) {
+				g.edgesAt(p, true, func(e derived.Edge, _ int64) {
 					if e.Weight >= threshold && !s.scope[e.B] {
 						found[e.B] = true
 					}
@@ -172,7 +173,7 @@ func (s *whatIf) compare(ctx context.Context, puids []entity.PUID) error {
 				continue
 			}
 			if v, weight, linked := matcher.Link(n.norm, c.norm); linked {
-				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Weight: weight})
+				s.would.stored[p] = append(s.would.stored[p], derived.Edge{A: p, B: q, Vector: v, Weight: weight})
 			}
 		}
 	}
@@ -210,7 +211,7 @@ func (s *whatIf) led(g *graph, linked []match.Edge, index map[entity.PUID]int, w
 	for _, p := range slices.Sorted(maps.Keys(without)) {
 		var follow []int
 		var others []match.Edge
-		g.edgesAt(p, true, func(e Edge, decided int64) {
+		g.edgesAt(p, true, func(e derived.Edge, decided int64) {
 			j, there := index[e.B]
 			switch {
 			case !there || decided != 0:
@@ -247,7 +248,7 @@ func (s *whatIf) entities(g *graph, matcher *match.Matcher, without map[entity.P
 	}
 	var linked []match.Edge
 	for i, n := range nodes {
-		g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
+		g.edgesAt(n.PUID, true, func(e derived.Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
 				linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
 			}

@@ -24,6 +24,8 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -44,17 +46,17 @@ func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 // installation is a resolver with its own data directory.
 type installation struct {
 	*resolve.Resolver
-	cells *cell.Cells[resolve.Tx]
+	cells *storage.Cells
 	by    *match.Matcher // the rules of the expected result
 }
 
 // wrapped is an installation with wrapped cells.
 type wrapped struct {
-	*cell.Cells[resolve.Tx]
-	wrap func(cell.ID, resolve.Cell) resolve.Cell
+	*storage.Cells
+	wrap func(cell.ID, storage.Cell) storage.Cell
 }
 
-func (w wrapped) Cell(id cell.ID) (resolve.Cell, error) {
+func (w wrapped) Cell(id cell.ID) (storage.Cell, error) {
 	c, err := w.Cells.Cell(id)
 	if err == nil && w.wrap != nil {
 		c = w.wrap(id, c)
@@ -62,7 +64,7 @@ func (w wrapped) Cell(id cell.ID) (resolve.Cell, error) {
 	return c, err
 }
 
-func open(t testing.TB, dir string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
+func open(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
 	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
 	if err != nil {
@@ -95,12 +97,12 @@ func copied(t testing.TB, base string) string {
 }
 
 // process returns a process with a name among those that write to the same cells; "" is the only one.
-func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
+func process(t testing.TB, cells *storage.Cells, owner string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
 	return processOver(t, wrapped{cells, wrap}, cells, owner, time.Now)
 }
 
-func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[resolve.Tx], owner string, now func() time.Time) *installation {
+func processOver(t testing.TB, src cell.Source[storage.Tx], cells *storage.Cells, owner string, now func() time.Time) *installation {
 	t.Helper()
 	r, err := resolve.New(resolve.Options{
 		Cells: src, Owner: owner, Rules: resolve.NewRules(1, matcher),
@@ -123,7 +125,7 @@ func (in *installation) apply(t testing.TB, ops []resolve.Op) {
 }
 
 // each looks into every cell; lo is below its first puid.
-func (in *installation) each(t testing.TB, look func(tx resolve.Tx, lo entity.PUID) error) {
+func (in *installation) each(t testing.TB, look func(tx storage.Tx, lo entity.PUID) error) {
 	t.Helper()
 	for _, id := range in.cells.Map().Cells() {
 		c, err := in.cells.Cell(id)
@@ -131,7 +133,7 @@ func (in *installation) each(t testing.TB, look func(tx resolve.Tx, lo entity.PU
 			t.Fatal(err)
 		}
 		lo, _ := in.cells.Map().PuidRange(id)
-		if err := c.View(t.Context(), func(tx resolve.Tx) error { return look(tx, entity.PUID(lo)) }); err != nil {
+		if err := c.View(t.Context(), func(tx storage.Tx) error { return look(tx, entity.PUID(lo)) }); err != nil {
 			t.Fatalf("cell %v: %v", id, err)
 		}
 	}
@@ -145,7 +147,7 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 	entities = map[locality.ID]string{}
 	member := map[entity.PUID]entity.PUID{}
 	var counted entity.Counts
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		counts, err := tx.Counts(ctx)
 		if err != nil {
 			return err
@@ -197,12 +199,12 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 	t.Helper()
 	norms := map[entity.PUID]*match.Record{}
-	edges := map[resolve.Pair]resolve.Edge{}
+	edges := map[derived.Pair]derived.Edge{}
 	for _, rec := range live {
 		norms[rec.PUID] = in.by.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 	}
 	by := in.by.Among(match.CountNames(slices.Collect(maps.Values(norms))))
-	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+	in.each(t, func(tx storage.Tx, lo entity.PUID) error {
 		keys, err := tx.ReadRows(t.Context(), "edge", nil, 1<<20)
 		if err != nil {
 			return err
@@ -215,12 +217,12 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 		puids = slices.Compact(puids)
 		rows, err := tx.Edges(t.Context(), puids)
 		for _, e := range rows {
-			edges[resolve.Pair{A: e.A, B: e.B}] = e
+			edges[derived.Pair{A: e.A, B: e.B}] = e
 		}
 		return err
 	})
 	for pair, e := range edges {
-		if other, ok := edges[resolve.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Weight != e.Weight {
+		if other, ok := edges[derived.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Weight != e.Weight {
 			t.Errorf("edge %+v: under the other record stands %+v", e, other)
 		}
 		a, b := norms[e.A], norms[e.B]

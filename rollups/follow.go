@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle defines, reads and verifies rollups, and keeps them up to date: DB.Rollups of package locus. It is safe
@@ -146,7 +146,7 @@ func (f *following) refresh(ctx context.Context) error {
 }
 
 func (f *following) readCatalog(ctx context.Context) (catalog rollup.Catalog, err error) {
-	err = f.engine.View(ctx, f.engine.Map().Authority(), func(tx resolve.Tx) error {
+	err = f.engine.View(ctx, f.engine.Map().Authority(), func(tx storage.Tx) error {
 		catalog, err = tx.Rollups(ctx)
 		return err
 	})

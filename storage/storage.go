@@ -13,14 +13,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
-)
-
-type (
-	// Cells is an open installation.
-	Cells = cell.Cells[resolve.Tx]
-	// Driver opens the database of one cell.
-	Driver = cell.Driver[resolve.Tx]
 )
 
 // Options configures Open.

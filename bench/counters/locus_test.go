@@ -19,7 +19,6 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -150,7 +149,7 @@ func (s *stored) sums(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	got := newSums(s.names)
-	return got.all, db.View(ctx, func(tx resolve.Tx) error { return got.read(ctx, tx) })
+	return got.all, db.View(ctx, func(tx storage.Tx) error { return got.read(ctx, tx) })
 }
 
 // read adds the days of all metrics except Locus' own.

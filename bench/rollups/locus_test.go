@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -35,7 +34,7 @@ measures: {count: count}
 // locus is a cell with documents as entities, with its follower.
 type locus struct {
 	cells  *storage.Cells
-	db     cell.Database[resolve.Tx]
+	db     cell.Database[storage.Tx]
 	ids    []locality.ID
 	puids  []entity.PUID
 	of     map[locality.ID]int // documents by the IDs of their entities
@@ -62,7 +61,7 @@ func openLocus(ctx context.Context, url string, w *world) (*locus, error) {
 			l.ids, l.of[id] = append(l.ids, id), p.n
 		}
 		if err == nil {
-			err = l.db.Update(ctx, func(tx resolve.Tx) error { return l.load(ctx, tx, keys, chunk) })
+			err = l.db.Update(ctx, func(tx storage.Tx) error { return l.load(ctx, tx, keys, chunk) })
 		}
 	}
 	if err != nil {
@@ -74,7 +73,7 @@ func openLocus(ctx context.Context, url string, w *world) (*locus, error) {
 const source = "zoo"
 
 // load writes new documents.
-func (l *locus) load(ctx context.Context, tx resolve.Tx, keys []cell.Key, pets []pet) error {
+func (l *locus) load(ctx context.Context, tx storage.Tx, keys []cell.Key, pets []pet) error {
 	given, err := tx.Allocate(ctx, keys)
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func (l *locus) write(ctx context.Context, _ int, pets []*pet) error {
 	for i, p := range pets {
 		anchors[i] = l.puids[p.n]
 	}
-	err := l.db.Update(ctx, func(tx resolve.Tx) error {
+	err := l.db.Update(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err != nil {
 			return err
@@ -158,7 +157,7 @@ func imageOf(e *entity.Entity, attributes []string) *changelog.Image {
 
 // rollupTx adapts a transaction of the cell to package rollup. It records the changes that are read.
 type rollupTx struct {
-	resolve.Tx
+	storage.Tx
 	l *locus
 }
 
@@ -207,9 +206,9 @@ func (tx rollupTx) Changes(ctx context.Context, after changelog.Seq, limit int) 
 
 // database runs transactions of the cell.
 func (l *locus) database() rollup.Database {
-	with := func(run func(context.Context, func(resolve.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
+	with := func(run func(context.Context, func(storage.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {
-			return run(ctx, func(tx resolve.Tx) error { return fn(rollupTx{tx, l}) })
+			return run(ctx, func(tx storage.Tx) error { return fn(rollupTx{tx, l}) })
 		}
 	}
 	return rollup.Database{Update: with(l.db.Update), View: with(l.db.View), Exclusive: with(l.db.Exclusive)}

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/records"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // put is one put of one key.
@@ -43,7 +43,7 @@ func activate(b *testing.B) *activation {
 		before, after = 2, 4
 	}
 	cells := onPostgres(b, "activation", before)
-	directory := cell.NewDirectory[resolve.Tx](cells)
+	directory := cell.NewDirectory[storage.Tx](cells)
 	ctx, stop := context.WithCancel(b.Context())
 	puts := make([][]put, 8)
 	var wg sync.WaitGroup
@@ -91,7 +91,7 @@ func activate(b *testing.B) *activation {
 				growing = max(growing, p.took)
 			}
 		}
-		puids, err := cell.NewDirectory[resolve.Tx](cells).Lookup(b.Context(), keys)
+		puids, err := cell.NewDirectory[storage.Tx](cells).Lookup(b.Context(), keys)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func compact(b *testing.B) *compacted {
 		return compaction
 	}
 	cells := onPostgres(b, "compact", 4)
-	directory, n := cell.NewDirectory[resolve.Tx](cells), little(400_000)
+	directory, n := cell.NewDirectory[storage.Tx](cells), little(400_000)
 	for done := 0; done < n; {
 		keys := newKeys(cells.Map(), min(n-done, 20_000))
 		if _, err := directory.Put(b.Context(), keys); err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -57,7 +56,7 @@ func newKeys(m *cell.Map, n int) []cell.Key {
 // BenchmarkGate puts new keys one by one into one cell, with eight writers.
 func BenchmarkGate(b *testing.B) {
 	cells := onPostgres(b, "gate", 1)
-	directory, m := cell.NewDirectory[resolve.Tx](cells), cells.Map()
+	directory, m := cell.NewDirectory[storage.Tx](cells), cells.Map()
 	put := func(put func(writer int, k cell.Key) error) loop {
 		return func(n int) {
 			var left atomic.Int64

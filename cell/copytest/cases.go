@@ -10,7 +10,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func tablesAreWellFormed(t tester, p Pair) {
@@ -64,12 +64,12 @@ func readsInOrder(t tester, p Pair) {
 	}
 }
 
-func rowsAt(t tester, c resolve.Cell, table string, keys [][]any) [][]any {
+func rowsAt(t tester, c storage.Cell, table string, keys [][]any) [][]any {
 	t.Helper()
 	return view(t, c, func(ctx context.Context, c cell.Copier) ([][]any, error) { return c.RowsAt(ctx, table, keys) })
 }
 
-func write(t tester, c resolve.Cell, table string, rows ...[]any) {
+func write(t tester, c storage.Cell, table string, rows ...[]any) {
 	t.Helper()
 	update(t, c, func(ctx context.Context, c cell.Copier) error { return c.WriteRows(ctx, table, rows) })
 }
@@ -141,7 +141,7 @@ func totals(t tester, p Pair) {
 	from, to := ask(t, p.From, population), ask(t, p.To, 0)
 	same(t, "counts, next puid, ends of the log, next place in it", []any{to.Counts, to.Next, to.Bounds, to.Seq},
 		[]any{from.Counts, from.Next, from.Bounds, from.Seq})
-	if err := p.To.Update(context.Background(), func(tx resolve.Tx) error {
+	if err := p.To.Update(context.Background(), func(tx storage.Tx) error {
 		return copier(tx).DeleteRows(context.Background(), cell.Total, [][]any{{int64(1)}})
 	}); err == nil {
 		t.Fatalf("the totals were deleted")
@@ -179,7 +179,7 @@ func refusesOtherTables(t tester, p Pair) {
 			if table == cell.JournaledEntity && (name == "ReadRows" || name == "RowsAt") {
 				continue // the anchors can be read
 			}
-			if err := p.From.Update(ctx, func(tx resolve.Tx) error { return call(copier(tx)) }); err == nil {
+			if err := p.From.Update(ctx, func(tx storage.Tx) error { return call(copier(tx)) }); err == nil {
 				t.Fatalf("%s of table %q is no error", name, table)
 			}
 		}
@@ -192,13 +192,13 @@ func viewsDoNotWrite(t tester, p Pair) {
 	before := contents(t, p.From)
 	for _, table := range rowTables(t, p.From) {
 		row := before[table.Name][1]
-		for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"View": p.From.View, "Read": p.From.Read} {
+		for name, run := range map[string]func(context.Context, func(storage.Tx) error) error{"View": p.From.View, "Read": p.From.Read} {
 			for _, err := range []error{
-				run(ctx, func(tx resolve.Tx) error { return copier(tx).WriteRows(ctx, table.Name, [][]any{row}) }),
-				run(ctx, func(tx resolve.Tx) error {
+				run(ctx, func(tx storage.Tx) error { return copier(tx).WriteRows(ctx, table.Name, [][]any{row}) }),
+				run(ctx, func(tx storage.Tx) error {
 					return copier(tx).DeleteRows(ctx, table.Name, [][]any{key(table, row)})
 				}),
-				run(ctx, func(tx resolve.Tx) error { return copier(tx).Journal(ctx, true) }),
+				run(ctx, func(tx storage.Tx) error { return copier(tx).Journal(ctx, true) }),
 			} {
 				if err == nil {
 					t.Fatalf("%s: a %s wrote", table.Name, name)
@@ -213,7 +213,7 @@ func rollbackLeavesNothing(t tester, p Pair) {
 	populate(t, p.From)
 	ctx := context.Background()
 	before := contents(t, p.From)
-	err := p.From.Exclusive(ctx, func(tx resolve.Tx) error {
+	err := p.From.Exclusive(ctx, func(tx storage.Tx) error {
 		c := copier(tx)
 		if err := c.Journal(ctx, true); err != nil {
 			return err
@@ -230,7 +230,7 @@ func rollbackLeavesNothing(t tester, p Pair) {
 		t.Fatalf("Exclusive returned %v, want the error of its function", err)
 	}
 	same(t, "contents", contents(t, p.From), before)
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, population, 1, 1) })
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, population, 1, 1) })
 	if got := journaled(t, p.From, math.MinInt64, many); len(got) > 0 {
 		t.Fatalf("a journal that was rolled back notes %v", got)
 	}

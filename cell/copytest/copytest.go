@@ -21,11 +21,11 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Pair are two empty databases that were identified as the same cell. Their transactions also implement cell.Copier.
-type Pair struct{ From, To resolve.Cell }
+type Pair struct{ From, To storage.Cell }
 
 // Run checks an implementation of cell.Copier. open is called once for each case, and cleans up by t.Cleanup; cases run
 // in parallel.
@@ -57,21 +57,21 @@ var cases = conformance.Suite[Pair]{
 }
 
 // update runs fn in an Update that must commit.
-func update(t tester, c resolve.Cell, fn func(context.Context, cell.Copier) error) {
+func update(t tester, c storage.Cell, fn func(context.Context, cell.Copier) error) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return fn(ctx, copier(tx)) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, copier(tx)) })
 }
 
-func exclusive(t tester, c resolve.Cell, fn func(context.Context, cell.Copier) error) {
+func exclusive(t tester, c storage.Cell, fn func(context.Context, cell.Copier) error) {
 	t.Helper()
-	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx resolve.Tx) error { return fn(ctx, copier(tx)) })
+	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, copier(tx)) })
 }
 
 // view returns what fn reads in a transaction of its own.
-func view[T any](t tester, c resolve.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
+func view[T any](t tester, c storage.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()
-	if err := c.View(ctx, func(tx resolve.Tx) (err error) {
+	if err := c.View(ctx, func(tx storage.Tx) (err error) {
 		got, err = fn(ctx, copier(tx))
 		return err
 	}); err != nil {
@@ -80,7 +80,7 @@ func view[T any](t tester, c resolve.Cell, fn func(context.Context, cell.Copier)
 	return got
 }
 
-func copier(tx resolve.Tx) cell.Copier {
+func copier(tx storage.Tx) cell.Copier {
 	c, ok := tx.(cell.Copier)
 	if !ok {
 		panic(fmt.Sprintf("copytest: a %T is no cell.Copier", tx))
@@ -88,13 +88,13 @@ func copier(tx resolve.Tx) cell.Copier {
 	return c
 }
 
-func tables(t tester, c resolve.Cell) []cell.Table {
+func tables(t tester, c storage.Cell) []cell.Table {
 	t.Helper()
 	return view(t, c, func(_ context.Context, c cell.Copier) ([]cell.Table, error) { return c.Tables(), nil })
 }
 
 // rowTables returns the tables that can have any number of rows.
-func rowTables(t tester, c resolve.Cell) (all []cell.Table) {
+func rowTables(t tester, c storage.Cell) (all []cell.Table) {
 	t.Helper()
 	for _, table := range tables(t, c) {
 		if !hasOne(table) {
@@ -110,7 +110,7 @@ func hasOne(table cell.Table) bool { return table.Columns[0] == "one" }
 // many exceeds the rows of any table of a case.
 const many = 1 << 20
 
-func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
+func read(t tester, c storage.Cell, table cell.Table, page int) (all [][]any) {
 	t.Helper()
 	for after := []any(nil); ; {
 		rows := view(t, c, func(ctx context.Context, c cell.Copier) ([][]any, error) {
@@ -130,7 +130,7 @@ func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
 	}
 }
 
-func contents(t tester, c resolve.Cell) map[string][][]any {
+func contents(t tester, c storage.Cell) map[string][][]any {
 	t.Helper()
 	all := map[string][][]any{}
 	for _, table := range tables(t, c) {

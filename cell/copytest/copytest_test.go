@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -21,14 +21,14 @@ func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // faulty is a cell with at most one planted bug.
 type faulty struct {
-	resolve.Cell
+	storage.Cell
 	bug string
 }
 
-func (f *faulty) tx(tx resolve.Tx) resolve.Tx { return store{tx, tx.(cell.Copier), f} }
+func (f *faulty) tx(tx storage.Tx) storage.Tx { return store{tx, tx.(cell.Copier), f} }
 
-func (f *faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
-	return f.Cell.Update(ctx, func(tx resolve.Tx) error {
+func (f *faulty) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return f.Cell.Update(ctx, func(tx storage.Tx) error {
 		err := fn(f.tx(tx))
 		if f.bug == "rollback keeps rows" && errors.Is(err, conformance.ErrRollback) {
 			return nil
@@ -37,8 +37,8 @@ func (f *faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	})
 }
 
-func (f *faulty) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
-	err := f.Cell.Exclusive(ctx, func(tx resolve.Tx) error {
+func (f *faulty) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
+	err := f.Cell.Exclusive(ctx, func(tx storage.Tx) error {
 		err := fn(f.tx(tx))
 		if f.bug == "rollback keeps rows" && errors.Is(err, conformance.ErrRollback) {
 			return nil
@@ -51,17 +51,17 @@ func (f *faulty) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error
 	return err
 }
 
-func (f *faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (f *faulty) View(ctx context.Context, fn func(storage.Tx) error) error {
 	run := f.Cell.View
 	if f.bug == "views may write" {
 		run = f.Cell.Exclusive
 	}
-	return run(ctx, func(tx resolve.Tx) error { return fn(f.tx(tx)) })
+	return run(ctx, func(tx storage.Tx) error { return fn(f.tx(tx)) })
 }
 
 // store is a transaction of it.
 type store struct {
-	resolve.Tx
+	storage.Tx
 	cell.Copier
 	of *faulty
 }
@@ -275,7 +275,7 @@ func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jo
 
 func open(t *testing.T, bug string) copytest.Pair {
 	t.Helper()
-	cells := make([]resolve.Cell, 2)
+	cells := make([]storage.Cell, 2)
 	for i := range cells {
 		id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
 		c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, nil)

@@ -12,15 +12,15 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
-func journal(t tester, c resolve.Cell, on bool) {
+func journal(t tester, c storage.Cell, on bool) {
 	t.Helper()
 	exclusive(t, c, func(ctx context.Context, c cell.Copier) error { return c.Journal(ctx, on) })
 }
 
-func journaled(t tester, c resolve.Cell, after int64, limit int) []cell.JournalEntry {
+func journaled(t tester, c storage.Cell, after int64, limit int) []cell.JournalEntry {
 	t.Helper()
 	return view(t, c, func(ctx context.Context, c cell.Copier) ([]cell.JournalEntry, error) {
 		return c.Journaled(ctx, after, limit)
@@ -51,7 +51,7 @@ func newFollower(t tester, p Pair) *follower {
 func (f *follower) step(ctx context.Context, limit int) (int, error) {
 	var entries []cell.JournalEntry
 	keys, rows := map[string][][]any{}, map[string][][]any{}
-	if err := f.From.View(ctx, func(tx resolve.Tx) (err error) {
+	if err := f.From.View(ctx, func(tx storage.Tx) (err error) {
 		entries, err = copier(tx).Journaled(ctx, f.seq, limit)
 		return err
 	}); err != nil {
@@ -75,7 +75,7 @@ func (f *follower) step(ctx context.Context, limit int) (int, error) {
 		}
 		keys[e.Table] = append(keys[e.Table], e.Key)
 	}
-	if err := f.From.View(ctx, func(tx resolve.Tx) (err error) {
+	if err := f.From.View(ctx, func(tx storage.Tx) (err error) {
 		for table := range keys {
 			if rows[table], err = copier(tx).RowsAt(ctx, table, keys[table]); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (f *follower) step(ctx context.Context, limit int) (int, error) {
 	}); err != nil {
 		return 0, err
 	}
-	return len(entries), f.To.Update(ctx, func(tx resolve.Tx) error {
+	return len(entries), f.To.Update(ctx, func(tx storage.Tx) error {
 		for table := range rows {
 			var there, gone [][]any
 			for i, row := range rows[table] {
@@ -122,7 +122,7 @@ func journalFollows(t tester, p Pair) {
 	copyAll(t, p)
 	f := newFollower(t, p)
 	var first, gone entity.PUID
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error {
 		puids, err := tx.Lookup(ctx, []cell.Key{keyOf(population), keyOf(5), keyOf(6)})
 		if err != nil {
 			return err
@@ -131,15 +131,15 @@ func journalFollows(t tester, p Pair) {
 		return errors.Join(put(ctx, tx, population, 3, 1), put(ctx, tx, 5, 1, 9), remove(ctx, tx, 6, gone), trim(ctx, tx, 3),
 			tx.Assign(ctx, []entity.Assignment{{PUID: first, Anchor: gone}}), tx.RaiseDedupHorizon(ctx, 99))
 	})
-	err := p.From.Update(context.Background(), func(tx resolve.Tx) error {
+	err := p.From.Update(context.Background(), func(tx storage.Tx) error {
 		return errors.Join(put(context.Background(), tx, 20, 1, 50), conformance.ErrRollback)
 	})
 	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	exclusive(t, p.From, func(ctx context.Context, c cell.Copier) error { return nil })
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error { _, err := tx.Drop(ctx, 3); return err })
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error { _, err := tx.Drop(ctx, 3); return err })
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error {
 		_, err := tx.DropRows(ctx, thingOf(7, 0, 1).generation.Number, 2)
 		return err
 	})
@@ -179,7 +179,7 @@ func journalOfRows(t tester, p Pair) {
 func journalBeginsAndEnds(t tester, p Pair) {
 	write := func(n int) {
 		t.Helper()
-		conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, n, 1, 1) })
+		conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, n, 1, 1) })
 	}
 	none := func(when string) {
 		t.Helper()
@@ -223,7 +223,7 @@ func journalBeginsAndEnds(t tester, p Pair) {
 func journalOnlyInExclusive(t tester, p Pair) {
 	ctx := context.Background()
 	for _, on := range []bool{true, false} {
-		if err := p.From.Update(ctx, func(tx resolve.Tx) error { return copier(tx).Journal(ctx, on) }); err == nil {
+		if err := p.From.Update(ctx, func(tx storage.Tx) error { return copier(tx).Journal(ctx, on) }); err == nil {
 			t.Fatalf("Journal(%v) in an Update is no error", on)
 		}
 	}
@@ -242,7 +242,7 @@ func journalInTheOrderOfCommits(t tester, p Pair) {
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
-				errs[w] = errors.Join(errs[w], p.From.Update(ctx, func(tx resolve.Tx) error {
+				errs[w] = errors.Join(errs[w], p.From.Update(ctx, func(tx storage.Tx) error {
 					return put(ctx, tx, w*each+i, 2, int64(1+w)) // the second key is shared with another writer
 				}))
 			}

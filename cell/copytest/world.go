@@ -16,8 +16,9 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // population is how many records a case begins with.
@@ -31,9 +32,9 @@ type thing struct {
 	birth    entity.Birth
 	entity   entity.Indexed
 	changes  []changelog.Change
-	postings []resolve.Posting
-	edges    []resolve.Edge
-	redo     resolve.Redo
+	postings []derived.Posting
+	edges    []derived.Edge
+	redo     derived.Redo
 	decision entity.Decision
 	// A rollup of its own, with a generation and rows.
 	rollup     rollup.Rollup
@@ -68,12 +69,12 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
 			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
 		},
-		postings: []resolve.Posting{{Key: uint64(n) << 58, PUID: puid}, {Key: math.MaxUint64, PUID: puid}},
-		edges: []resolve.Edge{
+		postings: []derived.Posting{{Key: uint64(n) << 58, PUID: puid}, {Key: math.MaxUint64, PUID: puid}},
+		edges: []derived.Edge{
 			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Weight: match.Weight(-n)},
 			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Weight: math.MaxInt16},
 		},
-		redo:     resolve.Redo{PUID: puid, Version: version, Decided: int64(n)},
+		redo:     derived.Redo{PUID: puid, Version: version, Decided: int64(n)},
 		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
 	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.OutcomeMatched, Attributes: w.record.Attributes}
@@ -110,14 +111,14 @@ func (w *thing) define(n int, version int64, at time.Time) {
 }
 
 // put writes the things from n to n+count-1, new ones or new versions.
-func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error {
+func put(ctx context.Context, tx storage.Tx, n, count int, version int64) error {
 	for i := n; i < n+count; i++ {
 		allocated, err := tx.Allocate(ctx, []cell.Key{keyOf(i)})
 		if err != nil {
 			return err
 		}
 		w := thingOf(i, entity.PUID(allocated[0].PUID), version)
-		_, err = tx.PutRedo(ctx, []resolve.Redo{w.redo})
+		_, err = tx.PutRedo(ctx, []derived.Redo{w.redo})
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
@@ -131,18 +132,18 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 }
 
 // remove deletes what a thing has written, as far as the Stores can.
-func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
+func remove(ctx context.Context, tx storage.Tx, n int, puid entity.PUID) error {
 	w := thingOf(n, puid, math.MaxInt64)
 	tombstone := &entity.Record{PUID: puid, Version: 99, Anchor: puid}
 	w.birth.PUID, w.birth.Successor = 0, idOf(n+1)
 	return errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
-		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
+		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
-		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
+		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []derived.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
-func trim(ctx context.Context, tx resolve.Tx, n int) error {
+func trim(ctx context.Context, tx storage.Tx, n int) error {
 	b, err := tx.Bounds(ctx)
 	if err != nil {
 		return err
@@ -155,10 +156,10 @@ func trim(ctx context.Context, tx resolve.Tx, n int) error {
 }
 
 // populate writes things into a cell: new ones, new versions, a deleted one, and trimmed changes.
-func populate(t tester, c resolve.Cell) {
+func populate(t tester, c storage.Cell) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, 0, population, 1) })
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, 0, population, 1) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		puids, err := tx.Lookup(ctx, []cell.Key{keyOf(0)})
 		if err != nil {
 			return err
@@ -175,8 +176,8 @@ type answers struct {
 	Births       []*entity.Birth
 	Changes      []changelog.Change
 	RecordsByKey [][]entity.PUID
-	Edges        []resolve.Edge
-	Redo         []resolve.Redo
+	Edges        []derived.Edge
+	Redo         []derived.Redo
 	Depth        int
 	Counts       entity.Counts
 	Decided      []entity.Decision
@@ -191,10 +192,10 @@ type answers struct {
 }
 
 // ask queries the Stores, and writes one more key and change to see what numbers they get. It rolls that back.
-func ask(t tester, c resolve.Cell, n int) (a answers) {
+func ask(t tester, c storage.Cell, n int) (a answers) {
 	t.Helper()
 	ctx := context.Background()
-	err := c.Update(ctx, func(tx resolve.Tx) error {
+	err := c.Update(ctx, func(tx storage.Tx) error {
 		keys, ids, features, limits := make([]cell.Key, n), make([]locality.ID, n), []uint64{math.MaxUint64}, []int{many}
 		for i := range n {
 			keys[i], ids[i] = keyOf(i), idOf(i)

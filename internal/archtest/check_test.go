@@ -52,6 +52,14 @@ func TestCheck_FindsPlantedImports(t *testing.T) {
 			archtest.Package{ImportPath: m + "/resolve", Imports: []string{"net/http/httptrace"}},
 			"resolve: imports net/http/httptrace: status codes are known at the edge",
 		},
+		"backend resolves": {
+			archtest.Package{ImportPath: m + "/storage/sqlite", Imports: []string{m + "/resolve"}},
+			"storage/sqlite: imports " + m + "/resolve: a backend stores what is derived and does not resolve",
+		},
+		"storage above the resolver": {
+			archtest.Package{ImportPath: m + "/storage", Imports: []string{m + "/resolve"}},
+			"storage: imports resolve, an arrow that is not drawn",
+		},
 		"library speaks SQL": {
 			archtest.Package{ImportPath: m + "/changelog", Imports: []string{"database/sql"}},
 			"changelog: imports database/sql: SQL is spoken in backends",

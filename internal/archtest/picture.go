@@ -52,7 +52,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter", "mirror"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "storage"}
 
 // Shared are the internal packages that libraries may import: problems of inputs, checks of identifiers, and the reader of
 // definitions.
@@ -81,9 +81,11 @@ var Picture = map[string]Rule{
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "rollup"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "resolve/derived", "storage"},
 		Modules: []string{xxhash},
 	},
+	// What resolve derives, and the Store that a backend implements for it; no logic.
+	"resolve/derived":     {Imports: []string{"entity", "match"}},
 	"lease":               {},
 	"internal/identifier": {},
 	"internal/definition": {Modules: []string{yaml}},
@@ -99,7 +101,9 @@ var Picture = map[string]Rule{
 	conformance:     {Modules: []string{rapid}},
 	"cell/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"cell/copytest": {
-		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "rollup", "counter", "locality", conformance},
+		Imports: []string{
+			"cell", "changelog", "counter", "entity", "locality", "match", "resolve/derived", "rollup", "storage", conformance,
+		},
 		Modules: []string{goCmp},
 	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
@@ -108,22 +112,22 @@ var Picture = map[string]Rule{
 	"counter/countertest":     {Imports: []string{"counter", conformance}, Modules: []string{rapid, goCmp}},
 	"mirror/mirrortest":       {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
 	"rollup/rolluptest":       {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
-	"resolve/resolvetest": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
+	"storage/storagetest": {
+		Imports: []string{"storage", "resolve/derived", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
 		Modules: []string{rapid, goCmp},
 	},
 
 	"storage/sqlite": {
 		Imports: []string{
 			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
-			"resolve", "rollup", "storage",
+			"resolve/derived", "rollup", "storage",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
 			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
-			"locality/localitypgx", "match", "resolve", "rollup", "storage",
+			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
@@ -133,43 +137,51 @@ var Picture = map[string]Rule{
 	"storage/breaker":  {Imports: []string{"cell"}},
 	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
-	// storage knows backends only by their registration.
-	"storage": {Imports: []string{"cell", "resolve"}},
+	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
+	"storage": {Imports: []string{"cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},
 
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},
 	"internal/engine": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage"},
 		Modules: []string{xSync},
 	},
 	"records": {
 		Imports: []string{
 			"cell", "changelog", "entity", "internal/identifier", "internal/engine", "internal/problem", "locality", "match",
-			"resolve",
+			"resolve", "storage",
 		},
 	},
 	"entities": {
-		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "locality", "match", "records", "resolve"},
+		Imports: []string{
+			"cell", "entity", "internal/engine", "internal/problem", "locality", "match", "records", "resolve",
+			"resolve/derived", "storage",
+		},
 	},
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
-			"records", "resolve",
+			"records", "resolve", "resolve/derived", "storage",
 		},
 	},
 	"changes": {
-		Imports: []string{"cell", "changelog", "entity", "internal/engine", "internal/problem", "locality", "mirror", "resolve"},
+		Imports: []string{"cell", "changelog", "entity", "internal/engine", "internal/problem", "locality", "mirror", "storage"},
 	},
 	"explain": {
 		Imports: []string{
 			"cell", "changelog", "changes", "decisions", "entities", "entity", "internal/engine", "internal/problem",
-			"locality", "match", "records", "resolve",
+			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"kinds":    {Imports: []string{"entity", "internal/engine", "lease", "locality", "match", "resolve"}},
-	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "resolve", "rollup"}},
+	"kinds":    {Imports: []string{"entity", "internal/engine", "lease", "locality", "match", "resolve", "storage"}},
+	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
 	"counters": {Imports: []string{"counter", "internal/engine"}},
-	"cells":    {Imports: []string{"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups"}},
+	"cells": {
+		Imports: []string{
+			"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "resolve/derived", "rollup", "rollups",
+			"storage",
+		},
+	},
 
 	"": {
 		Imports: []string{
@@ -206,8 +218,8 @@ var Picture = map[string]Rule{
 	},
 	"internal/dedupe": {
 		Imports: []string{
-			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records", "resolve",
-			"storage",
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records",
+			"resolve/derived", "storage",
 		},
 		Modules: []string{xSync},
 	},
@@ -315,6 +327,11 @@ var Laws = []Law{
 		Module + "/internal/engine", "",
 		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells"},
 		"only the nouns are built on the engine",
+	},
+	{
+		Module + "/resolve", Module + "/resolve/derived",
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "bench"},
+		"a backend stores what is derived and does not resolve",
 	},
 	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
 	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},

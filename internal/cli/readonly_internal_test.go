@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -113,7 +112,7 @@ func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 	for _, id := range cells.Map().Cells() {
 		c, err := cells.Cell(id)
 		if err == nil {
-			err = c.View(t.Context(), func(tx resolve.Tx) error {
+			err = c.View(t.Context(), func(tx storage.Tx) error {
 				head, err := tx.Head(t.Context())
 				if err != nil {
 					return err

@@ -9,17 +9,17 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // A row's weight is the weakest comparison of the strongest chain that leads to the first row, whatever the order of edges.
 func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 	t.Parallel()
-	edge := func(a, b entity.PUID, s match.Weight) []resolve.Edge {
-		return []resolve.Edge{{A: a, B: b, Weight: s}, {A: b, B: a, Weight: s}}
+	edge := func(a, b entity.PUID, s match.Weight) []derived.Edge {
+		return []derived.Edge{{A: a, B: b, Weight: s}, {A: b, B: a, Weight: s}}
 	}
-	var edges []resolve.Edge
-	for _, e := range [][]resolve.Edge{
+	var edges []derived.Edge
+	for _, e := range [][]derived.Edge{
 		edge(10, 30, 600), edge(10, 20, 2000), edge(20, 30, 1500), // 30 hangs on 20, not on 10
 		edge(30, 40, 700), edge(40, 50, 3000), // 40 and 50 are close, and hang on 30
 		edge(10, 99, 9000), // a record of another cluster

@@ -9,7 +9,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // Clusters are the clusters of the input.
@@ -118,13 +118,13 @@ func (s *Session) weigh(ctx context.Context, c *Clusters) error {
 
 // chain follows the strongest edges first, as in a maximum spanning tree: a row's weight is known when its group meets that of
 // the first row of its cluster.
-func (s *Session) chain(page []int, edges []resolve.Edge, at map[entity.PUID]int) {
-	edges = slices.DeleteFunc(edges, func(e resolve.Edge) bool {
+func (s *Session) chain(page []int, edges []derived.Edge, at map[entity.PUID]int) {
+	edges = slices.DeleteFunc(edges, func(e derived.Edge) bool {
 		a, known := at[e.A]
 		b, too := at[e.B]
 		return !known || !too || a >= b || s.rows[a].cluster != s.rows[b].cluster
 	})
-	slices.SortStableFunc(edges, func(x, y resolve.Edge) int { return int(y.Weight - x.Weight) })
+	slices.SortStableFunc(edges, func(x, y derived.Edge) int { return int(y.Weight - x.Weight) })
 	group := make(map[int]int, len(page))     // row → a row of its group
 	members := make(map[int][]int, len(page)) // that row → all rows of the group
 	first := make(map[int32]int)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -31,17 +31,17 @@ const (
 )
 
 // View reads one snapshot of one cell.
-func (e *Engine) View(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
-	return e.Do(ctx, id, func(c resolve.Cell) error { return c.View(ctx, fn) })
+func (e *Engine) View(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error {
+	return e.Do(ctx, id, func(c storage.Cell) error { return c.View(ctx, fn) })
 }
 
 // Update runs fn in one transaction of one cell. It may run fn several times.
-func (e *Engine) Update(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
-	return e.Do(ctx, id, func(c resolve.Cell) error { return c.Update(ctx, fn) })
+func (e *Engine) Update(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error {
+	return e.Do(ctx, id, func(c storage.Cell) error { return c.Update(ctx, fn) })
 }
 
 // Do calls do with a cell. If the cell has moved, Do calls do again with a newer cell map.
-func (e *Engine) Do(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
+func (e *Engine) Do(ctx context.Context, id cell.ID, do func(storage.Cell) error) error {
 	for attempt := 0; ; attempt++ {
 		c, err := e.Cells.Cell(id)
 		if err == nil {
@@ -57,7 +57,7 @@ func (e *Engine) Do(ctx context.Context, id cell.ID, do func(resolve.Cell) error
 }
 
 // DoSettled is Do, and also waits up to a second while the cell is being moved: for callers that do not retry.
-func (e *Engine) DoSettled(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
+func (e *Engine) DoSettled(ctx context.Context, id cell.ID, do func(storage.Cell) error) error {
 	for n := 0; ; n++ {
 		err := e.Do(ctx, id, do)
 		if !errors.Is(err, cell.ErrMoved) || n == moveAttempts || ctx.Err() != nil {
@@ -137,7 +137,7 @@ func (e *Engine) LocateRecord(ctx context.Context, puid entity.PUID) (cell.ID, e
 // ByCell groups addresses by cell and calls read once for each cell, with the cell's addresses and their indexes in
 // addresses. Cells are read concurrently, so calls of read must not write shared data.
 func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(context.Context, A) (cell.ID, error),
-	read func(tx resolve.Tx, addresses []A, at []int) error,
+	read func(tx storage.Tx, addresses []A, at []int) error,
 ) error {
 	type group struct {
 		addresses []A
@@ -160,7 +160,7 @@ func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(co
 	}
 	return e.Parallel(ids, func(_ int, id cell.ID) error {
 		g := groups[id]
-		return e.View(ctx, id, func(tx resolve.Tx) error { return read(tx, g.addresses, g.at) })
+		return e.View(ctx, id, func(tx storage.Tx) error { return read(tx, g.addresses, g.at) })
 	})
 }
 

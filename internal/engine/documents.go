@@ -9,8 +9,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // Documents is a document database that an installation uses beside its cells; package storage/mongodb implements it.
@@ -102,7 +102,7 @@ func DocumentsOf(ctx context.Context, cells *Cells) (string, error) {
 		return "", Wrap(err)
 	}
 	var stored []byte
-	err = c.View(ctx, func(tx resolve.Tx) (err error) {
+	err = c.View(ctx, func(tx storage.Tx) (err error) {
 		stored, err = tx.Definition(ctx, documentsName)
 		return err
 	})
@@ -113,7 +113,7 @@ func DocumentsOf(ctx context.Context, cells *Cells) (string, error) {
 // not "", given is stored.
 func (e *Engine) documentsOf(ctx context.Context, id cell.ID, given string) (string, error) {
 	var stored []byte
-	read := func(tx resolve.Tx) (err error) {
+	read := func(tx storage.Tx) (err error) {
 		stored, err = tx.Definition(ctx, documentsName)
 		return err
 	}
@@ -121,7 +121,7 @@ func (e *Engine) documentsOf(ctx context.Context, id cell.ID, given string) (str
 	if err != nil || stored != nil || given == "" {
 		return string(stored), err
 	}
-	err = e.Update(ctx, id, func(tx resolve.Tx) error {
+	err = e.Update(ctx, id, func(tx storage.Tx) error {
 		if err := read(tx); err != nil || stored != nil {
 			return err
 		}

@@ -16,16 +16,17 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Cells are the open databases of an installation.
-type Cells = cell.Cells[resolve.Tx]
+type Cells = storage.Cells
 
 // Engine is an open installation. Its fields are set before first use and do not change.
 type Engine struct {
 	Cells    *Cells
 	Resolver *resolve.Resolver
-	Keys     *cell.Directory[resolve.Tx]
+	Keys     *cell.Directory[storage.Tx]
 	Queue    *resolve.Queue // write queue; nil if the engine is Passive
 	Logger   *slog.Logger
 	Now      func() time.Time

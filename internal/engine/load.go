@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Records returns the record of each puid, at the same index; nil for a missing record.
 func (e *Engine) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	records := make([]*entity.Record, len(puids))
-	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
+	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx storage.Tx, puids []entity.PUID, at []int) error {
 		found, err := tx.Records(ctx, puids)
 		for n, rec := range found {
 			records[at[n]] = rec
@@ -59,7 +59,7 @@ func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 // record need not be stored.
 func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	entities := make([]*entity.Entity, len(anchors))
-	err := ByCell(ctx, e, anchors, e.LocateRecord, func(tx resolve.Tx, anchors []entity.PUID, at []int) error {
+	err := ByCell(ctx, e, anchors, e.LocateRecord, func(tx storage.Tx, anchors []entity.PUID, at []int) error {
 		found, err := tx.Entities(ctx, anchors)
 		for n, of := range found {
 			entities[at[n]] = of
@@ -93,7 +93,7 @@ func (e *Engine) EntityOf(ctx context.Context, puid entity.PUID) (*entity.Entity
 // Decisions reads the decisions stored under records, ordered by record and topic.
 func (e *Engine) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
 	groups := make([][]entity.Decision, len(puids))
-	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
+	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx storage.Tx, puids []entity.PUID, at []int) error {
 		found, err := tx.Decisions(ctx, puids)
 		if len(at) > 0 {
 			groups[at[0]] = found

@@ -10,7 +10,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Metrics returns the stores of metrics. A metric that a cell already counts stays there; every other metric is in the
@@ -135,17 +135,17 @@ func (c metricCells) List() []string {
 // Cell returns the database of a cell, in the form that counters use.
 func (c metricCells) Cell(name string) counter.Database {
 	id, wrong := cell.ParseID(name)
-	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
+	run := func(how func(storage.Cell, context.Context, func(storage.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
 		return func(ctx context.Context, fn func(counter.Tx) error) error {
 			if wrong != nil {
 				return wrong
 			}
-			return wrapCommitUnknown(c.engine.DoSettled(ctx, id, func(db resolve.Cell) error {
-				return how(db, ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return wrapCommitUnknown(c.engine.DoSettled(ctx, id, func(db storage.Cell) error {
+				return how(db, ctx, func(tx storage.Tx) error { return fn(tx) })
 			}))
 		}
 	}
-	return counter.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View)}
+	return counter.Database{Update: run(storage.Cell.Update), View: run(storage.Cell.View)}
 }
 
 // wrapCommitUnknown adds counter.ErrCommitUnknown to errors of commits whose outcome is unknown.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // List describes how to read a list of things that every cell stores in the order of puids.
 type List[T any] struct {
 	// Read reads at most limit things after a puid, in one snapshot of a cell.
-	Read func(tx resolve.Tx, after entity.PUID, limit int) ([]T, error)
+	Read func(tx storage.Tx, after entity.PUID, limit int) ([]T, error)
 	// PUID returns the puid of a thing, its position in the order.
 	PUID func(T) entity.PUID
 	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
@@ -55,7 +55,7 @@ func (l List[T]) cell(ctx context.Context, e *Engine, id cell.ID, after entity.P
 	for step := limit; len(page) < limit; {
 		var found []T
 		wanted := min(step, limit-len(page))
-		err := e.View(ctx, id, func(tx resolve.Tx) (err error) {
+		err := e.View(ctx, id, func(tx storage.Tx) (err error) {
 			found, err = l.Read(tx, after, wanted)
 			return err
 		})
@@ -88,13 +88,13 @@ const eachPage = 1000
 
 // Each reads everything in all cells, page by page. K is the position of a thing in a cell; first is the position
 // before all of them.
-func Each[T, K any](ctx context.Context, e *Engine, first K, read func(tx resolve.Tx, after K, limit int) ([]T, error),
+func Each[T, K any](ctx context.Context, e *Engine, first K, read func(tx storage.Tx, after K, limit int) ([]T, error),
 	place func(T) K, fn func(T) error,
 ) error {
 	for _, id := range e.Map().Cells() {
 		for after, more := first, true; more; {
 			var page []T
-			if err := e.View(ctx, id, func(tx resolve.Tx) (err error) {
+			if err := e.View(ctx, id, func(tx storage.Tx) (err error) {
 				page, err = read(tx, after, eachPage)
 				return err
 			}); err != nil {

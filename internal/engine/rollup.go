@@ -9,13 +9,13 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // rollupTx adapts a cell transaction to rollup.Tx.
 type rollupTx struct {
-	resolve.Tx
+	storage.Tx
 	engine *Engine
 }
 
@@ -73,14 +73,14 @@ func items[T any](of []T, attributes []string, place func(T) int64, image func(T
 
 // RollupCell returns a cell in the form that rollups use. It follows the cell if it moves.
 func (e *Engine) RollupCell(id cell.ID) rollup.Database {
-	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
+	run := func(how func(storage.Cell, context.Context, func(storage.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {
-			return e.Do(ctx, id, func(c resolve.Cell) error {
-				return how(c, ctx, func(tx resolve.Tx) error { return fn(rollupTx{tx, e}) })
+			return e.Do(ctx, id, func(c storage.Cell) error {
+				return how(c, ctx, func(tx storage.Tx) error { return fn(rollupTx{tx, e}) })
 			})
 		}
 	}
-	db := rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+	db := rollup.Database{Update: run(storage.Cell.Update), View: run(storage.Cell.View), Exclusive: run(storage.Cell.Exclusive)}
 	if e.Documents != nil {
 		db.Documents = e.Documents.Groups(id.String())
 	}

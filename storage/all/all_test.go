@@ -13,7 +13,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -47,7 +46,7 @@ func opens(t *testing.T, url string) (closed func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Update(t.Context(), func(resolve.Tx) error { return nil })
+	err = c.Update(t.Context(), func(storage.Tx) error { return nil })
 	stats, err2 := cells.Stats(t.Context(), cell.ID{Index: 1})
 	n := len(cells.Map().Cells())
 	if err := errors.Join(err, err2); err != nil || n != 2 || stats.Cell.Index != 1 {
@@ -107,7 +106,7 @@ func ExampleOpen() {
 		return
 	}
 	for range 2 {
-		err = home.Update(ctx, func(tx resolve.Tx) error {
+		err = home.Update(ctx, func(tx storage.Tx) error {
 			allocated, err := tx.Allocate(ctx, []cell.Key{key})
 			if err == nil {
 				fmt.Println(id, allocated[0].PUID, allocated[0].Fresh)

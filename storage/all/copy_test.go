@@ -9,7 +9,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -32,7 +31,7 @@ func TestCopier(t *testing.T) {
 	})
 }
 
-func dial(t *testing.T, url string) resolve.Cell {
+func dial(t *testing.T, url string) storage.Cell {
 	t.Helper()
 	driver, err := storage.DriverOf(url)
 	if err != nil {

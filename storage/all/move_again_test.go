@@ -206,7 +206,7 @@ func TestP06_MoveBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := db.View(t.Context(), func(tx resolve.Tx) error {
+			if err := db.View(t.Context(), func(tx storage.Tx) error {
 				noted, err := tx.Journaled(t.Context(), 0, 1)
 				if err == nil && len(noted) > 0 {
 					t.Errorf("the cell notes what changes, though it does not move: %v", noted)

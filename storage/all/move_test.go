@@ -185,7 +185,7 @@ func inspect(t *testing.T, cells *storage.Cells) (c contents) {
 			t.Fatal(err)
 		}
 		lo, _ := cells.Map().PuidRange(id)
-		if err := db.View(ctx, func(tx resolve.Tx) error {
+		if err := db.View(ctx, func(tx storage.Tx) error {
 			const all = 1 << 20
 			records, err1 := tx.ListRecords(ctx, "", entity.PUID(lo), all)
 			entities, err2 := tx.ListEntities(ctx, entity.PUID(lo), all)

@@ -23,11 +23,11 @@ import (
 
 // stepped is a driver whose databases stop writing once the process is stopped.
 type stepped struct {
-	cell.Driver[resolve.Tx]
+	storage.Driver
 	process *process
 }
 
-func (d stepped) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (d stepped) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	db, err := d.Driver.Dial(ctx, url, create)
 	if err != nil {
 		return nil, err
@@ -36,16 +36,16 @@ func (d stepped) Dial(ctx context.Context, url string, create bool) (cell.Opened
 }
 
 type steppedCell struct {
-	cell.Opened[resolve.Tx]
+	cell.Opened[storage.Tx]
 	process *process
 }
 
-func (c *steppedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *steppedCell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	c.process.step()
 	return c.Opened.Update(ctx, fn)
 }
 
-func (c *steppedCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *steppedCell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	c.process.step()
 	return c.Opened.Exclusive(ctx, fn)
 }
@@ -114,10 +114,10 @@ func beginAt(t *testing.T, dir string, patience time.Duration, now func() time.T
 	p := &process{left: -2}
 	driver := &sqlite.Driver{Dir: dir}
 	var err error
-	p.cells, err = cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
+	p.cells, err = cell.OpenCells(t.Context(), cell.CellsOptions[storage.Tx]{
 		Authority: "sqlite:cells/g0-0.db", MovePatience: patience, Now: now,
 		New:    &cell.Spec{Generations: []cell.Generation{{Cells: 2, URLs: []string{"sqlite:cells/g{g}-{i}.db"}}}},
-		Driver: func(string) (cell.Driver[resolve.Tx], error) { return stepped{driver, p}, nil },
+		Driver: func(string) (storage.Driver, error) { return stepped{driver, p}, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -112,7 +112,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 // Follow lets the driver adopt strange databases of the installation on its own, by the authority's current map.
 // The authority itself is never adopted this way: only the operator who promoted or restored it can know that it
 // holds the newest map.
-func (d *Driver) Follow(cells *cell.Cells[resolve.Tx]) { d.cells.Store(cells) }
+func (d *Driver) Follow(cells *storage.Cells) { d.cells.Store(cells) }
 
 // newest returns the map for an automatic adoption.
 func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error) {
@@ -137,9 +137,9 @@ func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error)
 }
 
 // readMap reads the newest map stored in a database.
-func readMap(ctx context.Context, db cell.Database[resolve.Tx]) (*cell.Map, error) {
+func readMap(ctx context.Context, db cell.Database[storage.Tx]) (*cell.Map, error) {
 	var text []byte
-	if err := db.View(ctx, func(t resolve.Tx) (err error) { _, text, err = t.CellMap(ctx); return err }); err != nil {
+	if err := db.View(ctx, func(t storage.Tx) (err error) { _, text, err = t.CellMap(ctx); return err }); err != nil {
 		return nil, fmt.Errorf("read the newest cell map: %w", err)
 	}
 	return cell.ParseMap(text)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
@@ -29,17 +29,17 @@ func twoGenerations(t *testing.T) *cell.Map {
 	return m
 }
 
-func headOf(t *testing.T, c cell.Database[resolve.Tx]) (h cell.Head) {
+func headOf(t *testing.T, c cell.Database[storage.Tx]) (h cell.Head) {
 	t.Helper()
-	if err := c.View(t.Context(), func(tx resolve.Tx) (err error) { h, err = tx.Head(t.Context()); return err }); err != nil {
+	if err := c.View(t.Context(), func(tx storage.Tx) (err error) { h, err = tx.Head(t.Context()); return err }); err != nil {
 		t.Fatalf("read the head: %v", err)
 	}
 	return h
 }
 
-func allocateOne(t *testing.T, c cell.Database[resolve.Tx], k cell.Key) (puid int64) {
+func allocateOne(t *testing.T, c cell.Database[storage.Tx], k cell.Key) (puid int64) {
 	t.Helper()
-	if err := c.Update(t.Context(), func(tx resolve.Tx) error {
+	if err := c.Update(t.Context(), func(tx storage.Tx) error {
 		a, err := tx.Allocate(t.Context(), []cell.Key{k})
 		if err == nil {
 			puid = a[0].PUID
@@ -75,7 +75,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	if !errors.Is(err, postgres.ErrStrange) || !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "copy") {
 		t.Fatalf("a copy: %v, want ErrStrange", err)
 	}
-	err = copied.Update(t.Context(), func(resolve.Tx) error { return errors.New("it ran") })
+	err = copied.Update(t.Context(), func(storage.Tx) error { return errors.New("it ran") })
 	if !errors.Is(err, postgres.ErrStrange) {
 		t.Fatalf("an update of a copy: %v, want ErrStrange", err)
 	}
@@ -102,7 +102,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 		t.Errorf("the log of the copy goes on after %d, the original gave %d after it was made", last, given)
 	}
 	// The owner of the lease at that time is behind its fence, even if the lease was released since.
-	must(t, copied.View(t.Context(), func(tx resolve.Tx) error {
+	must(t, copied.View(t.Context(), func(tx storage.Tx) error {
 		l, err := tx.Lease(t.Context(), "resolve")
 		if err == nil && (l.Fence <= owned.Token || l.Token < l.Fence) {
 			t.Errorf("the copy has the lease %+v, the original %+v", l, owned)
@@ -121,13 +121,13 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	ctx := t.Context()
 	primary, authority := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	urls := []string{authority.URL("g{g}_{i}"), primary.URL("g{g}_{i}")}
-	open := func(url func(string) string) *cell.Cells[resolve.Tx] {
+	open := func(url func(string) string) *storage.Cells {
 		t.Helper()
 		driver := postgres.NewDriver(nil)
-		cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
+		cells, err := cell.OpenCells(ctx, cell.CellsOptions[storage.Tx]{
 			Authority: authority.URL("g0_0"), Rules: "r", New: &cell.Spec{Generations: []cell.Generation{{Cells: 2, URLs: urls}}},
 			// The server of cell 1 is whatever its name currently points to.
-			Driver: func(string) (cell.Driver[resolve.Tx], error) {
+			Driver: func(string) (storage.Driver, error) {
 				return redirected{driver, primary.URL(""), url("")}, nil
 			},
 		})
@@ -161,9 +161,9 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	must(t, err)
 	root, err := cells.Cell(cell.ID{})
 	must(t, err)
-	must(t, root.Update(ctx, func(tx resolve.Tx) error { return tx.PutCellMap(ctx, next.Epoch(), text) }))
+	must(t, root.Update(ctx, func(tx storage.Tx) error { return tx.PutCellMap(ctx, next.Epoch(), text) }))
 	lost := allocateOne(t, db, key(2))
-	must(t, db.Exclusive(ctx, func(tx resolve.Tx) error {
+	must(t, db.Exclusive(ctx, func(tx storage.Tx) error {
 		h, err := tx.Head(ctx)
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ type redirected struct {
 	from, to string
 }
 
-func (r redirected) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (r redirected) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	host := func(url string) string { _, host, _ := strings.Cut(url, "?"); return host }
 	return r.Driver.Dial(ctx, strings.Replace(url, host(r.from), host(r.to), 1), create)
 }
@@ -202,7 +202,7 @@ func TestP07_ARestoredInstallation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s := pgtest.Start(t, nil)
-	open := func(maps string, o *postgres.Options, mustExist bool) (*cell.Cells[resolve.Tx], error) {
+	open := func(maps string, o *postgres.Options, mustExist bool) (*storage.Cells, error) {
 		cells, err := postgres.OpenMap(ctx, s.URL(maps), &postgres.MapOptions{Cells: 2, Driver: postgres.NewDriver(o), MustExist: mustExist})
 		if err == nil {
 			t.Cleanup(func() {
@@ -252,5 +252,5 @@ func TestP07_ARestoredInstallation(t *testing.T) {
 // putLease writes the lease of a cell.
 func putLease(t *testing.T, c *postgres.Cell, l lease.Lease) {
 	t.Helper()
-	must(t, c.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutLease(t.Context(), "resolve", l) }))
+	must(t, c.Update(t.Context(), func(tx storage.Tx) error { return tx.PutLease(t.Context(), "resolve", l) }))
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/breaker"
 )
 
@@ -81,7 +81,7 @@ func (o *Options) withDefaults() *Options {
 // one Driver.
 type Driver struct {
 	opts  *Options
-	cells atomic.Pointer[cell.Cells[resolve.Tx]] // the installation of the cells, see Follow
+	cells atomic.Pointer[storage.Cells] // the installation of the cells, see Follow
 
 	mu    sync.Mutex
 	pools map[string]*pool
@@ -101,7 +101,7 @@ func (d *Driver) Check(url string) error {
 // Dial opens the database at a URL and migrates an old schema. With create, it creates the database if needed, with
 // the schema of a cell; several processes may do so at once. Without create, the error is ErrMissing if there is no
 // database, or no cell in it.
-func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	t, err := parseURL(url, d.opts.Unsafe)
 	if err != nil {
 		return nil, err
@@ -292,6 +292,6 @@ func (d *dying) wait() {
 }
 
 var (
-	_ cell.Opened[resolve.Tx] = (*Cell)(nil)
-	_ cell.Driver[resolve.Tx] = (*Driver)(nil)
+	_ cell.Opened[storage.Tx] = (*Cell)(nil)
+	_ storage.Driver          = (*Driver)(nil)
 )

@@ -20,9 +20,9 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 // benchServer starts a server with the memory of a small production server.
@@ -37,7 +37,7 @@ func benchServer(b *testing.B) place {
 func BenchmarkWrite(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
-	l := resolvetest.NewLoad()
+	l := storagetest.NewLoad()
 	const batch, share = 250, 62_500
 	for n := 0; n < share; n += 2500 {
 		if err := l.Write(b.Context(), d, 2500); err != nil {
@@ -91,7 +91,7 @@ func BenchmarkAllocate(b *testing.B) {
 				b.ResetTimer()
 				for w := range writers {
 					wg.Go(func() {
-						l := resolvetest.NewLoad()
+						l := storagetest.NewLoad()
 						l.Rand = rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(w)))
 						for errs[w] == nil && next.Add(1) <= int64(b.N) {
 							errs[w] = allocate(context.Background(), conns[w], l.Key())
@@ -106,7 +106,7 @@ func BenchmarkAllocate(b *testing.B) {
 			})
 		}
 		run("backend", func(ctx context.Context, _ *pgx.Conn, k cell.Key) error {
-			return d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{k}); return err })
+			return d.Update(ctx, func(tx storage.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{k}); return err })
 		})
 		run("gate", func(ctx context.Context, on *pgx.Conn, k cell.Key) error {
 			return postgres.AllocateAlone(ctx, on, k, true)
@@ -125,17 +125,17 @@ func BenchmarkSeal(b *testing.B) {
 	var wg sync.WaitGroup
 	for w := range 32 {
 		wg.Go(func() {
-			l := resolvetest.NewLoad()
+			l := storagetest.NewLoad()
 			l.Rand = rand.New(rand.NewPCG(3, uint64(w)))
 			for ctx.Err() == nil {
-				_ = d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{l.Key()}); return err })
+				_ = d.Update(ctx, func(tx storage.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{l.Key()}); return err })
 			}
 		})
 	}
 	longest := time.Duration(0)
 	for b.Loop() {
 		began := time.Now()
-		if err := d.Exclusive(b.Context(), func(tx resolve.Tx) error {
+		if err := d.Exclusive(b.Context(), func(tx storage.Tx) error {
 			h, err := tx.Head(b.Context())
 			if err != nil {
 				return err
@@ -166,7 +166,7 @@ func BenchmarkTallies(b *testing.B) {
 				for i, n := range rnd.Perm(c.metrics * c.minutes)[:c.batch] {
 					tallies[i] = counter.Tally{ID: counter.ID(1 + n%c.metrics), Minute: counter.Minute(n/c.metrics + done/c.batch/10%1430), N: 1}
 				}
-				if err := d.Update(b.Context(), func(tx resolve.Tx) error {
+				if err := d.Update(b.Context(), func(tx storage.Tx) error {
 					_, err := tx.AddTallies(b.Context(), tallies)
 					return err
 				}); err != nil {
@@ -183,6 +183,6 @@ func BenchmarkSearch(b *testing.B) {
 	at := benchServer(b)
 	d := at.open(b)
 	entitytest.BenchSearch(b, entitytest.Cell{Update: func(ctx context.Context, fn func(entity.Store) error) error {
-		return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 	}}, func() { at.server.Exec(b, d.name, "VACUUM ANALYZE entity") })
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // changeAt returns a change identified by its time.
@@ -23,8 +23,8 @@ func changeAt(n int64) changelog.Change {
 }
 
 // appends returns an update that appends a change.
-func appends(n int64) func(resolve.Tx) error {
-	return func(tx resolve.Tx) error { return tx.Append(context.Background(), []changelog.Change{changeAt(n)}) }
+func appends(n int64) func(storage.Tx) error {
+	return func(tx storage.Tx) error { return tx.Append(context.Background(), []changelog.Change{changeAt(n)}) }
 }
 
 // reader repeatedly reads a log to its end, like a follower.
@@ -36,7 +36,7 @@ type reader struct {
 
 func (r *reader) read(t *testing.T) {
 	t.Helper()
-	must(t, r.d.View(t.Context(), func(tx resolve.Tx) error {
+	must(t, r.d.View(t.Context(), func(tx storage.Tx) error {
 		changes, err := tx.Changes(t.Context(), r.at, 100)
 		for _, c := range changes {
 			r.seen, r.at = append(r.seen, c.Time.UnixMilli()), c.Seq
@@ -60,18 +60,18 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	d := at.open(t)
 	follows := reader{d: d}
 
-	slow := stay(t, d, func(_ *paused, tx resolve.Tx) error { return appends(1)(tx) })
+	slow := stay(t, d, func(_ *paused, tx storage.Tx) error { return appends(1)(tx) })
 	must(t, d.Update(t.Context(), appends(2)))
 	follows.want(t, 2)
 	slow.end(t)
 	follows.want(t, 2, 1)
 
 	// A transaction that knows its positions makes the others wait for theirs.
-	slow = stay(t, d, func(_ *paused, tx resolve.Tx) error {
+	slow = stay(t, d, func(_ *paused, tx storage.Tx) error {
 		_, err := tx.Changes(context.Background(), math.MaxInt64, 1)
 		return errors.Join(appends(3)(tx), err)
 	})
-	knows := stay(t, d, func(_ *paused, tx resolve.Tx) error {
+	knows := stay(t, d, func(_ *paused, tx storage.Tx) error {
 		if err := appends(4)(tx); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	follows.want(t, 2, 1, 4, 5, 3)
 
 	// A transaction that does not commit leaves no gap that a reader would wait for.
-	err := d.Update(t.Context(), func(tx resolve.Tx) error { return errors.Join(appends(6)(tx), context.Canceled) })
+	err := d.Update(t.Context(), func(tx storage.Tx) error { return errors.Join(appends(6)(tx), context.Canceled) })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -96,9 +96,9 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 }
 
 // bounds returns the bounds of a log.
-func bounds(t *testing.T, d cell.Database[resolve.Tx]) (b changelog.Bounds) {
+func bounds(t *testing.T, d cell.Database[storage.Tx]) (b changelog.Bounds) {
 	t.Helper()
-	must(t, d.View(t.Context(), func(tx resolve.Tx) (err error) { b, err = tx.Bounds(t.Context()); return err }))
+	must(t, d.View(t.Context(), func(tx storage.Tx) (err error) { b, err = tx.Bounds(t.Context()); return err }))
 	return b
 }
 
@@ -109,7 +109,7 @@ func TestTrimmingStopsNobody(t *testing.T) {
 	for n := range int64(5) {
 		must(t, d.Update(t.Context(), appends(n)))
 	}
-	trims := stay(t, d, func(_ *paused, tx resolve.Tx) error {
+	trims := stay(t, d, func(_ *paused, tx storage.Tx) error {
 		_, err := tx.Trim(context.Background(), math.MaxInt64, 100)
 		return err
 	})
@@ -133,14 +133,14 @@ func TestTwoTrimAtOnce(t *testing.T) {
 	for n := range int64(9) {
 		must(t, d.Update(t.Context(), appends(n)))
 	}
-	trim := func(deleted *int) func(resolve.Tx) error {
-		return func(tx resolve.Tx) (err error) {
+	trim := func(deleted *int) func(storage.Tx) error {
+		return func(tx storage.Tx) (err error) {
 			*deleted, err = tx.Trim(context.Background(), 8, 4)
 			return err
 		}
 	}
 	var first, second int
-	trims := stay(t, d, func(_ *paused, tx resolve.Tx) error { return trim(&first)(tx) })
+	trims := stay(t, d, func(_ *paused, tx storage.Tx) error { return trim(&first)(tx) })
 	waits := begins(t, at, d, 1, func() error { return d.Update(context.Background(), trim(&second)) })
 	trims.end(t)
 	must(t, waits())
@@ -155,12 +155,12 @@ func TestSkippedNumbersOfTheLog(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
 	ctx := t.Context()
-	must(t, d.Exclusive(ctx, func(tx resolve.Tx) error { return tx.Journal(ctx, true) }))
-	must(t, d.Update(ctx, func(tx resolve.Tx) error {
+	must(t, d.Exclusive(ctx, func(tx storage.Tx) error { return tx.Journal(ctx, true) }))
+	must(t, d.Update(ctx, func(tx storage.Tx) error {
 		return errors.Join(appends(1)(tx), tx.Skip(ctx, 1000), appends(2)(tx))
 	}))
 	var seqs, noted []int64
-	must(t, d.View(ctx, func(tx resolve.Tx) error {
+	must(t, d.View(ctx, func(tx storage.Tx) error {
 		changes, err := tx.Changes(ctx, 0, 10)
 		for _, c := range changes {
 			seqs = append(seqs, int64(c.Seq))
@@ -175,7 +175,7 @@ func TestSkippedNumbersOfTheLog(t *testing.T) {
 		t.Errorf("the changes have the numbers %v, the journal names %v, want %v", seqs, noted, want)
 	}
 	for range 2 {
-		must(t, d.Update(ctx, func(tx resolve.Tx) error { return tx.Skip(ctx, math.MaxUint64) }))
+		must(t, d.Update(ctx, func(tx storage.Tx) error { return tx.Skip(ctx, math.MaxUint64) }))
 	}
 	if got := bounds(t, d).Last; got != math.MaxInt64 {
 		t.Errorf("the last number is %d", got)

@@ -23,11 +23,11 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/lease/leasetest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollup/rolluptest"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
@@ -59,7 +59,7 @@ func direct(t testing.TB) place {
 
 // pooled returns the same server through a PgBouncer in transaction mode, with fewer connections than the tests
 // need. Pooling affects transactions, locks, prepared statements and the creation of databases: the suites of
-// ResolveCell, CellStore and Driver. The others run pooled only in make test/long.
+// StorageCell, CellStore and Driver. The others run pooled only in make test/long.
 func pooled(t testing.TB) place {
 	t.Helper()
 	s := pgtest.Shared(t)
@@ -67,10 +67,10 @@ func pooled(t testing.TB) place {
 	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
 }
 
-// pooledToo is pooled for a suite whose statements are covered in the gate by ResolveCell and CellStore.
+// pooledToo is pooled for a suite whose statements are covered in the gate by StorageCell and CellStore.
 func pooledToo(t testing.TB) place {
 	t.Helper()
-	longtest.Only(t, "TestPooled_ResolveCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
+	longtest.Only(t, "TestPooled_StorageCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
 	return pooled(t)
 }
 
@@ -163,12 +163,12 @@ func TestCellStore(t *testing.T)      { t.Parallel(); cellStore(t, direct(t)) }
 func TestDriver(t *testing.T)         { t.Parallel(); drives(t, direct(t)) }
 func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) }
 func TestChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, direct(t)) }
-func TestResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, direct(t)) }
+func TestStorageCell(t *testing.T)    { t.Parallel(); storageCell(t, direct(t)) }
 
 func TestPooled_CellStore(t *testing.T)   { t.Parallel(); cellStore(t, pooled(t)) }
 func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
 func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooledToo(t)) }
-func TestPooled_ResolveCell(t *testing.T) { t.Parallel(); resolveCell(t, pooled(t)) }
+func TestPooled_StorageCell(t *testing.T) { t.Parallel(); storageCell(t, pooled(t)) }
 
 func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooledToo(t)) }
 
@@ -186,10 +186,10 @@ func counterStore(t *testing.T, at place) {
 		d := at.open(t)
 		return countertest.Cell{
 			Update: func(ctx context.Context, fn func(counter.Store) error) error {
-				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			View: func(ctx context.Context, fn func(counter.Store) error) error {
-				return d.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return d.View(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: d.reopen,
 		}
@@ -201,7 +201,7 @@ func rollupStore(t *testing.T, at place) {
 		d := at.open(t)
 		return rolluptest.Cell{
 			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
-				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: d.reopen,
 		}
@@ -214,7 +214,7 @@ func leaseStore(t *testing.T, at place) {
 	leasetest.Run(t, func(t *testing.T) leasetest.Update {
 		d := at.open(t)
 		return func(ctx context.Context, fn func(lease.Store) error) error {
-			return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 		}
 	})
 }
@@ -227,16 +227,16 @@ func cellStore(t *testing.T, at place) {
 	celltest.Run(t, func(t *testing.T) celltest.Cell {
 		d := at.open(t)
 		return celltest.Cell{
-			Database: celltest.Of[resolve.Tx](d), Lo: d.id.Lo, Hi: d.id.Hi,
+			Database: celltest.Of[storage.Tx](d), Lo: d.id.Lo, Hi: d.id.Hi,
 			LeaveRoom: func(n int64) error { return postgres.LeaveRoom(d.Cell, n) },
 		}
 	})
 }
 
 func drives(t *testing.T, at place) {
-	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[resolve.Tx] {
+	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[storage.Tx] {
 		prefix := at.server.Database(t)
-		return celltest.Kind[resolve.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
+		return celltest.Kind[storage.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
 	})
 }
 
@@ -245,7 +245,7 @@ func entityStore(t *testing.T, at place) {
 		d := at.open(t)
 		return entitytest.Cell{
 			Update: func(ctx context.Context, fn func(entity.Store) error) error {
-				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: d.reopen,
 		}
@@ -257,16 +257,16 @@ func changelogStore(t *testing.T, at place) {
 		d := at.open(t)
 		return changelogtest.Cell{
 			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
-				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: d.reopen,
 		}
 	})
 }
 
-func resolveCell(t *testing.T, at place) {
-	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
+func storageCell(t *testing.T, at place) {
+	storagetest.Run(t, func(t *testing.T) storagetest.Cell {
 		d := at.open(t)
-		return resolvetest.Cell{Cell: d, Reopen: d.reopen}
+		return storagetest.Cell{Cell: d, Reopen: d.reopen}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // The database gets only valid text, though prefixes and names may be any bytes: the bounds select the same names
@@ -69,12 +69,12 @@ func TestCounter_RoundTrips(t *testing.T) {
 		{"the beginning, the dedup horizon, the keys, tallies, the commit with the keys", []counter.Tally{{ID: 1, N: 1}}, true, 5},
 	} {
 		counted.want(t, step.what, step.want, func() error {
-			return c.Update(ctx, func(tx resolve.Tx) error { return countOnce(ctx, tx, step.tallies, step.keyed) })
+			return c.Update(ctx, func(tx storage.Tx) error { return countOnce(ctx, tx, step.tallies, step.keyed) })
 		})
 	}
 }
 
-func countOnce(ctx context.Context, tx resolve.Tx, tallies []counter.Tally, keyed bool) error {
+func countOnce(ctx context.Context, tx storage.Tx, tallies []counter.Tally, keyed bool) error {
 	if keyed {
 		_, errHorizon := tx.DedupHorizon(ctx)
 		_, err := tx.Batches(ctx, []counter.Key{"a", "b"})
@@ -114,7 +114,7 @@ func TestCounter_Layout(t *testing.T) {
 	sizes := make([][2]int64, days)
 	for day := range int64(days) {
 		for minute := counter.Minute(0); minute < 24*60; minute += 97 {
-			if err := c.Update(ctx, func(rt resolve.Tx) error {
+			if err := c.Update(ctx, func(rt storage.Tx) error {
 				var tallies []counter.Tally
 				for id := range counter.ID(metrics) {
 					tallies = append(tallies, counter.Tally{ID: 1 + id, Minute: counter.Minute(day*24*60) + minute + counter.Minute(int(minute)%3*int(id)%2), N: 1})
@@ -126,7 +126,7 @@ func TestCounter_Layout(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := c.View(ctx, func(rt resolve.Tx) error {
+		if err := c.View(ctx, func(rt storage.Tx) error {
 			for i, table := range []counter.Table{counter.Hours, counter.Days} {
 				l, err := layoutOf(ctx, rt.(*tx), bucketTables[table].name, "counts")
 				if err != nil {
@@ -157,7 +157,7 @@ func TestCounter_Layout(t *testing.T) {
 func closes(t *testing.T, c *Cell, hour, day counter.BucketKey) {
 	t.Helper()
 	ctx := t.Context()
-	if err := c.Update(ctx, func(rt resolve.Tx) error {
+	if err := c.Update(ctx, func(rt storage.Tx) error {
 		for table, below := range map[counter.Table]counter.BucketKey{counter.Hours: hour, counter.Days: day} {
 			buckets, err := rt.FirstBuckets(ctx, table, below, 10_000)
 			if err != nil {

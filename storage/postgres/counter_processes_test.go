@@ -14,7 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
@@ -33,9 +33,9 @@ func (process) Places(_ context.Context, metrics []counter.Metric, _, _ bool) []
 func (process) List() []string { return []string{"one"} }
 
 func (p process) Cell(string) counter.Database {
-	run := func(how func(context.Context, func(resolve.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
+	run := func(how func(context.Context, func(storage.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
 		return func(ctx context.Context, fn func(counter.Tx) error) error {
-			err := how(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			err := how(ctx, func(tx storage.Tx) error { return fn(tx) })
 			if errors.Is(err, cell.ErrCommitUnknown) {
 				err = errors.Join(err, counter.ErrCommitUnknown)
 			}

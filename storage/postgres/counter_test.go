@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
 func add(d *database, tallies ...counter.Tally) (made []counter.BucketKey, err error) {
 	ctx := context.Background()
-	return made, d.Update(ctx, func(tx resolve.Tx) (err error) {
+	return made, d.Update(ctx, func(tx storage.Tx) (err error) {
 		made, err = tx.AddTallies(ctx, tallies)
 		return err
 	})
@@ -80,7 +80,7 @@ func TestTallies(t *testing.T) {
 			t.Errorf("round %d: made %d days, want %d", round, len(made), n)
 		}
 	}
-	must(t, d.View(ctx, func(tx resolve.Tx) error {
+	must(t, d.View(ctx, func(tx storage.Tx) error {
 		for table, buckets := range want {
 			got, err := tx.FirstBuckets(ctx, table, math.MaxInt64, 10_000)
 			if err != nil {
@@ -107,7 +107,7 @@ func TestTallies_GuessOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := 0
-	must(t, d.Update(t.Context(), func(tx resolve.Tx) error {
+	must(t, d.Update(t.Context(), func(tx storage.Tx) error {
 		if runs++; runs > 10 {
 			return errors.New("the transaction runs again and again")
 		}
@@ -144,7 +144,7 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 				for y := range tallies { // in any order
 					batch = append(batch, y)
 				}
-				errs[w] = c.Update(ctx, func(tx resolve.Tx) error {
+				errs[w] = c.Update(ctx, func(tx storage.Tx) error {
 					_, err := tx.AddTallies(ctx, batch)
 					if !errors.Is(err, postgres.ErrBucketsMissing) { // retried because of that, but without having waited
 						runs.Add(1)
@@ -160,7 +160,7 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 	if got := runs.Load(); got != 25*int64(len(errs)) {
 		t.Errorf("%d runs of %d updates", got, 25*len(errs))
 	}
-	must(t, d.View(ctx, func(tx resolve.Tx) error {
+	must(t, d.View(ctx, func(tx storage.Tx) error {
 		for _, table := range []counter.Table{counter.Hours, counter.Days} {
 			buckets, err := tx.FirstBuckets(ctx, table, math.MaxInt64, 1000)
 			if err != nil {
@@ -191,16 +191,16 @@ func TestFloor_IsNotOvertaken(t *testing.T) {
 	ctx := context.Background()
 	at := direct(t)
 	d := at.open(t)
-	read := func(tx resolve.Tx) (floor int64, err error) { return tx.DedupHorizon(ctx) }
-	first := stay(t, d, func(_ *paused, tx resolve.Tx) error { _, err := read(tx); return err })
+	read := func(tx storage.Tx) (floor int64, err error) { return tx.DedupHorizon(ctx) }
+	first := stay(t, d, func(_ *paused, tx storage.Tx) error { _, err := read(tx); return err })
 	raised := begins(t, at, d, 1, func() error {
-		return d.Update(ctx, func(tx resolve.Tx) error { return tx.RaiseDedupHorizon(ctx, 7) })
+		return d.Update(ctx, func(tx storage.Tx) error { return tx.RaiseDedupHorizon(ctx, 7) })
 	})
 	var floor int64
 	after := begins(t, at, d, 2, func() error {
-		return d.Update(ctx, func(tx resolve.Tx) (err error) { floor, err = read(tx); return err })
+		return d.Update(ctx, func(tx storage.Tx) (err error) { floor, err = read(tx); return err })
 	})
-	must(t, d.View(ctx, func(tx resolve.Tx) error {
+	must(t, d.View(ctx, func(tx storage.Tx) error {
 		now, err := read(tx)
 		if now != 0 {
 			t.Errorf("a view reads a dedup horizon of %d, which is not committed", now)
@@ -225,7 +225,7 @@ func TestBatches_TakeFewLocks(t *testing.T) {
 		keys[i] = counter.Key(fmt.Sprint("key ", i))
 		producers[i] = counter.Producer{byte(i), byte(i >> 8)}
 	}
-	group := stay(t, d, func(_ *paused, tx resolve.Tx) error {
+	group := stay(t, d, func(_ *paused, tx storage.Tx) error {
 		_, err := tx.Batches(ctx, keys)
 		_, errProducers := tx.Producers(ctx, producers)
 		return errors.Join(err, errProducers)

@@ -10,8 +10,8 @@
 //	Update ──► BEGIN, gate ──► what fn asks ──► what fn writes, totals, COMMIT
 //	View   ──► BEGIN, what fn asks first ──► ...
 //
-// A Cell is a resolve.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
-// rollup, counter and resolve, and pass their suites. Every Store method takes a batch and runs one or two
+// A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
+// rollup, counter and derived, and pass their suites. Every Store method takes a batch and runs one or two
 // statements, with arrays as arguments and rows in key order. Writes are queued and sent with the next read or with
 // the commit, so a transaction takes one round trip per read.
 //

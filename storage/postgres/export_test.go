@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // ErrBucketsMissing exports errSpansMissing.
@@ -16,7 +16,7 @@ var ErrBucketsMissing = errBucketsMissing
 
 // LeaveRoom makes the cell continue as if all but n of its puids had been given out.
 func LeaveRoom(c *Cell, n int64) error {
-	return c.Update(context.Background(), func(t resolve.Tx) error {
+	return c.Update(context.Background(), func(t storage.Tx) error {
 		t.(*tx).exec("SELECT setval('locus_puid', (SELECT hi FROM locus_cell) - $1)", n)
 		return nil
 	})

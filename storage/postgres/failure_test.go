@@ -14,7 +14,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
@@ -36,9 +37,9 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func redo(ctx context.Context, c cell.Opened[resolve.Tx], puid entity.PUID) error {
-	return c.Update(ctx, func(tx resolve.Tx) error {
-		_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: puid, Version: 1}})
+func redo(ctx context.Context, c cell.Opened[storage.Tx], puid entity.PUID) error {
+	return c.Update(ctx, func(tx storage.Tx) error {
+		_, err := tx.PutRedo(ctx, []derived.Redo{{PUID: puid, Version: 1}})
 		return err
 	})
 }
@@ -69,7 +70,7 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	if err := redo(ctx, c, 10); err != nil {
 		t.Errorf("later: %v", err)
 	}
-	if err := c.View(ctx, func(tx resolve.Tx) error {
+	if err := c.View(ctx, func(tx storage.Tx) error {
 		depth, err := tx.RedoDepth(ctx)
 		if depth != 4 {
 			t.Errorf("%d entries, 4 were acknowledged", depth)
@@ -112,7 +113,7 @@ func TestServerHangs(t *testing.T) {
 const patience = 3 * time.Minute
 
 // refusedAtOnce waits until the breaker of a cell is open.
-func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
+func refusedAtOnce(t *testing.T, c cell.Opened[storage.Tx]) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		err := redo(t.Context(), c, 9)
@@ -131,7 +132,7 @@ func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
 }
 
 // takesWrites waits until the breaker of a cell is closed again, without any write.
-func takesWrites(t *testing.T, c cell.Opened[resolve.Tx]) {
+func takesWrites(t *testing.T, c cell.Opened[storage.Tx]) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		err := c.Writable(t.Context())
@@ -170,7 +171,7 @@ func TestP12_LockedTable(t *testing.T) {
 		t.Errorf("refused after %v", took)
 	}
 	refusedAtOnce(t, c)
-	if err := c.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
+	if err := c.View(t.Context(), func(tx storage.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
 		t.Errorf("what reads: %v", err)
 	}
 	_, err = other.Exec(t.Context(), "ROLLBACK")
@@ -210,15 +211,15 @@ func TestCommit_UnknownOutcome(t *testing.T) {
 	direct(t).server.Exec(t, d.name, `CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
 		CREATE CONSTRAINT TRIGGER die AFTER INSERT ON redo DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION die()`)
 	runs := 0
-	err := d.Update(ctx, func(tx resolve.Tx) error {
+	err := d.Update(ctx, func(tx storage.Tx) error {
 		runs++
-		_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}})
+		_, err := tx.PutRedo(ctx, []derived.Redo{{PUID: 1}})
 		return err
 	})
 	if !errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) || runs != 1 {
 		t.Errorf("%v after %d runs, want ErrCommitUnknown alone, once", err, runs)
 	}
-	if err := d.View(ctx, func(tx resolve.Tx) error { _, err := tx.RedoDepth(ctx); return err }); err != nil {
+	if err := d.View(ctx, func(tx storage.Tx) error { _, err := tx.RedoDepth(ctx); return err }); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -230,7 +231,7 @@ func TestCommit_Refused(t *testing.T) {
 	d := direct(t).open(t)
 	direct(t).server.Exec(t, d.name, `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
 		CREATE CONSTRAINT TRIGGER no AFTER INSERT ON redo DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION no()`)
-	err := d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err })
+	err := d.Update(ctx, func(tx storage.Tx) error { _, err := tx.PutRedo(ctx, []derived.Redo{{PUID: 1}}); return err })
 	if err == nil || errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("%v, want the server's error", err)
 	}
@@ -244,7 +245,7 @@ func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 	records := func(puid entity.PUID) []*entity.Record {
 		return []*entity.Record{{PUID: puid, Observed: time.UnixMilli(0), Attributes: entity.Attributes{}}}
 	}
-	if err := d.Update(ctx, func(tx resolve.Tx) error { return tx.PutRecords(ctx, append(records(1), records(2)...)) }); err != nil {
+	if err := d.Update(ctx, func(tx storage.Tx) error { return tx.PutRecords(ctx, append(records(1), records(2)...)) }); err != nil {
 		t.Fatal(err)
 	}
 	var both sync.WaitGroup
@@ -253,7 +254,7 @@ func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, order := range [][2]entity.PUID{{1, 2}, {2, 1}} {
 		wg.Go(func() {
-			errs[i] = d.Update(ctx, func(tx resolve.Tx) error {
+			errs[i] = d.Update(ctx, func(tx storage.Tx) error {
 				runs[i]++
 				if _, err := tx.Records(ctx, order[:1]); err != nil {
 					return err
@@ -284,7 +285,7 @@ func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 	stopped := opened[0]
 	inside, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- stopped.Update(context.Background(), func(tx resolve.Tx) error {
+		done <- stopped.Update(context.Background(), func(tx storage.Tx) error {
 			if _, err := tx.Allocate(context.Background(), []cell.Key{key(1)}); err != nil {
 				return err
 			}
@@ -317,7 +318,7 @@ func TestUpdate_LockTimeout(t *testing.T) {
 	impatient, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 20 * time.Millisecond}), d.url, d.id, false)
 	must(t, err)
 	for range 5 { // more than the breaker tolerates: waiting for others is not a failure of the database
-		err = impatient.Update(t.Context(), func(tx resolve.Tx) error {
+		err = impatient.Update(t.Context(), func(tx storage.Tx) error {
 			_, err := tx.Allocate(t.Context(), []cell.Key{key(1)})
 			return err
 		})

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // MapOptions configures OpenMap.
@@ -32,7 +32,7 @@ type MapOptions struct {
 	// Driver opens the databases. Required.
 	Driver *Driver
 	// Other returns the driver of a cell that is not in a PostgreSQL database. If nil, every cell must be in one.
-	Other func(url string) (cell.Driver[resolve.Tx], error)
+	Other func(url string) (storage.Driver, error)
 	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
@@ -45,15 +45,15 @@ const (
 
 // OpenMap opens the installation at the URLs maps (see Template), or creates it. Any number of processes may have
 // it open. Databases of cells are opened on first use, so an unreachable one does not affect the others.
-func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[resolve.Tx], error) {
+func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells, error) {
 	authority, template, err := Template(maps)
 	if err != nil {
 		return nil, err
 	}
-	options := cell.CellsOptions[resolve.Tx]{
+	options := cell.CellsOptions[storage.Tx]{
 		Authority: authority, Others: first(template), Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
 		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
-		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
+		Driver: func(url string) (storage.Driver, error) {
 			if IsURL(url) || opts.Other == nil {
 				return opts.Driver, nil
 			}

@@ -27,8 +27,9 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
@@ -60,8 +61,8 @@ func TestPlans(t *testing.T) {
 	s := pgtest.Shared(t)
 	c := identified(t)
 	plans := map[string]string{}
-	for _, run := range []func(context.Context, func(resolve.Tx) error) error{c.Update, c.Exclusive, c.View} {
-		if err := run(ctx, func(rt resolve.Tx) error {
+	for _, run := range []func(context.Context, func(storage.Tx) error) error{c.Update, c.Exclusive, c.View} {
+		if err := run(ctx, func(rt storage.Tx) error {
 			if err := useAll(ctx, rt.(*tx)); err != nil {
 				return err
 			}
@@ -183,7 +184,7 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { _, err := t.ScanRows(ctx, 1, []rollup.Range{{}, {Last: true}}); return err },
 		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
-		func() error { _, err := t.PossibleMatches(ctx, resolve.Edge{}, 1); return err },
+		func() error { _, err := t.PossibleMatches(ctx, derived.Edge{}, 1); return err },
 		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
 		func() error { _, err := t.Redo(ctx, math.MinInt64, 1); return err },
@@ -214,14 +215,14 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte{2}}}) },
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, []resolve.Posting{{Key: 1, PUID: 1}}, []resolve.Posting{{Key: 1, PUID: 1}})
+			return t.Post(ctx, []derived.Posting{{Key: 1, PUID: 1}}, []derived.Posting{{Key: 1, PUID: 1}})
 		},
 		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
 		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
-		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
-		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
-		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
-		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1}}) },
+		func() error { return t.PutEdges(ctx, []derived.Edge{{A: 1, B: 2}}) },
+		func() error { return t.DeleteEdges(ctx, []derived.Pair{{A: 1, B: 2}}) },
+		func() error { _, err := t.PutRedo(ctx, []derived.Redo{{PUID: 1}}); return err },
+		func() error { return t.ClearRedo(ctx, []derived.Redo{{PUID: 1}}) },
 		func() error { return t.PutLease(ctx, "resolve", lease.Lease{}) },
 		func() error { return t.SetFilter(ctx, []byte{1}) },
 		func() error { return t.SetFilter(ctx, nil) },

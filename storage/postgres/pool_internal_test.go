@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Connections that were idle for long are closed, others are not.
@@ -21,11 +21,11 @@ func TestPool_ClosesWhatIsIdle(t *testing.T) {
 	c := opened.(*Cell)
 	defer c.Close()
 	// Nested, so that they take two connections.
-	if err := c.View(t.Context(), func(tx resolve.Tx) error {
+	if err := c.View(t.Context(), func(tx storage.Tx) error {
 		if _, err := tx.CellMaps(t.Context()); err != nil {
 			return err
 		}
-		return c.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.CellMaps(t.Context()); return err })
+		return c.View(t.Context(), func(tx storage.Tx) error { _, err := tx.CellMaps(t.Context()); return err })
 	}); err != nil {
 		t.Fatal(err)
 	}

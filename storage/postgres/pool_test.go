@@ -12,15 +12,15 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
 // opens dials several new cells of one driver on a server of their own.
-func opens(t *testing.T, n int, opts *postgres.Options) (*pgtest.Server, *postgres.Driver, []cell.Opened[resolve.Tx]) {
+func opens(t *testing.T, n int, opts *postgres.Options) (*pgtest.Server, *postgres.Driver, []cell.Opened[storage.Tx]) {
 	t.Helper()
 	s, driver := pgtest.Start(t, nil), postgres.NewDriver(opts)
-	var cells []cell.Opened[resolve.Tx]
+	var cells []cell.Opened[storage.Tx]
 	for i := range n {
 		c, err := dialled(t, driver, s.URL("cell_"+strconv.Itoa(i)), identity(), true)
 		must(t, err)
@@ -42,7 +42,7 @@ func TestPool_KeepsItsBudget(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				for n := range uint64(each) {
-					if err := c.Update(ctx, func(tx resolve.Tx) error {
+					if err := c.Update(ctx, func(tx storage.Tx) error {
 						if p := driver.Pools()[0]; p.Open > budget {
 							return errors.New("more connections than there may be: " + strconv.Itoa(p.Open))
 						}
@@ -82,13 +82,13 @@ func TestPool_KeepsItsBudget(t *testing.T) {
 func TestPool_WaitingHonoursTheContext(t *testing.T) {
 	t.Parallel()
 	_, driver, opened := opens(t, 2, &postgres.Options{Connections: 1})
-	err := opened[0].View(t.Context(), func(tx resolve.Tx) error {
+	err := opened[0].View(t.Context(), func(tx storage.Tx) error {
 		if _, err := tx.Head(t.Context()); err != nil { // so that the connection is in use
 			return err
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- opened[1].View(ctx, func(resolve.Tx) error { return errors.New("it ran") }) }()
+		go func() { done <- opened[1].View(ctx, func(storage.Tx) error { return errors.New("it ran") }) }()
 		for driver.Pools()[0].Waiting == 0 {
 		}
 		cancel()
@@ -113,7 +113,7 @@ func TestClose(t *testing.T) {
 	var err error
 	updated := make(chan error)
 	go func() {
-		updated <- d.Update(context.Background(), func(tx resolve.Tx) error {
+		updated <- d.Update(context.Background(), func(tx storage.Tx) error {
 			close(inside)
 			<-closed
 			_, err := tx.Allocate(context.Background(), []cell.Key{key(1)})
@@ -126,9 +126,9 @@ func TestClose(t *testing.T) {
 		err = d.Close()
 		close(done)
 	}()
-	for d.View(t.Context(), func(resolve.Tx) error { return nil }) == nil {
+	for d.View(t.Context(), func(storage.Tx) error { return nil }) == nil {
 	}
-	if err := d.View(t.Context(), func(resolve.Tx) error { return nil }); !errors.Is(err, postgres.ErrClosed) || !errors.Is(err, cell.ErrUnavailable) {
+	if err := d.View(t.Context(), func(storage.Tx) error { return nil }); !errors.Is(err, postgres.ErrClosed) || !errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("view of a closed cell: %v, want ErrClosed", err)
 	}
 	select {
@@ -153,7 +153,7 @@ func TestPool_ServerIsFull(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20, InMemory: true})
 	const processes, clients, calls = 3, 10, 20
-	cells := make([]cell.Opened[resolve.Tx], processes)
+	cells := make([]cell.Opened[storage.Tx], processes)
 	for p := range cells {
 		c, err := dialled(t, postgres.NewDriver(&postgres.Options{Connections: 10}), s.URL("cell"), identity(), true)
 		must(t, err)

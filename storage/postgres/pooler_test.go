@@ -13,7 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // pgx's query modes behind a PgBouncer in transaction mode: all except the default one avoid statements prepared on
@@ -69,7 +69,7 @@ func TestPooler_ManyClients(t *testing.T) {
 		wg.Go(func() {
 			ctx := context.Background()
 			for n := range uint64(calls) {
-				errs[i] = errors.Join(errs[i], d.Update(ctx, func(tx resolve.Tx) error {
+				errs[i] = errors.Join(errs[i], d.Update(ctx, func(tx storage.Tx) error {
 					_, err := tx.Allocate(ctx, []cell.Key{key(n), key(100 + n)})
 					return err
 				}))
@@ -80,7 +80,7 @@ func TestPooler_ManyClients(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
-	if err := d.View(t.Context(), func(tx resolve.Tx) error {
+	if err := d.View(t.Context(), func(tx storage.Tx) error {
 		rows, err := tx.Scan(t.Context(), nil, 1000)
 		if len(rows) != 2*calls {
 			t.Errorf("%d keys, want %d", len(rows), 2*calls)

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 const (
@@ -26,13 +26,13 @@ const (
 )
 
 // PutRedo runs one statement.
-func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+func (t *tx) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return nil, err
 	}
 	merged := mergeRedo(entries)
-	at := make(map[entity.PUID]resolve.Redo, len(merged))
-	puids := column(merged, func(e resolve.Redo) int64 { return int64(e.PUID) })
+	at := make(map[entity.PUID]derived.Redo, len(merged))
+	puids := column(merged, func(e derived.Redo) int64 { return int64(e.PUID) })
 	t.noteNumbers("redo", puids)
 	err := t.query(ctx, sqlPutRedo, func(r pgx.Rows) error {
 		e, err := readRedo(r)
@@ -40,13 +40,13 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 		return err
 	},
 		puids,
-		column(merged, func(e resolve.Redo) int64 { return e.Version }),
-		column(merged, func(e resolve.Redo) int64 { return e.Decided }),
-		column(merged, func(e resolve.Redo) string { return t.array(e.LostKeys) }))
+		column(merged, func(e derived.Redo) int64 { return e.Version }),
+		column(merged, func(e derived.Redo) int64 { return e.Decided }),
+		column(merged, func(e derived.Redo) string { return t.array(e.LostKeys) }))
 	if err != nil {
 		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
 	}
-	return column(entries, func(e resolve.Redo) resolve.Redo { return at[e.PUID] }), nil
+	return column(entries, func(e derived.Redo) derived.Redo { return at[e.PUID] }), nil
 }
 
 // array formats blocking keys as an array literal.
@@ -63,9 +63,9 @@ func (t *tx) array(keys []uint64) string {
 }
 
 // mergeRedo merges the entries of each record, in record order.
-func mergeRedo(entries []resolve.Redo) []resolve.Redo {
+func mergeRedo(entries []derived.Redo) []derived.Redo {
 	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	slices.SortStableFunc(sorted, func(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
 	merged := sorted[:0]
 	for _, e := range sorted {
 		if n := len(merged); n > 0 && merged[n-1].PUID == e.PUID {
@@ -84,7 +84,7 @@ func mergeRedo(entries []resolve.Redo) []resolve.Redo {
 }
 
 // Redo reads the table in order.
-func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]derived.Redo, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 	return entries, nil
 }
 
-func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
+func readRedo(r pgx.Rows) (e derived.Redo, err error) {
 	var lost []int64
 	err = r.Scan((*int64)(&e.PUID), &e.Version, &e.Decided, &lost)
 	for _, key := range lost {
@@ -105,19 +105,19 @@ func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
 }
 
 // ClearRedo runs one statement.
-func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+func (t *tx) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
 	// Several entries of one record may remain. Its stored entry is deleted if any of them is at least as high.
-	entries = inOrder(entries, func(a, b resolve.Redo) int {
+	entries = inOrder(entries, func(a, b derived.Redo) int {
 		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Decided, b.Decided))
 	})
-	puids := column(entries, func(e resolve.Redo) int64 { return int64(e.PUID) })
+	puids := column(entries, func(e derived.Redo) int64 { return int64(e.PUID) })
 	t.noteNumbers("redo", puids)
 	t.exec(sqlClearRedo, puids,
-		column(entries, func(e resolve.Redo) int64 { return e.Version }),
-		column(entries, func(e resolve.Redo) int64 { return e.Decided }))
+		column(entries, func(e derived.Redo) int64 { return e.Version }),
+		column(entries, func(e derived.Redo) int64 { return e.Decided }))
 	return nil
 }
 

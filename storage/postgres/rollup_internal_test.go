@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // trips counts round trips to the server.
@@ -63,23 +63,23 @@ func TestRollup_RoundTrips(t *testing.T) {
 	g := rollup.Generation{Number: 1, Definition: rollup.Definition{Name: "a", Kind: "place", Over: rollup.Entities, Group: []string{"city"}}}
 	for _, step := range []struct {
 		what string
-		run  func(context.Context, func(resolve.Tx) error) error
-		fn   func(tx resolve.Tx) error
+		run  func(context.Context, func(storage.Tx) error) error
+		fn   func(tx storage.Tx) error
 		want int64
 	}{
-		{"the beginning, the lease, the generations, rows, and the commit with all that is written", c.Update, func(tx resolve.Tx) error {
+		{"the beginning, the lease, the generations, rows, and the commit with all that is written", c.Update, func(tx storage.Tx) error {
 			_, errLease := tx.Lease(ctx, rollup.LeaseName)
 			_, err := tx.Generations(ctx)
 			_, errRows := tx.Rows(ctx, 1, [][]byte{{1}, {2}})
 			return errors.Join(errLease, err, errRows,
 				tx.PutRows(ctx, 1, []rollup.Row{{Key: []byte{1}, Body: []byte{1}}, {Key: []byte{2}}}), tx.PutGeneration(ctx, g))
 		}, 5},
-		{"the generations with the beginning, changes with what was trimmed, the end", c.View, func(tx resolve.Tx) error {
+		{"the generations with the beginning, changes with what was trimmed, the end", c.View, func(tx storage.Tx) error {
 			_, err := tx.Generations(ctx)
 			_, errChanges := tx.Changes(ctx, 0, 10)
 			return errors.Join(err, errChanges)
 		}, 3},
-		{"ranges of both directions with the beginning, the end", c.View, func(tx resolve.Tx) error {
+		{"ranges of both directions with the beginning, the end", c.View, func(tx storage.Tx) error {
 			_, err := tx.ScanRows(ctx, 1, []rollup.Range{{Limit: 1}, {Limit: 1, Last: true}, {Limit: 1}})
 			return err
 		}, 2},

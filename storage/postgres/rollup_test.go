@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // generation returns a generation with a watermark equal to its number.
@@ -32,12 +32,12 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
-		put  func(tx resolve.Tx, n int64) error
-		read func(tx resolve.Tx) (highest int64, err error)
+		put  func(tx storage.Tx, n int64) error
+		read func(tx storage.Tx) (highest int64, err error)
 	}{
 		"generations": {
-			func(tx resolve.Tx, n int64) error { return tx.PutGeneration(ctx, generation(n)) },
-			func(tx resolve.Tx) (highest int64, err error) {
+			func(tx storage.Tx, n int64) error { return tx.PutGeneration(ctx, generation(n)) },
+			func(tx storage.Tx) (highest int64, err error) {
 				all, err := tx.Generations(ctx)
 				for _, g := range all {
 					highest = max(highest, g.Number)
@@ -46,8 +46,8 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 			},
 		},
 		"rollups": {
-			func(tx resolve.Tx, n int64) error { return tx.PutRollup(ctx, version(n)) },
-			func(tx resolve.Tx) (int64, error) {
+			func(tx storage.Tx, n int64) error { return tx.PutRollup(ctx, version(n)) },
+			func(tx storage.Tx) (int64, error) {
 				all, err := tx.Rollups(ctx)
 				return rollup.Catalog(all).Highest(), err
 			},
@@ -57,14 +57,14 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 			t.Parallel()
 			at := direct(t)
 			d := at.open(t)
-			next := func(tx resolve.Tx) error {
+			next := func(tx storage.Tx) error {
 				n, err := c.read(tx)
 				return errors.Join(err, c.put(tx, n+1))
 			}
-			first := stay(t, d, func(_ *paused, tx resolve.Tx) error { return next(tx) })
+			first := stay(t, d, func(_ *paused, tx storage.Tx) error { return next(tx) })
 			second := begins(t, at, d, 1, func() error { return d.Update(ctx, next) })
-			third := begins(t, at, d, 2, func() error { return d.Update(ctx, func(tx resolve.Tx) error { return c.put(tx, 1) }) })
-			must(t, d.View(ctx, func(tx resolve.Tx) error {
+			third := begins(t, at, d, 2, func() error { return d.Update(ctx, func(tx storage.Tx) error { return c.put(tx, 1) }) })
+			must(t, d.View(ctx, func(tx storage.Tx) error {
 				n, err := c.read(tx)
 				if n != 0 {
 					t.Errorf("what is not committed was read: %d", n)
@@ -74,7 +74,7 @@ func TestRollupsAreReadByOneAtATime(t *testing.T) {
 			first.end(t)
 			must(t, errors.Join(second(), third()))
 			if name == "generations" { // the third one has written an existing one
-				must(t, d.View(ctx, func(tx resolve.Tx) error {
+				must(t, d.View(ctx, func(tx storage.Tx) error {
 					all, err := tx.Generations(ctx)
 					if diff := cmp.Diff([]rollup.Generation{generation(1), generation(2)}, all); diff != "" {
 						t.Errorf("generations (-want +got):\n%s", diff)
@@ -91,7 +91,7 @@ func TestRollupsStopNoWriter(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := direct(t).open(t)
-	follows := stay(t, d, func(_ *paused, tx resolve.Tx) error {
+	follows := stay(t, d, func(_ *paused, tx storage.Tx) error {
 		_, errLease := tx.Lease(ctx, rollup.LeaseName)
 		_, err := tx.Generations(ctx)
 		_, errRows := tx.Rows(ctx, 1, [][]byte{{1}})

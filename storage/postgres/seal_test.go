@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // key returns the n-th of a series of keys.
@@ -28,12 +28,12 @@ type paused struct {
 }
 
 // stay begins an update that stays open after fn.
-func stay(t *testing.T, d *database, fn func(*paused, resolve.Tx) error) *paused {
+func stay(t *testing.T, d *database, fn func(*paused, storage.Tx) error) *paused {
 	t.Helper()
 	p := &paused{goOn: make(chan struct{}), done: make(chan error, 1)}
 	stays := make(chan struct{})
 	go func() {
-		p.done <- d.Update(context.Background(), func(tx resolve.Tx) error {
+		p.done <- d.Update(context.Background(), func(tx storage.Tx) error {
 			if err := fn(p, tx); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func stay(t *testing.T, d *database, fn func(*paused, resolve.Tx) error) *paused
 // pause begins an update that allocates a key and stays open.
 func pause(t *testing.T, d *database, k cell.Key) *paused {
 	t.Helper()
-	return stay(t, d, func(p *paused, tx resolve.Tx) error {
+	return stay(t, d, func(p *paused, tx storage.Tx) error {
 		a, err := tx.Allocate(context.Background(), []cell.Key{k})
 		if err == nil {
 			p.puid = a[0].PUID
@@ -74,7 +74,7 @@ func (p *paused) end(t *testing.T) {
 // seal seals a cell, then looks a key up, as the walk of a put does in an older generation.
 func seal(d *database, k cell.Key, saw *int64) error {
 	ctx := context.Background()
-	return d.Exclusive(ctx, func(tx resolve.Tx) error {
+	return d.Exclusive(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func TestP06_ASealIsNotOvertaken(t *testing.T) {
 
 	var head cell.Head
 	second := begins(t, at, d, 2, func() error {
-		return d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+		return d.Update(context.Background(), func(tx storage.Tx) (err error) {
 			head, err = tx.Head(context.Background())
 			return err
 		})
@@ -181,7 +181,7 @@ func TestP06_TheSecondWriterAnswersWithTheFirstOnesPuid(t *testing.T) {
 	first := pause(t, d, key(1))
 	var got []cell.Allocation
 	second := begins(t, at, d, 1, func() error {
-		return d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+		return d.Update(context.Background(), func(tx storage.Tx) (err error) {
 			got, err = tx.Allocate(context.Background(), []cell.Key{key(2), key(1)})
 			return err
 		})
@@ -201,7 +201,7 @@ func TestP07_PuidsOfRowsThatAreGone(t *testing.T) {
 	ctx := t.Context()
 	d := direct(t).open(t)
 	last := allocateOne(t, d, key(1))
-	if err := d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.Drop(ctx, 10); return err }); err != nil {
+	if err := d.Update(ctx, func(tx storage.Tx) error { _, err := tx.Drop(ctx, 10); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if next := allocateOne(t, d, key(1)); next <= last {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // tx is a transaction. Writes wait in queue and are sent with the next read or with the commit. So, besides the
@@ -60,22 +60,22 @@ const (
 
 // Update runs fn in a transaction. PostgreSQL may require a retry, for example after a deadlock; then fn runs
 // again. The error wraps cell.ErrCommitUnknown if the connection ended during the commit.
-func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.run(ctx, writing, func(t *tx) error { return fn(t) })
 }
 
 // Exclusive runs fn in the only transaction that writes in the cell.
-func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.run(ctx, alone, func(t *tx) error { return fn(t) })
 }
 
 // View runs fn in a transaction that reads one snapshot.
-func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.run(ctx, reading, func(t *tx) error { return fn(t) })
 }
 
 // Read is a View: the server's cache serves all connections.
-func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error { return c.View(ctx, fn) }
+func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error { return c.View(ctx, fn) }
 
 // tries is the maximum number of attempts of a transaction that the server asks to retry.
 const tries = 10

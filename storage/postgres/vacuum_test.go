@@ -5,14 +5,14 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 // Vacuum covers every table and keeps live data.
 func TestVacuum(t *testing.T) {
 	t.Parallel()
 	d := direct(t).open(t)
-	if err := resolvetest.NewLoad().Write(t.Context(), d, 100); err != nil {
+	if err := storagetest.NewLoad().Write(t.Context(), d, 100); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Vacuum(t.Context()); err != nil {

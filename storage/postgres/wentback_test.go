@@ -13,12 +13,12 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
 // onTwo opens an installation of two cells, g0-0 on one server and g0-1 on another.
-func onTwo(t *testing.T, a, b *pgtest.Server, restored bool) (*cell.Cells[resolve.Tx], error) {
+func onTwo(t *testing.T, a, b *pgtest.Server, restored bool) (*storage.Cells, error) {
 	t.Helper()
 	driver := postgres.NewDriver(&postgres.Options{Restored: restored})
 	cells, err := postgres.OpenMap(t.Context(), a.URL("x")+","+b.URL("x"), &postgres.MapOptions{Cells: 2, Rules: "r", Driver: driver, Restored: restored})
@@ -29,14 +29,14 @@ func onTwo(t *testing.T, a, b *pgtest.Server, restored bool) (*cell.Cells[resolv
 }
 
 // witnessed writes to a cell until the other one has recorded its pulse.
-func witnessed(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) {
+func witnessed(t *testing.T, cells *storage.Cells, id cell.ID) {
 	t.Helper()
 	db, err := cells.Cell(id)
 	must(t, err)
 	other, err := cells.Cell(cell.ID{Index: 1 - id.Index})
 	must(t, err)
 	heard := func() (p cell.Pulse) {
-		must(t, other.View(t.Context(), func(tx resolve.Tx) error {
+		must(t, other.View(t.Context(), func(tx storage.Tx) error {
 			knownEpoch, err := tx.Witnesses(t.Context())
 			p = knownEpoch[id]
 			return err
@@ -51,8 +51,8 @@ func witnessed(t *testing.T, cells *cell.Cells[resolve.Tx], id cell.ID) {
 }
 
 // asked reads a row, because a transaction that does nothing does not reach the server.
-func asked(t *testing.T, db cell.Database[resolve.Tx]) error {
-	return db.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.Head(t.Context()); return err })
+func asked(t *testing.T, db cell.Database[storage.Tx]) error {
+	return db.View(t.Context(), func(tx storage.Tx) error { _, err := tx.Head(t.Context()); return err })
 }
 
 func await(t *testing.T, is func() bool) {
@@ -74,7 +74,7 @@ func TestP01_ASnapshotPutBackIsNotServed(t *testing.T) {
 		t.Run(back.String(), func(t *testing.T) {
 			t.Parallel()
 			servers := []*pgtest.Server{pgtest.Start(t, nil), pgtest.Start(t, nil)}
-			open := func(restored bool) (*cell.Cells[resolve.Tx], error) {
+			open := func(restored bool) (*storage.Cells, error) {
 				return onTwo(t, servers[0], servers[1], restored)
 			}
 			cells, err := open(false)
@@ -123,7 +123,7 @@ func TestP01_ASnapshotPutBackUnderAProcess(t *testing.T) {
 	db, err := cells.Cell(one)
 	must(t, err)
 	write := func() error {
-		return db.Update(t.Context(), func(tx resolve.Tx) error {
+		return db.Update(t.Context(), func(tx storage.Tx) error {
 			_, err := tx.Allocate(t.Context(), []cell.Key{key(uint64(time.Now().UnixNano()))})
 			return err
 		})

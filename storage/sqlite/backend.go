@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/breaker"
 )
 
@@ -148,7 +148,7 @@ func (c *Cell) dial(writer bool) (*conn, error) {
 // statement fails, or ctx is done when fn returns, nothing is written. If the cell no longer lives in this file,
 // the error wraps cell.ErrMoved and fn did not run. If the commit fails on a disk error, the error wraps
 // cell.ErrCommitUnknown: the cell is closed, and reopening it shows whether the write is there.
-func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.write(ctx, writing, func(t *tx) error {
 		s, err := t.own(ctx)
 		if err != nil {
@@ -165,7 +165,7 @@ func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 }
 
 // Exclusive is an Update: updates run one at a time, in order of arrival. It also works in a cell that has moved.
-func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.write(ctx, alone, func(t *tx) error { return fn(t) })
 }
 
@@ -212,7 +212,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 }
 
 // View runs fn in a transaction that reads one snapshot of the cell. Readers and writers do not block each other.
-func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	r, err := take(ctx, c, c.readers)
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 
 // Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
 // cache.
-func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	w, err := take(ctx, c, c.writer)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.failed(c.read(w, fn))
 }
 
-func (c *Cell) read(on *conn, fn func(resolve.Tx) error) error {
+func (c *Cell) read(on *conn, fn func(storage.Tx) error) error {
 	t, err := c.begin(on, reading)
 	if err != nil {
 		return err
@@ -348,7 +348,7 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	if id := c.id.Load(); id != nil {
 		stats.Cell, stats.PUIDRoom = id.Cell, uint64(id.Hi-id.Lo)
 	}
-	err := c.View(ctx, func(rt resolve.Tx) error {
+	err := c.View(ctx, func(rt storage.Tx) error {
 		t := rt.(*tx)
 		s, err := t.own(ctx)
 		if err != nil {
@@ -384,4 +384,4 @@ func (c *Cell) bounds() (lo, hi int64) {
 	return 0, 0
 }
 
-var _ cell.Opened[resolve.Tx] = (*Cell)(nil)
+var _ cell.Opened[storage.Tx] = (*Cell)(nil)

@@ -14,15 +14,16 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 func TestOpen_RefusesAnotherCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := errors.Join(f.Exclusive(t.Context(), func(tx resolve.Tx) error {
+	if err := errors.Join(f.Exclusive(t.Context(), func(tx storage.Tx) error {
 		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, KnownEpoch: 1}) // a cell in use
 	}), f.Close()); err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func cellOf(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(resolvetest.NewLoad().Write(t.Context(), c, 3), c.Close()); err != nil {
+	if err := errors.Join(storagetest.NewLoad().Write(t.Context(), c, 3), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +163,7 @@ func cellOf(t *testing.T, path string) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := resolvetest.NewLoad().Write(t.Context(), f, 100); err != nil {
+	if err := storagetest.NewLoad().Write(t.Context(), f, 100); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -173,9 +174,9 @@ func TestClose(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Dir(f.path)); err != nil || len(entries) != 1 {
 		t.Errorf("closing left %v, %v, want the file alone", entries, err)
 	}
-	nothing := func(resolve.Tx) error { return nil }
+	nothing := func(storage.Tx) error { return nil }
 	for name, err := range map[string]error{"update": f.Update(t.Context(), nothing), "view": f.View(t.Context(), nothing)} {
-		if !errors.Is(err, sqlite.ErrClosed) || !errors.Is(err, resolve.ErrUnavailable) {
+		if !errors.Is(err, sqlite.ErrClosed) || !errors.Is(err, cell.ErrUnavailable) {
 			t.Errorf("%s after closing: %v, want ErrClosed", name, err)
 		}
 	}
@@ -195,10 +196,10 @@ func TestClose_Waits(t *testing.T) {
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if err := f.Update(context.Background(), func(tx resolve.Tx) error {
+			if err := f.Update(context.Background(), func(tx storage.Tx) error {
 				close(begun)
 				<-goOn
-				_, err := tx.PutRedo(context.Background(), []resolve.Redo{{PUID: 5}})
+				_, err := tx.PutRedo(context.Background(), []derived.Redo{{PUID: 5}})
 				return err
 			}); err != nil {
 				t.Errorf("the update in flight: %v", err)
@@ -206,7 +207,7 @@ func TestClose_Waits(t *testing.T) {
 		})
 		<-begun
 		wg.Go(func() {
-			if err := f.Update(context.Background(), func(resolve.Tx) error { return nil }); !errors.Is(err, sqlite.ErrClosed) {
+			if err := f.Update(context.Background(), func(storage.Tx) error { return nil }); !errors.Is(err, sqlite.ErrClosed) {
 				t.Errorf("the update that waited: %v, want ErrClosed", err)
 			}
 		})
@@ -224,7 +225,7 @@ func TestClose_Waits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.View(t.Context(), func(tx resolve.Tx) error {
+	if err := f.View(t.Context(), func(tx storage.Tx) error {
 		depth, err := tx.RedoDepth(t.Context())
 		if depth != 1 {
 			t.Errorf("the update in flight left %d entries", depth)
@@ -240,9 +241,9 @@ func TestWaiting_EndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := f.Update(t.Context(), func(resolve.Tx) error {
+	if err := f.Update(t.Context(), func(storage.Tx) error {
 		done := make(chan error)
-		go func() { done <- f.Update(ctx, func(resolve.Tx) error { return nil }) }()
+		go func() { done <- f.Update(ctx, func(storage.Tx) error { return nil }) }()
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("an update that waited: %v, want Canceled", err)
@@ -256,7 +257,7 @@ func TestWaiting_EndsWithTheContext(t *testing.T) {
 func TestStats(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := resolvetest.NewLoad().Write(t.Context(), f, 40); err != nil {
+	if err := storagetest.NewLoad().Write(t.Context(), f, 40); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Stats(t.Context())
@@ -278,7 +279,7 @@ func TestLog_StaysShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := resolvetest.NewLoad()
+	l := storagetest.NewLoad()
 	for range 12 {
 		if err := l.Write(t.Context(), c, 80); err != nil {
 			t.Fatal(err)
@@ -298,21 +299,21 @@ func TestLog_StaysShort(t *testing.T) {
 }
 
 // addOne counts one record and writes a posting of it in one transaction.
-func addOne(t *testing.T, c resolve.Cell) error {
+func addOne(t *testing.T, c storage.Cell) error {
 	t.Helper()
-	return c.Update(t.Context(), func(tx resolve.Tx) error {
+	return c.Update(t.Context(), func(tx storage.Tx) error {
 		counts, err := tx.Counts(t.Context())
 		if err != nil {
 			return err
 		}
 		return errors.Join(tx.AddCounts(t.Context(), entity.Counts{Records: 1}),
-			tx.Post(t.Context(), []resolve.Posting{{Key: 9, PUID: entity.PUID(counts.Records + 1)}}, nil))
+			tx.Post(t.Context(), []derived.Posting{{Key: 9, PUID: entity.PUID(counts.Records + 1)}}, nil))
 	})
 }
 
-func countOf(t *testing.T, c resolve.Cell) (n int64, err error) {
+func countOf(t *testing.T, c storage.Cell) (n int64, err error) {
 	t.Helper()
-	err = c.View(t.Context(), func(tx resolve.Tx) error {
+	err = c.View(t.Context(), func(tx storage.Tx) error {
 		counts, err := tx.Counts(t.Context())
 		n = counts.Records
 		return err

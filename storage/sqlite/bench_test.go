@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 // BenchmarkWrite measures the whole write path, an operation being a record: in batches of 250, the share of one
@@ -27,7 +27,7 @@ func BenchmarkWrite(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			l := resolvetest.NewLoad()
+			l := storagetest.NewLoad()
 			const batch, share = 250, 62_500
 			for n := 0; n < share; n += 2500 {
 				if err := l.Write(b.Context(), c, 2500); err != nil {
@@ -83,7 +83,7 @@ func BenchmarkTallies(b *testing.B) {
 			for i := range tallies {
 				tallies[i] = counter.Tally{ID: counter.ID(i + 1), Minute: 29_655_719, N: 3}
 			}
-			hit := func(tx resolve.Tx) error {
+			hit := func(tx storage.Tx) error {
 				_, err := tx.AddTallies(b.Context(), tallies)
 				return err
 			}
@@ -112,6 +112,6 @@ func BenchmarkTallies(b *testing.B) {
 func BenchmarkSearch(b *testing.B) {
 	f := openFile(b)
 	entitytest.BenchSearch(b, entitytest.Cell{Update: func(ctx context.Context, fn func(entity.Store) error) error {
-		return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 	}}, func() {})
 }

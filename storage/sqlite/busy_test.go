@@ -13,7 +13,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // patience is the longest wait of a test on a busy machine.
@@ -26,8 +27,8 @@ func TestP12_LockedFile(t *testing.T) {
 	longtest.Slow(t)
 	f := openFile(t)
 	put := func(ctx context.Context, puid entity.PUID) error {
-		return f.Update(ctx, func(tx resolve.Tx) error {
-			_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: puid, Version: 1}})
+		return f.Update(ctx, func(tx storage.Tx) error {
+			_, err := tx.PutRedo(ctx, []derived.Redo{{PUID: puid, Version: 1}})
 			return err
 		})
 	}
@@ -54,7 +55,7 @@ func TestP12_LockedFile(t *testing.T) {
 	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
 		t.Errorf("the next one: %v, want ErrUnavailable at once", err)
 	}
-	if err := f.Read(t.Context(), func(tx resolve.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
+	if err := f.Read(t.Context(), func(tx storage.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
 		t.Errorf("what reads: %v", err)
 	}
 

@@ -18,11 +18,11 @@ import (
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/lease/leasetest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollup/rolluptest"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 // file is a cell in a directory of the test that can be closed and reopened.
@@ -68,7 +68,7 @@ func TestCellStore(t *testing.T) {
 	celltest.Run(t, func(t *testing.T) celltest.Cell {
 		f := openFile(t)
 		return celltest.Cell{
-			Database: celltest.Of(cell.Database[resolve.Tx](f)), Lo: f.id.Lo, Hi: f.id.Hi,
+			Database: celltest.Of(cell.Database[storage.Tx](f)), Lo: f.id.Lo, Hi: f.id.Hi,
 			LeaveRoom: func(n int64) error { return sqlite.LeaveRoom(f.Cell, n) },
 		}
 	})
@@ -76,8 +76,8 @@ func TestCellStore(t *testing.T) {
 
 func TestDriver(t *testing.T) {
 	t.Parallel()
-	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[resolve.Tx] {
-		return celltest.Kind[resolve.Tx]{
+	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[storage.Tx] {
+		return celltest.Kind[storage.Tx]{
 			Driver: &sqlite.Driver{Dir: t.TempDir()}, URL: func(name string) string { return "sqlite:cells/" + name + ".db" },
 		}
 	})
@@ -89,7 +89,7 @@ func TestEntityStore(t *testing.T) {
 		f := openFile(t)
 		return entitytest.Cell{
 			Update: func(ctx context.Context, fn func(entity.Store) error) error {
-				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,
 		}
@@ -102,18 +102,18 @@ func TestChangelogStore(t *testing.T) {
 		f := openFile(t)
 		return changelogtest.Cell{
 			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
-				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,
 		}
 	})
 }
 
-func TestResolveCell(t *testing.T) {
+func TestStorageCell(t *testing.T) {
 	t.Parallel()
-	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
+	storagetest.Run(t, func(t *testing.T) storagetest.Cell {
 		f := openFile(t)
-		return resolvetest.Cell{Cell: f, Reopen: f.reopen}
+		return storagetest.Cell{Cell: f, Reopen: f.reopen}
 	})
 }
 
@@ -122,7 +122,7 @@ func TestLeaseStore(t *testing.T) {
 	leasetest.Run(t, func(t *testing.T) leasetest.Update {
 		f := openFile(t)
 		return func(ctx context.Context, fn func(lease.Store) error) error {
-			return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestRollupStore(t *testing.T) {
 		f := openFile(t)
 		return rolluptest.Cell{
 			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
-				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,
 		}
@@ -146,10 +146,10 @@ func TestCounterStore(t *testing.T) {
 		f := openFile(t)
 		return countertest.Cell{
 			Update: func(ctx context.Context, fn func(counter.Store) error) error {
-				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return f.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			View: func(ctx context.Context, fn func(counter.Store) error) error {
-				return f.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+				return f.View(ctx, func(tx storage.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,
 		}

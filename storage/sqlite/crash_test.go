@@ -17,7 +17,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -55,15 +56,15 @@ func writeForEver(path string) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for {
 		var n int64
-		err := c.Update(ctx, func(tx resolve.Tx) error {
+		err := c.Update(ctx, func(tx storage.Tx) error {
 			counts, err := tx.Counts(ctx)
 			if err != nil {
 				return err
 			}
 			n = counts.Records + 1
-			add := make([]resolve.Posting, batchSize)
+			add := make([]derived.Posting, batchSize)
 			for i := range add {
-				add[i] = resolve.Posting{Key: rng.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
+				add[i] = derived.Posting{Key: rng.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
 			}
 			if err := tx.Post(ctx, add, nil); err != nil {
 				return err
@@ -147,7 +148,7 @@ func inspectCrashed(t *testing.T, path string, acknowledged int64) (count int64)
 	if err != nil {
 		t.Fatalf("open after a kill: %v", err)
 	}
-	err = c.View(ctx, func(tx resolve.Tx) error {
+	err = c.View(ctx, func(tx storage.Tx) error {
 		counts, err := tx.Counts(ctx)
 		if err != nil {
 			return err

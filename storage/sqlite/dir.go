@@ -17,7 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // DirOptions configures OpenDir.
@@ -41,7 +41,7 @@ type DirOptions struct {
 	// for files inside the directory.
 	Readdress *cell.Readdress
 	// Driver returns the driver of a cell that is not in a file. If nil, every cell must be in a file.
-	Driver func(url string) (cell.Driver[resolve.Tx], error)
+	Driver func(url string) (storage.Driver, error)
 	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
@@ -65,7 +65,7 @@ const (
 //
 // Directories are created with access for their owner only. OpenDir refuses a directory that another process has
 // open, that was made under other rules, or that lacks cells. Closing the installation releases the lock.
-func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[resolve.Tx], error) {
+func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells, error) {
 	var o DirOptions
 	if opts != nil {
 		o = *opts
@@ -99,7 +99,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 			made.Generations[0].Cells = defaultCells
 		}
 	}
-	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
+	cells, err := cell.OpenCells(ctx, cell.CellsOptions[storage.Tx]{
 		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
 		Ledger: ledger, Beat: beat, Restored: o.Restored, Readdress: readdress(o.Readdress),
 		Check: func(m *cell.Map) error {
@@ -109,7 +109,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 			return uncopied(m, ledger, path, o.Restored)
 		},
 		OnClose: func() error { return errors.Join(ledger.close(), unlock(locked), locked.Close()) },
-		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
+		Driver: func(url string) (storage.Driver, error) {
 			if isFile(url) || o.Driver == nil {
 				return driver, nil
 			}
@@ -176,7 +176,7 @@ func uncopied(m *cell.Map, l *ledger, path string, restored bool) error {
 
 // openFiles opens all cells that are in files, several at a time, so that a missing or swapped file is reported at
 // once, not when its data is first needed.
-func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
+func openFiles(ctx context.Context, cells *storage.Cells) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for _, id := range cells.Map().Cells() {
@@ -188,7 +188,7 @@ func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 			if err != nil {
 				return err
 			}
-			return c.View(ctx, func(resolve.Tx) error { return nil })
+			return c.View(ctx, func(storage.Tx) error { return nil })
 		})
 	}
 	return g.Wait()
@@ -196,14 +196,14 @@ func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
 
 // date sets the date of a cell map that has none, as in old directories, so that cells can be added. The date is
 // that of the newest record ID; the lock guarantees that no other process has minted a later one.
-func date(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
+func date(ctx context.Context, cells *storage.Cells) error {
 	var newest int64
 	for _, id := range cells.Map().Cells() {
 		c, err := cells.Cell(id)
 		if err != nil {
 			return err
 		}
-		if err := c.View(ctx, func(rt resolve.Tx) error {
+		if err := c.View(ctx, func(rt storage.Tx) error {
 			t, ok := rt.(*tx)
 			if !ok {
 				return nil // no cell left its file while the map had no date

@@ -15,12 +15,12 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
-func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *cell.Cells[resolve.Tx] {
+func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *storage.Cells {
 	t.Helper()
 	d, err := sqlite.OpenDir(t.Context(), path, opts)
 	if err != nil {
@@ -30,7 +30,7 @@ func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *cell.Cells[res
 	return d
 }
 
-func closeDir(t *testing.T, d *cell.Cells[resolve.Tx]) {
+func closeDir(t *testing.T, d *storage.Cells) {
 	t.Helper()
 	if err := d.Close(); err != nil {
 		t.Error(err)
@@ -81,7 +81,7 @@ func TestOpenDir_CellsAreThoseOfTheMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Update(t.Context(), func(tx resolve.Tx) error {
+		if err := c.Update(t.Context(), func(tx storage.Tx) error {
 			a, err := tx.Allocate(t.Context(), []cell.Key{{Ring: int64(i)}})
 			if err != nil {
 				return err
@@ -226,7 +226,7 @@ func TestOpenDir_DatesTheMap(t *testing.T) {
 	dir := t.TempDir()
 	d := openDir(t, dir, &sqlite.DirOptions{Cells: 2})
 	newest := time.Date(2031, 5, 1, 12, 0, 0, 1e6, time.UTC)
-	l := resolvetest.NewLoad()
+	l := storagetest.NewLoad()
 	l.Tick = newest.UnixMilli() - 10
 	c, err := d.Cell(cell.ID{Index: 1})
 	if err != nil {
@@ -328,7 +328,7 @@ func TestCellMaps_KeepWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var epochs []uint64
-	if err := c.View(t.Context(), func(tx resolve.Tx) error {
+	if err := c.View(t.Context(), func(tx storage.Tx) error {
 		texts, err := tx.CellMaps(t.Context())
 		for _, text := range texts {
 			m, err := cell.ParseMap(text)

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 const (
@@ -38,12 +38,12 @@ type Driver struct {
 	open map[*Cell]struct{}
 }
 
-var _ cell.Driver[resolve.Tx] = (*Driver)(nil)
+var _ storage.Driver = (*Driver)(nil)
 
 // Dial opens the cell at sqlite:PATH. A path is absolute, or relative and below Dir. If create is set, Dial creates
 // the directories and the file with access for their owner only, and their names are durable when it returns. All
 // open cells share the page cache.
-func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
 	path, err := d.path(url)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func TestDriver_Path(t *testing.T) {
@@ -76,9 +76,9 @@ func TestDriver_SharesTheCache(t *testing.T) {
 		})
 		return c.(*dialled).Cell
 	}
-	pages := func(run func(context.Context, func(resolve.Tx) error) error) (kib int64) {
+	pages := func(run func(context.Context, func(storage.Tx) error) error) (kib int64) {
 		t.Helper()
-		if err := run(ctx, func(rt resolve.Tx) error {
+		if err := run(ctx, func(rt storage.Tx) error {
 			r, err := rt.(*tx).conn.do("PRAGMA cache_size")
 			if err == nil {
 				kib = -r.int(0)

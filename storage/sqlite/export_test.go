@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // LeaveRoom makes the cell continue as if all but n of its puids had been given out.
 func LeaveRoom(c *Cell, n int64) error {
-	return c.Update(context.Background(), func(t resolve.Tx) error {
+	return c.Update(context.Background(), func(t storage.Tx) error {
 		lo, hi := c.bounds()
 		t.(*tx).state.used = hi - lo - n
 		return nil
@@ -21,14 +21,14 @@ func LeaveRoom(c *Cell, n int64) error {
 }
 
 // CountPostings counts the rows.
-func CountPostings(t resolve.Tx) (n int64, err error) {
+func CountPostings(t storage.Tx) (n int64, err error) {
 	err = t.(*tx).query(context.Background(), "SELECT count(*) FROM posting", func(r row) error { n = r.int(0); return nil })
 	return n, err
 }
 
 // CheckIntegrity runs SQLite's checks of every page and index, and of the search.
 func CheckIntegrity(c *Cell) error {
-	return c.Update(context.Background(), func(t resolve.Tx) error {
+	return c.Update(context.Background(), func(t storage.Tx) error {
 		return t.(*tx).query(context.Background(), "PRAGMA integrity_check", func(r row) error {
 			if r.text(0) != "ok" {
 				return fmt.Errorf("integrity: %s", r.text(0))

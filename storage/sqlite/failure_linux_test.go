@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -81,13 +80,13 @@ func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 	}
 	giveBack := become(t, f.path+"-wal", "/dev/null", os.O_RDWR)
 	err := addOne(t, f)
-	if !errors.Is(err, resolve.ErrCommitUnknown) || !strings.Contains(err.Error(), "g1-19") {
+	if !errors.Is(err, cell.ErrCommitUnknown) || !strings.Contains(err.Error(), "g1-19") {
 		t.Fatalf("a commit whose sync failed: %v, want ErrCommitUnknown and the cell's name", err)
 	}
 	giveBack()
 	for range 2 { // the disk works again, which changes nothing
 		err := addOne(t, f)
-		if !errors.Is(err, sqlite.ErrFailed) || !errors.Is(err, resolve.ErrUnavailable) || errors.Is(err, resolve.ErrCommitUnknown) {
+		if !errors.Is(err, sqlite.ErrFailed) || !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrCommitUnknown) {
 			t.Fatalf("an update after a failed sync: %v, want ErrFailed", err)
 		}
 		if _, err := countOf(t, f); !errors.Is(err, sqlite.ErrFailed) {
@@ -150,7 +149,7 @@ func TestFullDisk(t *testing.T) {
 	giveBack := become(t, f.path+"-wal", "/dev/full", os.O_RDWR)
 	err := addOne(t, f)
 	giveBack()
-	if !errors.Is(err, cell.ErrNoRoom) || errors.Is(err, resolve.ErrCommitUnknown) || errors.Is(err, resolve.ErrUnavailable) {
+	if !errors.Is(err, cell.ErrNoRoom) || errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) {
 		t.Fatalf("an update on a full disk: %v, want ErrNoRoom alone", err)
 	}
 	if n, err := countOf(t, f); err != nil || n != 1 {

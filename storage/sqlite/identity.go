@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/document"
 )
 
@@ -15,7 +15,7 @@ import (
 // before anything but the cell map is written.
 func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	var got *cell.Identity
-	read := func(t resolve.Tx) (err error) {
+	read := func(t storage.Tx) (err error) {
 		got, err = t.(*tx).identity(ctx)
 		return err
 	}

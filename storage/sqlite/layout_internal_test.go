@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func openCell(t *testing.T) *Cell {
@@ -36,7 +36,7 @@ type stored struct{ rows, pages, payload, overflow int64 }
 // tableOf asks SQLite for the layout of a table in the file.
 func tableOf(t *testing.T, c *Cell, name string) (s stored) {
 	t.Helper()
-	err := c.Update(t.Context(), func(rt resolve.Tx) error {
+	err := c.Update(t.Context(), func(rt storage.Tx) error {
 		r, err := rt.(*tx).conn.do(`SELECT count(*), sum(payload), sum(pagetype = 'overflow'), sum(iif(pagetype = 'leaf', ncell, 0))
 			FROM dbstat WHERE name = ?`, name)
 		if err == nil {
@@ -56,7 +56,7 @@ func TestLayout_BucketsDoNotGrow(t *testing.T) {
 	t.Parallel()
 	const metrics, noon = 60, counter.Minute(29_655_360)
 	c, ctx := openCell(t), t.Context()
-	update := func(fn func(tx resolve.Tx) error) {
+	update := func(fn func(tx storage.Tx) error) {
 		t.Helper()
 		if err := c.Update(ctx, fn); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestLayout_BucketsDoNotGrow(t *testing.T) {
 			keys[table] = append(keys[table], counter.NewBucketKey(unit, id+1))
 		}
 	}
-	update(func(tx resolve.Tx) error {
+	update(func(tx storage.Tx) error {
 		for _, table := range counter.Tables {
 			if _, err := tx.PrepareBuckets(ctx, table, keys[table]); err != nil {
 				return err
@@ -86,7 +86,7 @@ func TestLayout_BucketsDoNotGrow(t *testing.T) {
 		}
 		before[table] = s
 	}
-	update(func(tx resolve.Tx) error { // every minute of an hour, each with the maximum for a day
+	update(func(tx storage.Tx) error { // every minute of an hour, each with the maximum for a day
 		var tallies []counter.Tally
 		for id := range counter.ID(metrics) {
 			for minute := range counter.Minute(60) {
@@ -137,10 +137,10 @@ func (p place) List() []string { return []string{"0"} }
 func (p place) Cell(string) counter.Database {
 	return counter.Database{
 		Update: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return p.c.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return p.c.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 		View: func(ctx context.Context, fn func(counter.Tx) error) error {
-			return p.c.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			return p.c.View(ctx, func(tx storage.Tx) error { return fn(tx) })
 		},
 	}
 }
@@ -167,7 +167,7 @@ func TestLayout_FileIsBounded(t *testing.T) {
 		if open > 90 {
 			t.Fatalf("open spans take up %d pages", open)
 		}
-		if err := c.Update(t.Context(), func(rt resolve.Tx) error {
+		if err := c.Update(t.Context(), func(rt storage.Tx) error {
 			row, err := rt.(*tx).conn.do("PRAGMA page_count")
 			n = row.int(0)
 			return err

@@ -22,8 +22,9 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
@@ -35,7 +36,7 @@ func TestPlans(t *testing.T) {
 	ctx := t.Context()
 	c := openCell(t)
 	var b strings.Builder
-	if err := c.Update(ctx, func(rt resolve.Tx) error {
+	if err := c.Update(ctx, func(rt storage.Tx) error {
 		for i, call := range allCalls(ctx, rt) {
 			if err := call(); err != nil {
 				return fmt.Errorf("call %d: %w", i, err)
@@ -90,7 +91,7 @@ func TestPlans(t *testing.T) {
 const dedup = 2
 
 // allCalls returns calls of every method, which prepare each of its statements.
-func allCalls(ctx context.Context, t resolve.Tx) []func() error {
+func allCalls(ctx context.Context, t storage.Tx) []func() error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
 	return append(counterCalls(ctx, t),
@@ -148,17 +149,17 @@ func allCalls(ctx context.Context, t resolve.Tx) []func() error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Key: 1, PUID: 1}}, rowsAtOnce+1), []resolve.Posting{{Key: 1, PUID: 1}})
+			return t.Post(ctx, slices.Repeat([]derived.Posting{{Key: 1, PUID: 1}}, rowsAtOnce+1), []derived.Posting{{Key: 1, PUID: 1}})
 		},
 		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
-		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
+		func() error { return t.PutEdges(ctx, []derived.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
-		func() error { _, err := t.PossibleMatches(ctx, resolve.Edge{}, 1); return err },
-		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
-		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
-		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // exists already
+		func() error { _, err := t.PossibleMatches(ctx, derived.Edge{}, 1); return err },
+		func() error { return t.DeleteEdges(ctx, []derived.Pair{{A: 1, B: 2}}) },
+		func() error { _, err := t.PutRedo(ctx, []derived.Redo{{PUID: 1}}); return err },
+		func() error { _, err := t.PutRedo(ctx, []derived.Redo{{PUID: 1, Version: 2}}); return err }, // exists already
 		func() error { _, err := t.Redo(ctx, 0, 1); return err },
-		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}) },
+		func() error { return t.ClearRedo(ctx, []derived.Redo{{PUID: 1, Version: 2}}) },
 		func() error { _, err := t.RedoDepth(ctx); return err },
 		func() error { _, err := t.Counts(ctx); return err },
 		func() error { _, err := t.Bounds(ctx); return err },
@@ -208,7 +209,7 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	c := openCell(t)
 	rollback := errors.New("rolled back")
 	for i, more := 0, true; more; i++ {
-		if err := c.Update(ctx, func(rt resolve.Tx) error {
+		if err := c.Update(ctx, func(rt storage.Tx) error {
 			calls, own := allCalls(ctx, rt), rt.(*tx)
 			more = i+1 < len(calls)-dedup
 			tables, err := rows(ctx, own, func(r row) (string, error) { return r.text(0), nil }, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A puid remains used even if nothing of its key is left: the directory was dropped after its keys were copied to
@@ -27,7 +27,7 @@ func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 			next++
 			keys = append(keys, cell.Key{Ring: next})
 		}
-		if err := f.Update(ctx, func(tx resolve.Tx) error {
+		if err := f.Update(ctx, func(tx storage.Tx) error {
 			allocated, err := tx.Allocate(ctx, keys)
 			for _, a := range allocated {
 				if a.PUID <= last {
@@ -41,12 +41,12 @@ func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 		}
 	}
 	last = f.id.Lo
-	for name, spoil := range map[string]func(tx resolve.Tx) error{
-		"dropped": func(tx resolve.Tx) error {
+	for name, spoil := range map[string]func(tx storage.Tx) error{
+		"dropped": func(tx storage.Tx) error {
 			_, err := tx.Drop(ctx, 1000)
 			return err
 		},
-		"skipped": func(tx resolve.Tx) error {
+		"skipped": func(tx storage.Tx) error {
 			last += 1000
 			return tx.Skip(ctx, 1000)
 		},
@@ -61,7 +61,7 @@ func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 		}
 		allocate(1)
 	}
-	if err := f.Update(ctx, func(tx resolve.Tx) error {
+	if err := f.Update(ctx, func(tx storage.Tx) error {
 		_, err := tx.Allocate(context.Background(), []cell.Key{{Ring: -1}})
 		return errors.Join(err, conformance.ErrRollback)
 	}); !errors.Is(err, conformance.ErrRollback) {

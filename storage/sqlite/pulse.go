@@ -9,12 +9,12 @@ import (
 	"os"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Pulse reads the pulse, which every transaction that writes something increments.
 func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
-	err = c.View(ctx, func(rt resolve.Tx) error {
+	err = c.View(ctx, func(rt storage.Tx) error {
 		s, err := rt.(*tx).own(ctx)
 		if err == nil {
 			p = s.pulse()

@@ -11,24 +11,24 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // PutRedo runs a statement per row. An entry that already exists, which is rare, is read, merged and written again.
-func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+func (t *tx) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	var there []resolve.Redo
+	var there []derived.Redo
 	err := each(t, "INSERT INTO redo (puid, version, decided, lost) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
-		func(s *stmt, e resolve.Redo) error {
+		func(s *stmt, e derived.Redo) error {
 			n, err := s.change(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.LostKeys))
 			if n == 0 {
 				there = append(there, e)
 			}
 			return err
 		})
-	merged := make(map[entity.PUID]resolve.Redo, len(there))
+	merged := make(map[entity.PUID]derived.Redo, len(there))
 	for _, e := range there {
 		if err == nil {
 			merged[e.PUID], err = t.mergeRedo(ctx, e)
@@ -46,11 +46,11 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 	return now, nil
 }
 
-func compareRedo(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) }
+func compareRedo(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) }
 
 // mergeRedo merges e into the stored entry and returns the result.
-func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error) {
-	var now resolve.Redo
+func (t *tx) mergeRedo(ctx context.Context, e derived.Redo) (derived.Redo, error) {
+	var now derived.Redo
 	if err := t.query(ctx, "SELECT puid, version, decided, lost FROM redo WHERE puid = ?", func(r row) (err error) {
 		now, err = readRedo(r)
 		return err
@@ -79,7 +79,7 @@ func lostOrNull(keys []uint64) any {
 }
 
 // Redo reads the table in order.
-func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]derived.Redo, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 	return entries, nil
 }
 
-func readRedo(r row) (resolve.Redo, error) {
-	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1), Decided: r.int(2)}, r.blob(3)
+func readRedo(r row) (derived.Redo, error) {
+	e, lost := derived.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1), Decided: r.int(2)}, r.blob(3)
 	if len(lost)%8 != 0 {
 		return e, cell.Damaged("redo", e.PUID, fmt.Errorf("%d bytes of blocking keys", len(lost)))
 	}
@@ -102,12 +102,12 @@ func readRedo(r row) (resolve.Redo, error) {
 }
 
 // ClearRedo runs a statement per row.
-func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+func (t *tx) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	err := each(t, "DELETE FROM redo WHERE puid = ? AND version <= ? AND decided <= ?", inOrder(entries, compareRedo),
-		func(s *stmt, e resolve.Redo) error { return s.exec(int64(e.PUID), e.Version, e.Decided) })
+		func(s *stmt, e derived.Redo) error { return s.exec(int64(e.PUID), e.Version, e.Decided) })
 	if err != nil {
 		return fmt.Errorf("clear %d redo entries: %w", len(entries), err)
 	}

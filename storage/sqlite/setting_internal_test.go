@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Each setting that durability depends on is detected when it is wrong on a connection.
@@ -59,7 +59,7 @@ func TestView_EveryConnectionIsChecked(t *testing.T) {
 		if n == 0 {
 			return nil
 		}
-		return c.View(ctx, func(rt resolve.Tx) error {
+		return c.View(ctx, func(rt storage.Tx) error {
 			on := rt.(*tx).conn
 			seen[on] = true
 			if err := on.check(c.opts.settings(false)); err != nil {
@@ -71,7 +71,7 @@ func TestView_EveryConnectionIsChecked(t *testing.T) {
 	if err := nest(3); err != nil || len(seen) != 3 {
 		t.Errorf("%d connections in three views inside each other, %v", len(seen), err)
 	}
-	if err := c.Update(ctx, func(rt resolve.Tx) error { return rt.(*tx).conn.check(c.opts.settings(true)) }); err != nil {
+	if err := c.Update(ctx, func(rt storage.Tx) error { return rt.(*tx).conn.check(c.opts.settings(true)) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -37,7 +37,7 @@ func writeDir(path string) error {
 		id := cell.ID{Index: uint32(rand.IntN(4))}
 		c, err := d.Cell(id)
 		if err == nil {
-			err = c.Update(ctx, func(tx resolve.Tx) error { return tx.AddCounts(ctx, entity.Counts{Records: 1}) })
+			err = c.Update(ctx, func(tx storage.Tx) error { return tx.AddCounts(ctx, entity.Counts{Records: 1}) })
 		}
 		if err != nil {
 			return err
@@ -260,7 +260,7 @@ func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 		for _, id := range d.Map().Cells() {
 			c, err := d.Cell(id)
 			if err == nil {
-				err = c.View(t.Context(), func(tx resolve.Tx) error {
+				err = c.View(t.Context(), func(tx storage.Tx) error {
 					h, err := tx.Head(t.Context())
 					if err == nil && h.Incarnation != want {
 						err = fmt.Errorf("cell %v is in incarnation %d, want %d", id, h.Incarnation, want)

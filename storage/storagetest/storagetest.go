@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resolvetest is the conformance suite of resolve.Cell: of resolve.Store, and of the transaction
-// that combines it with the stores of packages cell, entity, changelog and rollup, which have suites of
+// Package storagetest is the conformance suite of storage.Cell: of derived.Store, and of the transaction
+// that combines it with the Stores of packages cell, entity, changelog and rollup, which have suites of
 // their own. A backend calls Run from its own test, with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, View, Reopen} ──► backend ─┐
 //	                                                 ├─ same calls, same answers
 //	               rapid draws batches ───► model ───┘
-package resolvetest
+package storagetest
 
 import (
 	"context"
@@ -19,18 +19,19 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // Cell is a fresh, empty cell under test.
 type Cell struct {
-	resolve.Cell
+	storage.Cell
 	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen
 	// leaves it nil; the cases that need it are then skipped.
 	Reopen func() error
 }
 
-// Run checks an implementation of resolve.Cell. open is called once per case and cleans up with t.Cleanup.
+// Run checks an implementation of storage.Cell. open is called once per case and cleans up with t.Cleanup.
 // Cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
@@ -73,10 +74,10 @@ var cases = conformance.Suite[Cell]{
 }
 
 // view returns the result of fn, run in its own transaction.
-func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (T, error)) (got T) {
+func view[T any](t tester, c Cell, fn func(ctx context.Context, tx storage.Tx) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()
-	if err := c.View(ctx, func(tx resolve.Tx) (err error) {
+	if err := c.View(ctx, func(tx storage.Tx) (err error) {
 		got, err = fn(ctx, tx)
 		return err
 	}); err != nil {
@@ -88,7 +89,7 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (
 // equal returns the difference between two results. A nil and an empty list are equal, and so are lost
 // blocking keys in any order.
 func equal(got, want any) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r resolve.Redo) sortedRedo {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r derived.Redo) sortedRedo {
 		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.LostKeys)))}
 	}))
 }

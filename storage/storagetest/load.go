@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // Derived rows per record of a Load.
@@ -81,23 +82,23 @@ func entityOf(r *entity.Record) entity.Indexed {
 
 // Write puts a batch of n new records as the resolver does: all rows of a new record, in three
 // transactions.
-func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
+func (l *Load) Write(ctx context.Context, c storage.Cell, n int) error {
 	keys := make([]cell.Key, n)
 	for i := range keys {
 		keys[i] = l.Key()
 	}
 	records := make([]*entity.Record, n)
 	now := time.UnixMilli(l.Tick)
-	if err := c.Update(ctx, func(tx resolve.Tx) error {
+	if err := c.Update(ctx, func(tx storage.Tx) error {
 		allocated, err := tx.Allocate(ctx, keys)
 		if err != nil {
 			return err
 		}
-		births, redo, changes := make([]entity.Birth, n), make([]resolve.Redo, n), make([]changelog.Change, n)
+		births, redo, changes := make([]entity.Birth, n), make([]derived.Redo, n), make([]changelog.Change, n)
 		puids := make([]entity.PUID, n)
 		for i, a := range allocated {
 			r := l.record(entity.PUID(a.PUID))
-			records[i], puids[i], births[i], redo[i] = r, r.PUID, entity.Birth{ID: r.Birth, PUID: r.PUID}, resolve.Redo{PUID: r.PUID, Version: 1}
+			records[i], puids[i], births[i], redo[i] = r, r.PUID, entity.Birth{ID: r.Birth, PUID: r.PUID}, derived.Redo{PUID: r.PUID, Version: 1}
 			changes[i] = changelog.Change{Time: now, Kind: changelog.Put, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
 		}
 		_, err1 := tx.Records(ctx, puids)
@@ -109,13 +110,13 @@ func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
 	}
 	var blockingKeys []uint64
 	var limits []int
-	if err := c.Update(ctx, func(tx resolve.Tx) error {
-		var add []resolve.Posting
+	if err := c.Update(ctx, func(tx storage.Tx) error {
+		var add []derived.Posting
 		for _, r := range records {
 			for range featuresOfARecord {
 				f := l.Rand.Uint64()
 				blockingKeys, limits = append(blockingKeys, f), append(limits, 65)
-				add = append(add, resolve.Posting{Key: f, PUID: r.PUID})
+				add = append(add, derived.Posting{Key: f, PUID: r.PUID})
 			}
 		}
 		if err := tx.Post(ctx, add, nil); err != nil {
@@ -126,16 +127,16 @@ func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
 	}); err != nil {
 		return err
 	}
-	return c.Update(ctx, func(tx resolve.Tx) error {
-		var edges []resolve.Edge
-		entities, changes, done := make([]entity.Indexed, n), make([]changelog.Change, n), make([]resolve.Redo, n)
+	return c.Update(ctx, func(tx storage.Tx) error {
+		var edges []derived.Edge
+		entities, changes, done := make([]entity.Indexed, n), make([]changelog.Change, n), make([]derived.Redo, n)
 		for i, r := range records {
 			if l.Rand.Float64() < edgesOfARecord {
 				other := records[l.Rand.IntN(n)].PUID
-				edges = append(edges, resolve.Edge{A: r.PUID, B: other, Vector: match.Vector(l.Rand.Uint64()), Weight: 900},
-					resolve.Edge{A: other, B: r.PUID, Vector: match.Vector(l.Rand.Uint64()), Weight: 900})
+				edges = append(edges, derived.Edge{A: r.PUID, B: other, Vector: match.Vector(l.Rand.Uint64()), Weight: 900},
+					derived.Edge{A: other, B: r.PUID, Vector: match.Vector(l.Rand.Uint64()), Weight: 900})
 			}
-			entities[i], done[i] = entityOf(r), resolve.Redo{PUID: r.PUID, Version: 1}
+			entities[i], done[i] = entityOf(r), derived.Redo{PUID: r.PUID, Version: 1}
 			changes[i] = changelog.Change{Time: now, Kind: changelog.Created, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
 		}
 		return errors.Join(tx.PutEdges(ctx, edges), tx.PutEntities(ctx, entities), tx.Append(ctx, changes),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest_test
+package storagetest_test
 
 import (
 	"cmp"
@@ -17,21 +17,22 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
+	"github.com/locus-db/locus/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // store is a transaction with at most one planted backend bug.
 type store struct {
-	resolve.Tx
+	storage.Tx
 	bug string
 }
 
-func (s store) Post(ctx context.Context, add, remove []resolve.Posting) error {
+func (s store) Post(ctx context.Context, add, remove []derived.Posting) error {
 	switch s.bug {
 	case "blocking keys of 63 bits":
 		add = slices.Clone(add)
@@ -74,7 +75,7 @@ func (s store) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([
 	return s.Tx.RecordsByKey(ctx, keys, limits)
 }
 
-func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {
 	edges, err := s.Tx.Edges(ctx, puids)
 	if s.bug == "edges in the order asked" {
 		edges = nil
@@ -89,19 +90,19 @@ func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, 
 	return edges, err
 }
 
-func (s store) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+func (s store) PossibleMatches(ctx context.Context, after derived.Edge, limit int) ([]derived.Edge, error) {
 	switch s.bug {
 	case "of one score there is one page":
 		after.A, after.B = math.MaxInt64, math.MaxInt64
 	case "pairs that are not sure in any order":
 		edges, err := s.Tx.PossibleMatches(ctx, after, limit)
-		slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+		slices.SortFunc(edges, func(a, b derived.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 		return edges, err
 	}
 	return s.Tx.PossibleMatches(ctx, after, limit)
 }
 
-func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+func (s store) PutEdges(ctx context.Context, edges []derived.Edge) error {
 	switch s.bug {
 	case "an edge is one row":
 		edges = slices.Clone(edges)
@@ -109,15 +110,15 @@ func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 			edges[i].A, edges[i].B = min(e.A, e.B), max(e.A, e.B)
 		}
 	case "edges are written once":
-		edges = slices.DeleteFunc(slices.Clone(edges), func(e resolve.Edge) bool {
+		edges = slices.DeleteFunc(slices.Clone(edges), func(e derived.Edge) bool {
 			there, err := s.Tx.Edges(ctx, []entity.PUID{e.A})
-			return err == nil && slices.ContainsFunc(there, func(t resolve.Edge) bool { return t.B == e.B })
+			return err == nil && slices.ContainsFunc(there, func(t derived.Edge) bool { return t.B == e.B })
 		})
 	}
 	return s.Tx.PutEdges(ctx, edges)
 }
 
-func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+func (s store) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	switch s.bug {
 	case "lost blocking keys are signed":
 		entries = slices.Clone(entries)
@@ -125,9 +126,9 @@ func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.R
 			entries[i].LostKeys = slices.DeleteFunc(slices.Clone(e.LostKeys), func(f uint64) bool { return f>>63 == 1 })
 		}
 	case "an entry is replaced":
-		all := make([]resolve.Redo, len(entries))
+		all := make([]derived.Redo, len(entries))
 		for i, e := range entries {
-			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64, Decided: math.MaxInt64}
+			all[i] = derived.Redo{PUID: e.PUID, Version: math.MaxInt64, Decided: math.MaxInt64}
 		}
 		if err := s.Tx.ClearRedo(ctx, all); err != nil {
 			return nil, err
@@ -151,14 +152,14 @@ func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.R
 	return s.Tx.PutRedo(ctx, entries)
 }
 
-func (s store) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+func (s store) Redo(ctx context.Context, after entity.PUID, limit int) ([]derived.Redo, error) {
 	if s.bug == "redo begins at the entry named" {
 		after--
 	}
 	return s.Tx.Redo(ctx, after, limit)
 }
 
-func (s store) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+func (s store) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	switch s.bug {
 	case "only the first is cleared":
 		entries = entries[:min(1, len(entries))]
@@ -228,13 +229,13 @@ func (s store) Skip(ctx context.Context, n uint64) error {
 
 // faulty is a cell with at most one planted bug.
 type faulty struct {
-	resolve.Cell
+	storage.Cell
 	bug string
 }
 
-func (f faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+func (f faulty) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	var own error
-	run := func(tx resolve.Tx) error {
+	run := func(tx storage.Tx) error {
 		own = fn(store{tx, f.bug})
 		if f.bug == "rollback keeps rows" {
 			return nil
@@ -245,7 +246,7 @@ func (f faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	case "the context is not asked":
 		ctx = context.Background()
 	case "a panic commits":
-		run = func(tx resolve.Tx) (err error) {
+		run = func(tx storage.Tx) (err error) {
 			defer func() { _ = recover() }()
 			return fn(tx)
 		}
@@ -257,29 +258,29 @@ func (f faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return errors.Join(err, own)
 }
 
-func (f faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
-	run := func(tx resolve.Tx) error { return fn(store{tx, f.bug}) }
+func (f faulty) View(ctx context.Context, fn func(storage.Tx) error) error {
+	run := func(tx storage.Tx) error { return fn(store{tx, f.bug}) }
 	switch f.bug {
 	case "views may write":
 		return f.Cell.Update(ctx, run)
 	case "a snapshot per statement":
-		return f.Cell.View(ctx, func(tx resolve.Tx) error { return fn(loose{tx, f.Cell}) })
+		return f.Cell.View(ctx, func(tx storage.Tx) error { return fn(loose{tx, f.Cell}) })
 	}
 	return f.Cell.View(ctx, run)
 }
 
 // loose is a transaction some of whose calls run in their own transactions.
 type loose struct {
-	resolve.Tx
-	cell resolve.Cell
+	storage.Tx
+	cell storage.Cell
 }
 
 func (l loose) RedoDepth(ctx context.Context) (depth int, err error) {
-	err = l.cell.View(ctx, func(tx resolve.Tx) (err error) { depth, err = tx.RedoDepth(ctx); return err })
+	err = l.cell.View(ctx, func(tx storage.Tx) (err error) { depth, err = tx.RedoDepth(ctx); return err })
 	return depth, err
 }
 
-func open(t *testing.T, bug string) resolvetest.Cell {
+func open(t *testing.T, bug string) storagetest.Cell {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cell.db")
 	id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
@@ -292,19 +293,19 @@ func open(t *testing.T, bug string) resolvetest.Cell {
 			t.Error(err)
 		}
 	})
-	return resolvetest.Cell{Cell: faulty{c, bug}, Reopen: func() error { return nil }}
+	return storagetest.Cell{Cell: faulty{c, bug}, Reopen: func() error { return nil }}
 }
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell { t.Helper(); return open(t, "") })
+	storagetest.Run(t, func(t *testing.T) storagetest.Cell { t.Helper(); return open(t, "") })
 }
 
 func TestRun_SkipsReopeningByName(t *testing.T) {
 	t.Parallel()
 	c := open(t, "")
 	c.Reopen = nil
-	if v := resolvetest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+	if v := storagetest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
 		t.Errorf("a cell that cannot be reopened: %+v", v)
 	}
 }
@@ -313,7 +314,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	resolvetest.Cases.FindsEveryBug(t, open, conformance.Bugs{
+	storagetest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"blocking keys of 63 bits":                "WholeRangeOfNumbers",
 			"long batches are cut":                    "ThousandItems",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 import (
 	"cmp"
@@ -10,28 +10,28 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
-// model is a resolve.Store made of maps.
+// model is a derived.Store made of maps.
 type model struct {
-	postings map[resolve.Posting]bool
-	edges    map[resolve.Pair]resolve.Edge
-	redo     map[entity.PUID]resolve.Redo
+	postings map[derived.Posting]bool
+	edges    map[derived.Pair]derived.Edge
+	redo     map[entity.PUID]derived.Redo
 	defined  map[string][]byte
 }
 
-var _ resolve.Store = (*model)(nil)
+var _ derived.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}, map[string][]byte{}}
+	return &model{map[derived.Posting]bool{}, map[derived.Pair]derived.Edge{}, map[entity.PUID]derived.Redo{}, map[string][]byte{}}
 }
 
 func (m *model) clone() *model {
 	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo), maps.Clone(m.defined)}
 }
 
-func (m *model) Post(ctx context.Context, add, remove []resolve.Posting) error {
+func (m *model) Post(ctx context.Context, add, remove []derived.Posting) error {
 	for _, p := range add {
 		m.postings[p] = true
 	}
@@ -56,22 +56,22 @@ func (m *model) RecordsByKey(ctx context.Context, keys []uint64, limits []int) (
 	return carriers, ctx.Err()
 }
 
-func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
-	var edges []resolve.Edge
+func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {
+	var edges []derived.Edge
 	for _, e := range m.edges {
 		if slices.Contains(puids, e.A) {
 			edges = append(edges, e)
 		}
 	}
-	slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	slices.SortFunc(edges, func(a, b derived.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 	return edges, ctx.Err()
 }
 
-func (m *model) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
-	order := func(e, f resolve.Edge) int {
+func (m *model) PossibleMatches(ctx context.Context, after derived.Edge, limit int) ([]derived.Edge, error) {
+	order := func(e, f derived.Edge) int {
 		return cmp.Or(cmp.Compare(f.Weight, e.Weight), cmp.Compare(e.A, f.A), cmp.Compare(e.B, f.B))
 	}
-	var edges []resolve.Edge
+	var edges []derived.Edge
 	for _, e := range m.edges {
 		if e.A < e.B && e.Weight >= 0 && e.Weight < match.Threshold && order(after, e) < 0 {
 			edges = append(edges, e)
@@ -81,39 +81,39 @@ func (m *model) PossibleMatches(ctx context.Context, after resolve.Edge, limit i
 	return edges[:min(limit, len(edges))], ctx.Err()
 }
 
-func (m *model) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+func (m *model) PutEdges(ctx context.Context, edges []derived.Edge) error {
 	for _, e := range edges {
-		m.edges[resolve.Pair{A: e.A, B: e.B}] = e
+		m.edges[derived.Pair{A: e.A, B: e.B}] = e
 	}
 	return ctx.Err()
 }
 
-func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
+func (m *model) DeleteEdges(ctx context.Context, pairs []derived.Pair) error {
 	for _, p := range pairs {
 		delete(m.edges, p)
 	}
 	return ctx.Err()
 }
 
-func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+func (m *model) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	for _, e := range entries {
 		old := m.redo[e.PUID]
-		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), LostKeys: slices.Concat(old.LostKeys, e.LostKeys)}
+		m.redo[e.PUID] = derived.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), LostKeys: slices.Concat(old.LostKeys, e.LostKeys)}
 	}
-	now := make([]resolve.Redo, len(entries))
+	now := make([]derived.Redo, len(entries))
 	for i, e := range entries {
 		now[i] = m.redo[e.PUID]
 	}
 	return now, ctx.Err()
 }
 
-func (m *model) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
-	entries := slices.SortedFunc(maps.Values(m.redo), func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
-	entries = slices.DeleteFunc(entries, func(e resolve.Redo) bool { return e.PUID <= after })
+func (m *model) Redo(ctx context.Context, after entity.PUID, limit int) ([]derived.Redo, error) {
+	entries := slices.SortedFunc(maps.Values(m.redo), func(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	entries = slices.DeleteFunc(entries, func(e derived.Redo) bool { return e.PUID <= after })
 	return entries[:min(limit, len(entries))], ctx.Err()
 }
 
-func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+func (m *model) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	for _, e := range entries {
 		if old := m.redo[e.PUID]; old.Version <= e.Version && old.Decided <= e.Decided {
 			delete(m.redo, e.PUID)

@@ -1,59 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolve
+package derived
 
 import (
 	"context"
 
-	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/lease"
-	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/rollup"
 )
 
-// Posting maps a blocking key to a record that carries it. Blocking keys are blocking keys: records that share one
-// are compared. A posting is stored in the cell that the blocking key's hash selects.
-type Posting struct {
-	Key  uint64
-	PUID entity.PUID
-}
-
-// Edge is the scored comparison of two records. It is stored twice, once in the home cell of each record; A
-// is the record that the row is stored under.
-type Edge struct {
-	A, B   entity.PUID
-	Vector match.Vector
-	Weight match.Weight
-}
-
-// mirror returns the edge as it is stored under the other record.
-func (e Edge) mirror() Edge { e.A, e.B = e.B, e.A; return e }
-
-// Pair identifies an edge without its content.
-type Pair struct{ A, B entity.PUID }
-
-// Redo marks a record that was written or decided about and whose consequences may be missing. It is
-// written in the transaction of the record or decision, and removed once all consequences are durable.
-type Redo struct {
-	PUID entity.PUID
-	// Version is the record version that was written.
-	Version int64
-	// Decided is the time of the last decision under the record whose consequences may be missing, in
-	// milliseconds since 1970; 0 if there is none.
-	Decided int64
-	// LostKeys are blocking keys that earlier versions of the record carried and this version does not.
-	LostKeys []uint64
-}
-
-// Store stores what resolution derives from the records of one cell, inside one transaction of that cell.
-// All methods take batches; writes are idempotent. A backend proves its conformance with resolvetest.Run.
+// Store stores what resolution derives from the records of one cell, and the definitions that it derives them by,
+// inside one transaction of that cell.
+// All methods take batches; writes are idempotent. A backend proves its conformance with storagetest.Run.
 type Store interface {
 	// Post adds and removes postings. Adding an existing posting or removing a missing one does nothing.
 	Post(ctx context.Context, add, remove []Posting) error
-	// Carriers returns, for each blocking key, the records that carry it: ordered by puid, at most limits[i] of
+	// RecordsByKey returns, for each blocking key, the records that carry it: ordered by puid, at most limits[i] of
 	// them.
 	RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error)
 
@@ -87,19 +48,3 @@ type Store interface {
 	// PutDefinition stores a non-empty body under its name.
 	PutDefinition(ctx context.Context, name string, body []byte) error
 }
-
-// Tx is one transaction of one cell: all stores that commit together.
-type Tx interface {
-	cell.Store
-	entity.Store
-	changelog.Store
-	lease.Store
-	rollup.Store
-	counter.Store
-	Store
-	// Copier reads and writes the cell as rows when it moves.
-	cell.Copier
-}
-
-// Cell is the database of one cell.
-type Cell = cell.Database[Tx]

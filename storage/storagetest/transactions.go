@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 import (
 	"context"
@@ -15,8 +15,9 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 func vector(bits uint64) match.Vector { return match.Vector(bits) }
@@ -33,8 +34,8 @@ type contents struct {
 	Counts       entity.Counts
 	Changes      int
 	RecordsByKey [][]entity.PUID
-	Edges        []resolve.Edge
-	Redo         []resolve.Redo
+	Edges        []derived.Edge
+	Redo         []derived.Redo
 	Rollups      int
 	Groups       []int64 // of generations
 	Rows         [][]byte
@@ -47,7 +48,7 @@ var (
 )
 
 // everything writes through every store and returns what it wrote.
-func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
+func everything(ctx context.Context, tx storage.Tx) (contents, error) {
 	allocated, err := tx.Allocate(ctx, []cell.Key{sampleKey})
 	if err != nil {
 		return contents{}, err
@@ -66,7 +67,7 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
 		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
-		RecordsByKey: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Version: 1, LostKeys: []uint64{4}}},
+		RecordsByKey: [][]entity.PUID{{puid}}, Edges: []derived.Edge{edge(puid, 3)}, Redo: []derived.Redo{{PUID: puid, Version: 1, LostKeys: []uint64{4}}},
 		Rollups: 1, Groups: []int64{5}, Rows: [][]byte{[]byte("6")},
 	}
 	number, d := int64(7), rollup.Definition{Name: "r", Kind: "place", Group: []string{"city"}}
@@ -80,7 +81,7 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 
-func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents, err error) {
+func inspect(ctx context.Context, tx storage.Tx, puid entity.PUID) (got contents, err error) {
 	puids, err1 := tx.Lookup(ctx, []cell.Key{sampleKey})
 	records, err2 := tx.Records(ctx, []entity.PUID{puid})
 	births, err3 := tx.Births(ctx, []locality.ID{sampleID})
@@ -110,14 +111,14 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 // holds fails unless the cell has exactly these contents.
 func holds(t tester, c Cell, puid entity.PUID, want contents) {
 	t.Helper()
-	same(t, "contents", view(t, c, func(ctx context.Context, tx resolve.Tx) (contents, error) { return inspect(ctx, tx, puid) }), want)
+	same(t, "contents", view(t, c, func(ctx context.Context, tx storage.Tx) (contents, error) { return inspect(ctx, tx, puid) }), want)
 }
 
 // nothing are the contents of an empty cell.
 var nothing = contents{RecordsByKey: [][]entity.PUID{nil}, Rows: [][]byte{nil}}
 
 func seesItsOwnWrites(t tester, c Cell) {
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		want, err := everything(ctx, tx)
 		if err != nil {
 			return err
@@ -135,7 +136,7 @@ func seesItsOwnWrites(t tester, c Cell) {
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	var wrote contents
-	conformance.Ends(t, c.Update, true, func(ctx context.Context, tx resolve.Tx) (err error) {
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, tx storage.Tx) (err error) {
 		wrote, err = everything(ctx, tx)
 		return err
 	})
@@ -151,7 +152,7 @@ func panicRollsBack(t tester, c Cell) {
 				t.Fatalf("recovered %v from Update, want the panic of its function", r)
 			}
 		}()
-		_ = c.Update(context.Background(), func(tx resolve.Tx) error {
+		_ = c.Update(context.Background(), func(tx storage.Tx) error {
 			wrote, _ = everything(context.Background(), tx)
 			panic("out of order")
 		})
@@ -173,20 +174,20 @@ func survivesReopening(t tester, c Cell) {
 
 func viewCannotWrite(t tester, c Cell) {
 	ctx := context.Background()
-	for name, write := range map[string]func(tx resolve.Tx) error{
-		"Allocate":      func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
-		"Post":          func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
-		"PutDefinition": func(tx resolve.Tx) error { return tx.PutDefinition(ctx, "rules", []byte{1}) },
-		"PutRedo":       func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
-		"Append":        func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
-		"Trim":          func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
-		"AddCounts": func(tx resolve.Tx) error {
+	for name, write := range map[string]func(tx storage.Tx) error{
+		"Allocate":      func(tx storage.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
+		"Post":          func(tx storage.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
+		"PutDefinition": func(tx storage.Tx) error { return tx.PutDefinition(ctx, "rules", []byte{1}) },
+		"PutRedo":       func(tx storage.Tx) error { return put(ctx, tx, derived.Redo{PUID: 1}) },
+		"Append":        func(tx storage.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
+		"Trim":          func(tx storage.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
+		"AddCounts": func(tx storage.Tx) error {
 			return tx.AddCounts(ctx, entity.Counts{Records: 1})
 		},
-		"PutRollup":        func(tx resolve.Tx) error { return tx.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
-		"DeleteGeneration": func(tx resolve.Tx) error { return tx.DeleteGeneration(ctx, 1) },
-		"PutRows":          func(tx resolve.Tx) error { return tx.PutRows(ctx, 1, []rollup.Row{{Key: sampleRow, Body: sampleRow}}) },
-		"DropRows":         func(tx resolve.Tx) error { _, err := tx.DropRows(ctx, 1, 1); return err },
+		"PutRollup":        func(tx storage.Tx) error { return tx.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
+		"DeleteGeneration": func(tx storage.Tx) error { return tx.DeleteGeneration(ctx, 1) },
+		"PutRows":          func(tx storage.Tx) error { return tx.PutRows(ctx, 1, []rollup.Row{{Key: sampleRow, Body: sampleRow}}) },
+		"DropRows":         func(tx storage.Tx) error { _, err := tx.DropRows(ctx, 1, 1); return err },
 	} {
 		if err := c.View(ctx, write); err == nil {
 			t.Fatalf("%s in a View is no error", name)
@@ -198,15 +199,15 @@ func viewCannotWrite(t tester, c Cell) {
 
 func viewIsOneSnapshot(t tester, c Cell) {
 	ctx := context.Background()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) })
-	err := c.View(ctx, func(tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, derived.Redo{PUID: 1}) })
+	err := c.View(ctx, func(tx storage.Tx) error {
 		before, err := tx.RedoDepth(ctx)
 		if err != nil {
 			return err
 		}
 		for n := range entity.PUID(3) {
-			if err := c.Update(ctx, func(w resolve.Tx) error {
-				return errors.Join(put(ctx, w, resolve.Redo{PUID: 10 + n}), w.Post(ctx, postings(9, n+1), nil))
+			if err := c.Update(ctx, func(w storage.Tx) error {
+				return errors.Join(put(ctx, w, derived.Redo{PUID: 10 + n}), w.Post(ctx, postings(9, n+1), nil))
 			}); err != nil {
 				return fmt.Errorf("update beside a view: %w", err)
 			}
@@ -229,11 +230,11 @@ func viewIsOneSnapshot(t tester, c Cell) {
 
 func viewSeesNothingUncommitted(t tester, c Cell) {
 	var wrote contents
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) (err error) {
 		if wrote, err = everything(ctx, tx); err != nil {
 			return err
 		}
-		return c.View(ctx, func(tx resolve.Tx) error {
+		return c.View(ctx, func(tx storage.Tx) error {
 			got, err := inspect(ctx, tx, entity.PUID(wrote.Key))
 			if diff := equal(got, nothing); err == nil && diff != "" {
 				err = fmt.Errorf("a view of what is not committed (-want +got):\n%s", diff)
@@ -246,11 +247,11 @@ func viewSeesNothingUncommitted(t tester, c Cell) {
 
 func errorsComeBack(t tester, c Cell) {
 	ctx := context.Background()
-	for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"Update": c.Update, "View": c.View} {
-		if err := run(ctx, func(resolve.Tx) error { return conformance.ErrRollback }); !errors.Is(err, conformance.ErrRollback) {
+	for name, run := range map[string]func(context.Context, func(storage.Tx) error) error{"Update": c.Update, "View": c.View} {
+		if err := run(ctx, func(storage.Tx) error { return conformance.ErrRollback }); !errors.Is(err, conformance.ErrRollback) {
 			t.Fatalf("%s returned %v, want the error of its function", name, err)
 		}
-		if err := run(ctx, func(resolve.Tx) error { return nil }); err != nil {
+		if err := run(ctx, func(storage.Tx) error { return nil }); err != nil {
 			t.Fatalf("%s of nothing: %v", name, err)
 		}
 	}
@@ -258,7 +259,7 @@ func errorsComeBack(t tester, c Cell) {
 
 func cancelledContext(t tester, c Cell) {
 	ctx, cancel := context.WithCancel(context.Background())
-	err := c.Update(ctx, func(tx resolve.Tx) error {
+	err := c.Update(ctx, func(tx storage.Tx) error {
 		_, err := everything(ctx, tx)
 		cancel()
 		return err
@@ -266,8 +267,8 @@ func cancelledContext(t tester, c Cell) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("Update under a context that is cancelled before the commit: %v", err)
 	}
-	for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"Update": c.Update, "View": c.View} {
-		err := run(ctx, func(resolve.Tx) error { return errors.New("the function ran") })
+	for name, run := range map[string]func(context.Context, func(storage.Tx) error) error{"Update": c.Update, "View": c.View} {
+		err := run(ctx, func(storage.Tx) error { return errors.New("the function ran") })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s under a cancelled context: %v", name, err)
 		}
@@ -279,8 +280,8 @@ func cancelledContext(t tester, c Cell) {
 // overIsOver uses transactions whose functions have returned.
 func overIsOver(t tester, c Cell) {
 	ctx := context.Background()
-	var kept []resolve.Tx
-	keep := func(tx resolve.Tx) error { kept = append(kept, tx); return nil }
+	var kept []storage.Tx
+	keep := func(tx storage.Tx) error { kept = append(kept, tx); return nil }
 	if err := errors.Join(c.Update(ctx, keep), c.View(ctx, keep)); err != nil {
 		t.Fatalf("transactions of nothing: %v", err)
 	}
@@ -303,7 +304,7 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 	for w := range writers {
 		wg.Go(func() {
 			for range each {
-				errs[w] = errors.Join(errs[w], c.Update(ctx, func(tx resolve.Tx) error {
+				errs[w] = errors.Join(errs[w], c.Update(ctx, func(tx storage.Tx) error {
 					counts, err := tx.Counts(ctx)
 					if err != nil {
 						return err
@@ -314,7 +315,7 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 		})
 		wg.Go(func() {
 			for range each {
-				errs[writers+w] = errors.Join(errs[writers+w], c.View(ctx, func(tx resolve.Tx) error {
+				errs[writers+w] = errors.Join(errs[writers+w], c.View(ctx, func(tx storage.Tx) error {
 					carriers, err := tx.RecordsByKey(ctx, []uint64{9}, []int{all})
 					if err != nil {
 						return err
@@ -344,18 +345,18 @@ func skipsTheLogToo(t tester, c Cell) {
 	const skipped = 1000
 	change := []changelog.Change{{Time: time.UnixMilli(0).UTC(), Kind: changelog.Put, Entity: sampleID}}
 	bounds := func() changelog.Bounds {
-		return view(t, c, func(ctx context.Context, tx resolve.Tx) (changelog.Bounds, error) { return tx.Bounds(ctx) })
+		return view(t, c, func(ctx context.Context, tx storage.Tx) (changelog.Bounds, error) { return tx.Bounds(ctx) })
 	}
 	for range 2 {
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Append(ctx, change) })
+		conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.Append(ctx, change) })
 		before := bounds()
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Skip(ctx, skipped) })
+		conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.Skip(ctx, skipped) })
 		after := bounds()
 		if after != (changelog.Bounds{Last: before.Last + skipped}) {
 			t.Fatalf("the ends of a log that passes over %d numbers are %+v, before %+v", skipped, after, before)
 		}
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Append(ctx, change) })
-		next := view(t, c, func(ctx context.Context, tx resolve.Tx) ([]changelog.Change, error) {
+		conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.Append(ctx, change) })
+		next := view(t, c, func(ctx context.Context, tx storage.Tx) ([]changelog.Change, error) {
 			return tx.Changes(ctx, before.Last, 10)
 		})
 		if len(next) != 1 || next[0].Seq <= after.Last {
@@ -363,7 +364,7 @@ func skipsTheLogToo(t tester, c Cell) {
 		}
 	}
 	last := bounds().Last
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		if n, err := tx.Trim(ctx, last, 2); err != nil || n != 2 {
 			return fmt.Errorf("2 changes of 4 are to be trimmed, %d were, %w", n, err)
 		}
@@ -372,7 +373,7 @@ func skipsTheLogToo(t tester, c Cell) {
 		}
 		return tx.Skip(ctx, skipped)
 	})
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		n, err := tx.Trim(ctx, last+skipped/2, 10)
 		b, err2 := tx.Bounds(ctx)
 		if want := (changelog.Bounds{Trimmed: last + skipped/2, Last: last + skipped}); n != 0 || b != want {

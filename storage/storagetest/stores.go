@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
 )
 
 // all is a limit that no case reaches; first precedes every entry.
@@ -21,23 +22,23 @@ const (
 	first = math.MinInt64
 )
 
-func post(t tester, c Cell, add, remove []resolve.Posting) {
+func post(t tester, c Cell, add, remove []derived.Posting) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.Post(ctx, add, remove) })
 }
 
 // postings returns the postings of some records under one blocking key.
-func postings(key uint64, puids ...entity.PUID) []resolve.Posting {
-	ps := make([]resolve.Posting, len(puids))
+func postings(key uint64, puids ...entity.PUID) []derived.Posting {
+	ps := make([]derived.Posting, len(puids))
 	for i, p := range puids {
-		ps[i] = resolve.Posting{Key: key, PUID: p}
+		ps[i] = derived.Posting{Key: key, PUID: p}
 	}
 	return ps
 }
 
 func carriers(t tester, c Cell, keys []uint64, limits []int) [][]entity.PUID {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([][]entity.PUID, error) {
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([][]entity.PUID, error) {
 		return tx.RecordsByKey(ctx, keys, limits)
 	})
 }
@@ -48,28 +49,28 @@ func carry(t tester, c Cell, key uint64, want ...entity.PUID) {
 	same(t, fmt.Sprintf("records of %d", key), carriers(t, c, []uint64{key}, []int{all}), [][]entity.PUID{want})
 }
 
-func edges(t tester, c Cell, puids ...entity.PUID) []resolve.Edge {
+func edges(t tester, c Cell, puids ...entity.PUID) []derived.Edge {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) { return tx.Edges(ctx, puids) })
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Edge, error) { return tx.Edges(ctx, puids) })
 }
 
-func putEdges(t tester, c Cell, es ...resolve.Edge) {
+func putEdges(t tester, c Cell, es ...derived.Edge) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutEdges(ctx, es) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.PutEdges(ctx, es) })
 }
 
-func redo(t tester, c Cell, limit int) []resolve.Redo {
+func redo(t tester, c Cell, limit int) []derived.Redo {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, first, limit) })
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.Redo(ctx, first, limit) })
 }
 
 func depth(t tester, c Cell) int {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) (int, error) { return tx.RedoDepth(ctx) })
+	return view(t, c, func(ctx context.Context, tx storage.Tx) (int, error) { return tx.RedoDepth(ctx) })
 }
 
 func emptyArguments(t tester, c Cell) {
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		cs, err1 := tx.RecordsByKey(ctx, nil, nil)
 		es, err2 := tx.Edges(ctx, nil)
 		if n := len(cs) + len(es); n > 0 {
@@ -82,7 +83,7 @@ func emptyArguments(t tester, c Cell) {
 func emptyCell(t tester, c Cell) {
 	same(t, "records", carriers(t, c, []uint64{0, 1}, []int{1, 5}), [][]entity.PUID{nil, nil})
 	same(t, "edges", edges(t, c, 1, -1), nil)
-	same(t, "possible", unsure(t, c, resolve.Edge{Weight: 500}, 5), nil)
+	same(t, "possible", unsure(t, c, derived.Edge{Weight: 500}, 5), nil)
 	same(t, "redo", redo(t, c, 10), nil)
 	same(t, "depth", depth(t, c), 0)
 }
@@ -120,7 +121,7 @@ func postingTwiceIsOnce(t tester, c Cell) {
 func wholeRangeOfNumbers(t tester, c Cell) {
 	puids := []entity.PUID{math.MinInt64, -1 << 53, -1, 1, 1<<53 + 1, math.MaxInt64}
 	keys := []uint64{0, 1, 1<<53 + 1, math.MaxInt64, 1 << 63, math.MaxUint64}
-	var add []resolve.Posting
+	var add []derived.Posting
 	for i := range keys {
 		add = append(add, postings(keys[len(keys)-1-i], puids...)...)
 	}
@@ -131,42 +132,42 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 	carry(t, c, 2)
 	carry(t, c, math.MaxUint64-1)
 
-	var want []resolve.Edge
+	var want []derived.Edge
 	for i, a := range puids {
 		for k, b := range puids {
-			want = append(want, resolve.Edge{A: a, B: b, Vector: vector(keys[(i+k)%len(keys)]), Weight: weight([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
+			want = append(want, derived.Edge{A: a, B: b, Vector: vector(keys[(i+k)%len(keys)]), Weight: weight([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
 		}
 	}
 	putEdges(t, c, want...)
 	same(t, "edges", edges(t, c, puids...), want)
 
-	var entries []resolve.Redo
+	var entries []derived.Redo
 	for i, p := range puids[1:] { // no record has the lowest number
-		entries = append(entries, resolve.Redo{PUID: p, Version: math.MaxInt64 - int64(i), LostKeys: keys[:i]})
+		entries = append(entries, derived.Redo{PUID: p, Version: math.MaxInt64 - int64(i), LostKeys: keys[:i]})
 	}
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, entries...) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, entries...) })
 	same(t, "redo", redo(t, c, all), entries)
 }
 
-func edge(a, b entity.PUID) resolve.Edge {
-	return resolve.Edge{A: a, B: b, Vector: vector(uint64(a)<<32 ^ uint64(b)), Weight: weight(int(a+b) % 1000)}
+func edge(a, b entity.PUID) derived.Edge {
+	return derived.Edge{A: a, B: b, Vector: vector(uint64(a)<<32 ^ uint64(b)), Weight: weight(int(a+b) % 1000)}
 }
 
 func edgesInOrder(t tester, c Cell) {
 	putEdges(t, c, edge(3, 9), edge(1, 5), edge(-2, 4), edge(3, -9), edge(1, -5))
 	putEdges(t, c, edge(3, 1))
-	same(t, "edges", edges(t, c, 3, -2, 8, 1, 3), []resolve.Edge{edge(-2, 4), edge(1, -5), edge(1, 5), edge(3, -9), edge(3, 1), edge(3, 9)})
-	same(t, "edges of one", edges(t, c, 3), []resolve.Edge{edge(3, -9), edge(3, 1), edge(3, 9)})
+	same(t, "edges", edges(t, c, 3, -2, 8, 1, 3), []derived.Edge{edge(-2, 4), edge(1, -5), edge(1, 5), edge(3, -9), edge(3, 1), edge(3, 9)})
+	same(t, "edges of one", edges(t, c, 3), []derived.Edge{edge(3, -9), edge(3, 1), edge(3, 9)})
 }
 
 func edgesStandUnderA(t tester, c Cell) {
 	putEdges(t, c, edge(1, 2))
 	same(t, "edges of the other side", edges(t, c, 2), nil)
 	putEdges(t, c, edge(2, 1))
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-		return tx.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}})
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+		return tx.DeleteEdges(ctx, []derived.Pair{{A: 1, B: 2}})
 	})
-	same(t, "edges of both", edges(t, c, 1, 2), []resolve.Edge{edge(2, 1)})
+	same(t, "edges of both", edges(t, c, 1, 2), []derived.Edge{edge(2, 1)})
 }
 
 func edgesReplaceAndDelete(t tester, c Cell) {
@@ -174,44 +175,44 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 	changed.Vector, changed.Weight = 99, -99
 	putEdges(t, c, edge(1, 2), edge(1, 3), edge(4, 2))
 	putEdges(t, c, changed)
-	same(t, "replaced", edges(t, c, 1, 4), []resolve.Edge{changed, edge(1, 3), edge(4, 2)})
+	same(t, "replaced", edges(t, c, 1, 4), []derived.Edge{changed, edge(1, 3), edge(4, 2)})
 	putEdges(t, c, changed, edge(5, 5), edge(1, 2))
-	same(t, "the later one of a batch", edges(t, c, 1), []resolve.Edge{edge(1, 2), edge(1, 3)})
+	same(t, "the later one of a batch", edges(t, c, 1), []derived.Edge{edge(1, 2), edge(1, 3)})
 	for range 2 {
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-			return tx.DeleteEdges(ctx, []resolve.Pair{{A: 4, B: 2}, {A: 1, B: 2}, {A: 7, B: 7}, {A: 1, B: 2}})
+		conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+			return tx.DeleteEdges(ctx, []derived.Pair{{A: 4, B: 2}, {A: 1, B: 2}, {A: 7, B: 7}, {A: 1, B: 2}})
 		})
-		same(t, "deleted", edges(t, c, 1, 4, 5), []resolve.Edge{edge(1, 3), edge(5, 5)})
+		same(t, "deleted", edges(t, c, 1, 4, 5), []derived.Edge{edge(1, 3), edge(5, 5)})
 	}
 }
 
-func unsure(t tester, c Cell, after resolve.Edge, limit int) []resolve.Edge {
+func unsure(t tester, c Cell, after derived.Edge, limit int) []derived.Edge {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) {
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Edge, error) {
 		return tx.PossibleMatches(ctx, after, limit)
 	})
 }
 
 func unsureBestFirst(t tester, c Cell) {
-	scored := func(a, b entity.PUID, s match.Weight) resolve.Edge {
+	scored := func(a, b entity.PUID, s match.Weight) derived.Edge {
 		e := edge(a, b)
 		e.Weight = s
 		return e
 	}
-	want := []resolve.Edge{
+	want := []derived.Edge{
 		scored(3, 4, match.Threshold-1), scored(-8, -2, 300), scored(-5, 4, 300), scored(-5, 7, 300), scored(1, 2, 300), scored(2, 9, 299), scored(1, 5, 0),
 	}
-	var all []resolve.Edge
+	var all []derived.Edge
 	for _, e := range want {
 		all = append(all, e, scored(e.B, e.A, e.Weight)) // the row of the other side
 	}
 	all = append(all, scored(1, 7, match.Threshold), scored(1, 8, -1), scored(1, 9, match.AbsentPair), scored(6, 6, 100), scored(5, 7, math.MaxInt16), scored(5, 8, math.MinInt16))
 	slices.Reverse(all)
 	putEdges(t, c, all...)
-	before := resolve.Edge{Weight: match.Threshold}
+	before := derived.Edge{Weight: match.Threshold}
 	same(t, "possible", unsure(t, c, before, 100), want)
 	for n := 1; n <= len(want); n++ {
-		var got []resolve.Edge
+		var got []derived.Edge
 		for after := before; ; after = got[len(got)-1] {
 			page := unsure(t, c, after, n)
 			if got = append(got, page...); len(page) == 0 {
@@ -221,43 +222,43 @@ func unsureBestFirst(t tester, c Cell) {
 		same(t, fmt.Sprintf("possible, %d at a time", n), got, want)
 	}
 	putEdges(t, c, scored(3, 4, match.Threshold), scored(1, 8, 7))
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-		return tx.DeleteEdges(ctx, []resolve.Pair{{A: -8, B: -2}})
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+		return tx.DeleteEdges(ctx, []derived.Pair{{A: -8, B: -2}})
 	})
 	same(t, "possible, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
 }
 
 // put calls PutRedo within a larger transaction.
-func put(ctx context.Context, tx resolve.Tx, entries ...resolve.Redo) error {
+func put(ctx context.Context, tx storage.Tx, entries ...derived.Redo) error {
 	_, err := tx.PutRedo(ctx, entries)
 	return err
 }
 
 // putRedo returns the result of PutRedo.
-func putRedo(t tester, c Cell, entries ...resolve.Redo) []resolve.Redo {
+func putRedo(t tester, c Cell, entries ...derived.Redo) []derived.Redo {
 	t.Helper()
-	return conformance.Ask(t, c.Update, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.PutRedo(ctx, entries) })
+	return conformance.Ask(t, c.Update, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.PutRedo(ctx, entries) })
 }
 
-func clearRedo(t tester, c Cell, entries ...resolve.Redo) {
+func clearRedo(t tester, c Cell, entries ...derived.Redo) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, entries) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.ClearRedo(ctx, entries) })
 }
 
 func redoIsASet(t tester, c Cell) {
-	entries := []resolve.Redo{{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
+	entries := []derived.Redo{{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
 	same(t, "what was put", putRedo(t, c, entries...), entries)
-	putRedo(t, c, resolve.Redo{PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}})
-	want := []resolve.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}}, {PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}}
+	putRedo(t, c, derived.Redo{PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}})
+	want := []derived.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}}, {PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}}
 	same(t, "redo", redo(t, c, all), want)
 	same(t, "redo, two of them", redo(t, c, 2), want[:2])
 	same(t, "depth", depth(t, c), 3)
 	for after, rest := range map[entity.PUID]int{-8: 0, -7: 1, 1: 1, 2: 2, 5: 3} {
-		got := view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, after, all) })
+		got := view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.Redo(ctx, after, all) })
 		same(t, fmt.Sprintf("redo after %d", after), got, want[rest:])
 	}
 	for range 2 {
-		clearRedo(t, c, want[2], want[0], resolve.Redo{PUID: 77, Version: 1}, want[2])
+		clearRedo(t, c, want[2], want[0], derived.Redo{PUID: 77, Version: 1}, want[2])
 		same(t, "redo, cleared", redo(t, c, all), want[1:2])
 		same(t, "depth", depth(t, c), 1)
 	}
@@ -267,36 +268,36 @@ func redoIsASet(t tester, c Cell) {
 
 // redoKeepsWhatIsThere puts entries again before they are cleared.
 func redoKeepsWhatIsThere(t tester, c Cell) {
-	putRedo(t, c, resolve.Redo{PUID: 5, Version: 3, LostKeys: []uint64{1, 2}}, resolve.Redo{PUID: 6, Version: 1})
-	got := putRedo(t, c, resolve.Redo{PUID: 6, Version: 4, LostKeys: []uint64{7}}, resolve.Redo{PUID: 4, Version: 1}, resolve.Redo{PUID: 5, Version: 2, LostKeys: []uint64{2, 9}})
-	want := []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, LostKeys: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, LostKeys: []uint64{7}}}
-	same(t, "what was put again", got, []resolve.Redo{want[2], want[0], want[1]})
+	putRedo(t, c, derived.Redo{PUID: 5, Version: 3, LostKeys: []uint64{1, 2}}, derived.Redo{PUID: 6, Version: 1})
+	got := putRedo(t, c, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{7}}, derived.Redo{PUID: 4, Version: 1}, derived.Redo{PUID: 5, Version: 2, LostKeys: []uint64{2, 9}})
+	want := []derived.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, LostKeys: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, LostKeys: []uint64{7}}}
+	same(t, "what was put again", got, []derived.Redo{want[2], want[0], want[1]})
 	same(t, "put again", redo(t, c, all), want)
-	got = putRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 4, LostKeys: []uint64{8}}, resolve.Redo{PUID: 5, Version: 5, LostKeys: []uint64{4}})
-	want = []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, LostKeys: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, LostKeys: []uint64{7, 8}}}
-	same(t, "what was put twice in a batch", got, []resolve.Redo{want[1], want[2], want[1]})
+	got = putRedo(t, c, derived.Redo{PUID: 5, Version: 4}, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{8}}, derived.Redo{PUID: 5, Version: 5, LostKeys: []uint64{4}})
+	want = []derived.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, LostKeys: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, LostKeys: []uint64{7, 8}}}
+	same(t, "what was put twice in a batch", got, []derived.Redo{want[1], want[2], want[1]})
 	same(t, "twice in a batch", redo(t, c, all), want)
 
-	putRedo(t, c, resolve.Redo{PUID: 7, Version: 1, Decided: 30})
-	got = putRedo(t, c, resolve.Redo{PUID: 7, Version: 2, Decided: 20})
-	want = append(want, resolve.Redo{PUID: 7, Version: 2, Decided: 30})
+	putRedo(t, c, derived.Redo{PUID: 7, Version: 1, Decided: 30})
+	got = putRedo(t, c, derived.Redo{PUID: 7, Version: 2, Decided: 20})
+	want = append(want, derived.Redo{PUID: 7, Version: 2, Decided: 30})
 	same(t, "what was decided about before", got, want[3:])
-	clearRedo(t, c, resolve.Redo{PUID: 7, Version: 9, Decided: 29}, resolve.Redo{PUID: 7, Version: 1, Decided: 31}, resolve.Redo{PUID: 7, Version: 2})
+	clearRedo(t, c, derived.Redo{PUID: 7, Version: 9, Decided: 29}, derived.Redo{PUID: 7, Version: 1, Decided: 31}, derived.Redo{PUID: 7, Version: 2})
 	same(t, "decided about later", redo(t, c, all), want)
 	clearRedo(t, c, want[3])
 	want = want[:3]
 
-	clearRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 3}, want[0])
+	clearRedo(t, c, derived.Redo{PUID: 5, Version: 4}, derived.Redo{PUID: 6, Version: 3}, want[0])
 	same(t, "cleared at older versions", redo(t, c, all), want[1:])
-	clearRedo(t, c, resolve.Redo{PUID: 5, Version: 5}, resolve.Redo{PUID: 6, Version: 9})
+	clearRedo(t, c, derived.Redo{PUID: 5, Version: 5}, derived.Redo{PUID: 6, Version: 9})
 	same(t, "cleared", redo(t, c, all), nil)
 }
 
 func thousandItems(t tester, c Cell) {
 	const n = 1000
-	var add []resolve.Posting
-	var es []resolve.Edge
-	var entries []resolve.Redo
+	var add []derived.Posting
+	var es []derived.Edge
+	var entries []derived.Redo
 	var puids []entity.PUID
 	var keys []uint64
 	var limits []int
@@ -306,19 +307,19 @@ func thousandItems(t tester, c Cell) {
 		add = append(add, postings(f, p+1, p)...)
 		keys, limits, wantBlocks = append(keys, f), append(limits, 1+i%2), append(wantBlocks, []entity.PUID{p, p + 1}[:1+i%2])
 		es, puids = append(es, edge(p, 1)), append(puids, p)
-		entries = append(entries, resolve.Redo{PUID: p, Version: int64(i + 1), LostKeys: []uint64{f}})
+		entries = append(entries, derived.Redo{PUID: p, Version: int64(i + 1), LostKeys: []uint64{f}})
 	}
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), put(ctx, tx, entries...))
 	})
 	same(t, "records", carriers(t, c, keys, limits), wantBlocks)
 	same(t, "edges", edges(t, c, puids...), es)
 	same(t, "redo", redo(t, c, all), entries)
 	same(t, "depth", depth(t, c), n)
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-		pairs := make([]resolve.Pair, n)
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+		pairs := make([]derived.Pair, n)
 		for i, e := range es {
-			pairs[i] = resolve.Pair{A: e.A, B: e.B}
+			pairs[i] = derived.Pair{A: e.A, B: e.B}
 		}
 		return errors.Join(tx.Post(ctx, nil, add), tx.DeleteEdges(ctx, pairs), tx.ClearRedo(ctx, entries))
 	})

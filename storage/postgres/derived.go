@@ -12,7 +12,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 const (
@@ -21,20 +21,20 @@ const (
 )
 
 // Post runs at most two statements.
-func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
+func (t *tx) Post(ctx context.Context, add, remove []derived.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	for _, change := range []struct {
 		sql      string
-		postings []resolve.Posting
+		postings []derived.Posting
 	}{{sqlPost, add}, {sqlUnpost, remove}} {
 		if len(change.postings) == 0 {
 			continue
 		}
 		postings := inOrder(change.postings, comparePostings)
-		keys := column(postings, func(p resolve.Posting) int64 { return int64(p.Key) })
-		puids := column(postings, func(p resolve.Posting) int64 { return int64(p.PUID) })
+		keys := column(postings, func(p derived.Posting) int64 { return int64(p.Key) })
+		puids := column(postings, func(p derived.Posting) int64 { return int64(p.PUID) })
 		t.notePairs("posting", keys, puids)
 		t.exec(change.sql, keys, puids)
 	}
@@ -42,7 +42,7 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 }
 
 // comparePostings orders postings like the table, where blocking keys are signed.
-func comparePostings(a, b resolve.Posting) int {
+func comparePostings(a, b derived.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
 }
 
@@ -92,7 +92,7 @@ const (
 )
 
 // Edges runs one statement.
-func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -106,14 +106,14 @@ func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, er
 	return edges, nil
 }
 
-func readEdge(r pgx.Rows) (resolve.Edge, error) {
+func readEdge(r pgx.Rows) (derived.Edge, error) {
 	var a, b, vec, weight int64
 	err := r.Scan(&a, &b, &vec, &weight)
-	return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Weight: match.Weight(weight)}, err
+	return derived.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Weight: match.Weight(weight)}, err
 }
 
 // PossibleMatches runs one statement.
-func (t *tx) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+func (t *tx) PossibleMatches(ctx context.Context, after derived.Edge, limit int) ([]derived.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -125,27 +125,27 @@ func (t *tx) PossibleMatches(ctx context.Context, after resolve.Edge, limit int)
 }
 
 // PutEdges runs one statement.
-func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+func (t *tx) PutEdges(ctx context.Context, edges []derived.Edge) error {
 	if err := t.alter(ctx); err != nil || len(edges) == 0 {
 		return err
 	}
-	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	as := column(edges, func(e resolve.Edge) int64 { return int64(e.A) })
-	bs := column(edges, func(e resolve.Edge) int64 { return int64(e.B) })
+	edges = inOrder(edges, func(a, b derived.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	as := column(edges, func(e derived.Edge) int64 { return int64(e.A) })
+	bs := column(edges, func(e derived.Edge) int64 { return int64(e.B) })
 	t.notePairs("edge", as, bs)
 	t.exec(sqlPutEdges, as, bs,
-		column(edges, func(e resolve.Edge) int64 { return int64(e.Vector) }),
-		column(edges, func(e resolve.Edge) int64 { return int64(e.Weight) }))
+		column(edges, func(e derived.Edge) int64 { return int64(e.Vector) }),
+		column(edges, func(e derived.Edge) int64 { return int64(e.Weight) }))
 	return nil
 }
 
 // DeleteEdges runs one statement.
-func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
+func (t *tx) DeleteEdges(ctx context.Context, pairs []derived.Pair) error {
 	if err := t.alter(ctx); err != nil || len(pairs) == 0 {
 		return err
 	}
-	as := column(pairs, func(p resolve.Pair) int64 { return int64(p.A) })
-	bs := column(pairs, func(p resolve.Pair) int64 { return int64(p.B) })
+	as := column(pairs, func(p derived.Pair) int64 { return int64(p.A) })
+	bs := column(pairs, func(p derived.Pair) int64 { return int64(p.B) })
 	t.notePairs("edge", as, bs)
 	t.exec(sqlDeleteEdges, as, bs)
 	return nil

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 import (
 	"bytes"
 	"context"
 
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func definition(t tester, c Cell, name string) []byte {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]byte, error) { return tx.Definition(ctx, name) })
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]byte, error) { return tx.Definition(ctx, name) })
 }
 
 // definitionsByName stores arbitrary and large bodies, under names that differ in one byte.
@@ -25,7 +25,7 @@ func definitionsByName(t tester, c Cell) {
 		name string
 		body []byte
 	}{{"rules", []byte("{}")}, {"Rules", large}, {"pack/'\"寿", []byte{0}}, {"rules", []byte{0xff, 0}}} {
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+		conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 			return tx.PutDefinition(ctx, d.name, d.body)
 		})
 		if got := definition(t, c, d.name); !bytes.Equal(got, d.body) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 var (
@@ -19,15 +19,15 @@ var (
 )
 
 // Post inserts the postings, several per statement, and runs a statement per removed row.
-func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
+func (t *tx) Post(ctx context.Context, add, remove []derived.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := insertAll(t, insertPosting, inOrder(add, comparePostings), func(to []any, p resolve.Posting) []any {
+	err := insertAll(t, insertPosting, inOrder(add, comparePostings), func(to []any, p derived.Posting) []any {
 		return append(to, int64(p.Key), int64(p.PUID))
 	})
 	if err == nil {
-		err = each(t, "DELETE FROM posting WHERE blocking_key = ? AND puid = ?", inOrder(remove, comparePostings), func(s *stmt, p resolve.Posting) error {
+		err = each(t, "DELETE FROM posting WHERE blocking_key = ? AND puid = ?", inOrder(remove, comparePostings), func(s *stmt, p derived.Posting) error {
 			return s.exec(int64(p.Key), int64(p.PUID))
 		})
 	}
@@ -38,7 +38,7 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 }
 
 // comparePostings orders postings like the table, where blocking keys are signed.
-func comparePostings(a, b resolve.Posting) int {
+func comparePostings(a, b derived.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
 }
 
@@ -75,7 +75,7 @@ func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][
 }
 
 // Edges runs one statement; the rows come in table order.
-func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, er
 	return edges, nil
 }
 
-func readEdge(r row) (resolve.Edge, error) {
-	return resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Weight: match.Weight(r.int(3))}, nil
+func readEdge(r row) (derived.Edge, error) {
+	return derived.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Weight: match.Weight(r.int(3))}, nil
 }
 
 // The next edges have the same weight or a lower one: two statements, because a single one would read all edges that
@@ -103,13 +103,13 @@ const (
 )
 
 // PossibleMatches runs two statements.
-func (t *tx) PossibleMatches(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+func (t *tx) PossibleMatches(ctx context.Context, after derived.Edge, limit int) ([]derived.Edge, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
 	edges, err := rows(ctx, t, readEdge, sqlPossibleAlike, int64(after.Weight), int64(after.A), int64(after.B), int64(limit))
 	if err == nil {
-		var below []resolve.Edge
+		var below []derived.Edge
 		below, err = rows(ctx, t, readEdge, sqlPossibleBelow, int64(after.Weight), int64(limit-len(edges)))
 		edges = append(edges, below...)
 	}
@@ -120,12 +120,12 @@ func (t *tx) PossibleMatches(ctx context.Context, after resolve.Edge, limit int)
 }
 
 // PutEdges inserts the edges, several per statement.
-func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+func (t *tx) PutEdges(ctx context.Context, edges []derived.Edge) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	err := insertAll(t, insertEdge, edges, func(to []any, e resolve.Edge) []any {
+	edges = inOrder(edges, func(a, b derived.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	err := insertAll(t, insertEdge, edges, func(to []any, e derived.Edge) []any {
 		return append(to, int64(e.A), int64(e.B), int64(e.Vector), int64(e.Weight))
 	})
 	if err != nil {
@@ -135,12 +135,12 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 }
 
 // DeleteEdges runs a statement per row.
-func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
+func (t *tx) DeleteEdges(ctx context.Context, pairs []derived.Pair) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	pairs = inOrder(pairs, func(a, b resolve.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	err := each(t, "DELETE FROM edge WHERE a = ? AND b = ?", pairs, func(s *stmt, p resolve.Pair) error { return s.exec(int64(p.A), int64(p.B)) })
+	pairs = inOrder(pairs, func(a, b derived.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	err := each(t, "DELETE FROM edge WHERE a = ? AND b = ?", pairs, func(s *stmt, p derived.Pair) error { return s.exec(int64(p.A), int64(p.B)) })
 	if err != nil {
 		return fmt.Errorf("delete %d edges: %w", len(pairs), err)
 	}

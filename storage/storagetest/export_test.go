@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package resolvetest
+package storagetest
 
 // Cases exports the suite to its own test.
 var Cases = cases
