@@ -14,24 +14,21 @@ import (
 // errAgain means that a concurrent transaction created the same row first; the next run finds it.
 var errAgain = errors.New("counter: another process was first")
 
-// commitGroup is the content of one transaction. Its effect depends only on its fields and the cell, and it may run
-// again: it uses no clock, randomness or goroutines (R12).
-type commitGroup struct {
+// CommitGroup is the content of one transaction: hits of several batches that arrived at about the same time. Its effect
+// depends only on its fields and the cell, and it may run again: it uses no clock, randomness or goroutines (R12).
+type CommitGroup struct {
 	now   time.Time // for hits without a time
-	parts []*shardBatch
+	parts []*GroupBatch
 	// checkOverflow reads totals first, so that only the hits that would overflow are refused.
 	checkOverflow bool
 	lost          map[ID]bool
-	// final reports that some hits have results from an earlier transaction, because each day is written on its
-	// own (PerDocumentStore).
-	final bool
+	cell          cellDedup
+	names         []BatchName // of cell, to be used again
 
 	// Results of a run.
 	horizon int64
-	dedup   map[name]*dedupState
-	days    map[dayName]*dedupState // of an PerDocumentStore store
-	matched []*dedupState           // of one part
-	kinds   map[ID]Kind             // of metrics not seen before by this process
+	matched []*DedupState // of one part
+	kinds   map[ID]Kind   // of metrics not seen before by this process
 	totals  map[BucketKey]int64
 	tallies []Tally
 	slots   map[slot]int // index in tallies
@@ -44,18 +41,15 @@ type slot struct {
 	minute Minute
 }
 
-func (g *commitGroup) begin(now time.Time, parts []*shardBatch) {
-	g.now, g.parts, g.checkOverflow, g.final = now, parts, false, false
+func (g *CommitGroup) begin(now time.Time, parts []*GroupBatch) {
+	g.now, g.parts, g.checkOverflow = now, parts, false
 	clear(g.lost)
 }
 
-func (g *commitGroup) reset() {
-	if g.dedup == nil {
-		g.lost, g.dedup, g.kinds = map[ID]bool{}, map[name]*dedupState{}, map[ID]Kind{}
-		g.totals, g.slots, g.days = map[BucketKey]int64{}, map[slot]int{}, map[dayName]*dedupState{}
+func (g *CommitGroup) reset() {
+	if g.kinds == nil {
+		g.lost, g.kinds, g.totals, g.slots = map[ID]bool{}, map[ID]Kind{}, map[BucketKey]int64{}, map[slot]int{}
 	}
-	clear(g.dedup)
-	clear(g.days)
 	clear(g.kinds)
 	clear(g.totals)
 	clear(g.slots)
@@ -63,17 +57,20 @@ func (g *commitGroup) reset() {
 	g.gauges.reset()
 }
 
-// apply counts a group in a transaction and sets the result of each hit, which is valid if the transaction
-// commits.
-func (g *commitGroup) apply(ctx context.Context, tx Tx) error {
+// Apply counts the hits that are not settled, in a transaction, and sets the result of each, which is valid if the
+// transaction commits. It may run again after an error for which Learn returns true.
+func (g *CommitGroup) Apply(ctx context.Context, tx Tx, dedup Dedup) (err error) {
 	g.reset()
-	for _, step := range []func(context.Context, Tx) error{g.loadDedup, g.loadKinds, g.measure} {
+	if g.horizon, err = dedup.Load(ctx, tx, g); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context, Tx) error{g.loadKinds, g.measure} {
 		if err := step(ctx, tx); err != nil {
 			return err
 		}
 	}
 	for _, p := range g.parts {
-		g.decide(p)
+		g.decide(p, dedup)
 	}
 	made, err := g.count(ctx, tx)
 	if err != nil {
@@ -82,14 +79,11 @@ func (g *commitGroup) apply(ctx context.Context, tx Tx) error {
 	if err := g.ensureMetricRows(ctx, tx, made); err != nil {
 		return err
 	}
-	if apart, ok := tx.(PerDocumentStore); ok {
-		return g.putDays(ctx, apart)
-	}
-	return g.remember(ctx, tx)
+	return dedup.Save(ctx, tx)
 }
 
 // measure reads what is needed before hits are added: readings and, if careful, totals of days.
-func (g *commitGroup) measure(ctx context.Context, tx Tx) error {
+func (g *CommitGroup) measure(ctx context.Context, tx Tx) error {
 	var days []BucketKey
 	for _, p := range g.parts {
 		for i := range p.items {
@@ -118,7 +112,9 @@ func (g *commitGroup) measure(ctx context.Context, tx Tx) error {
 	return g.gauges.read(ctx, tx)
 }
 
-func (g *commitGroup) minute(it *item) Minute {
+func (g *CommitGroup) day(it *item) BucketKey { return NewBucketKey(g.minute(it).Day(), it.place.id) }
+
+func (g *CommitGroup) minute(it *item) Minute {
 	if it.at.IsZero() {
 		return MinuteOf(g.now)
 	}
@@ -126,26 +122,18 @@ func (g *commitGroup) minute(it *item) Minute {
 }
 
 // decide decides on each hit of a part, and adds up those that count.
-func (g *commitGroup) decide(p *shardBatch) {
+func (g *CommitGroup) decide(p *GroupBatch, dedup Dedup) {
 	g.matched = g.matched[:0]
-	var m *dedupState // of the cell, or of the day
-	var day BucketKey
-	if p.request.once != nil {
-		m = g.dedup[p.request.once.name()]
-	}
 	for i := range p.items {
 		it := &p.items[i]
 		if it.settled {
 			continue
 		}
-		if m == nil {
+		if p.request.once == nil {
 			it.result = g.accept(it, false)
 			continue
 		}
-		if len(g.days) > 0 && day != g.day(it) {
-			day = g.day(it)
-			m = g.days[dayName{p.request.once.name(), day}]
-		}
+		m := dedup.State(p, g.day(it))
 		if m.part != p {
 			m.meet(p)
 			g.matched = append(g.matched, m)
@@ -173,7 +161,7 @@ func (g *commitGroup) decide(p *shardBatch) {
 }
 
 // accept adds up a hit, or returns why it does not count.
-func (g *commitGroup) accept(it *item, once bool) error {
+func (g *CommitGroup) accept(it *item, once bool) error {
 	id, minute := it.place.id, g.minute(it)
 	kind, known := it.place.known()
 	if !known {
@@ -203,7 +191,7 @@ func (g *commitGroup) accept(it *item, once bool) error {
 	return nil
 }
 
-func (g *commitGroup) add(id ID, minute Minute, n int64) error {
+func (g *CommitGroup) add(id ID, minute Minute, n int64) error {
 	if g.checkOverflow {
 		day := NewBucketKey(minute.Day(), id)
 		if g.totals[day] > math.MaxInt64-n {
@@ -222,7 +210,7 @@ func (g *commitGroup) add(id ID, minute Minute, n int64) error {
 }
 
 // count writes the sums and returns the days that it created.
-func (g *commitGroup) count(ctx context.Context, tx Tx) (made []BucketKey, err error) {
+func (g *CommitGroup) count(ctx context.Context, tx Tx) (made []BucketKey, err error) {
 	if made, err = g.gauges.write(ctx, tx); err != nil || len(g.tallies) == 0 {
 		return made, err
 	}

@@ -17,20 +17,19 @@ type request struct {
 	results []error
 	// partial reports that a hit could not be sent to a cell because its place is unknown.
 	partial bool
-	parts   []*shardBatch
+	parts   []*GroupBatch
 	waiting atomic.Int32 // parts without an answer
 	done    chan struct{}
 }
 
-// shardBatch is the part of a batch for one cell.
-type shardBatch struct {
+// GroupBatch is the part of a batch for one cell.
+type GroupBatch struct {
 	request  *request
 	cell     string
 	items    []item
 	replayed bool
 	some     bool // some of it was counted
-	earlier  bool // counted in an earlier transaction of the group
-	unread   bool // the record of its batch cannot be read
+	earlier  bool // counted in an earlier transaction of the group, or refused in part: no repeat
 }
 
 type item struct {
@@ -47,11 +46,11 @@ type item struct {
 	// refused is the error of its time, unless it was counted before.
 	refused error
 	result  error
-	// settled reports that the result is final: see PerDocumentStore.
+	// settled reports that the result is final, and that the hit takes part in no further transaction.
 	settled bool
 }
 
-func (p *shardBatch) fail(err error) {
+func (p *GroupBatch) fail(err error) {
 	p.replayed = false
 	for i := range p.items {
 		p.items[i].result = err
@@ -59,7 +58,7 @@ func (p *shardBatch) fail(err error) {
 }
 
 // answered reports the part as done to the caller. The part must not be used afterwards.
-func (p *shardBatch) answered() {
+func (p *GroupBatch) answered() {
 	if c := p.request; c.waiting.Add(-1) == 0 {
 		c.done <- struct{}{}
 	}
@@ -90,13 +89,13 @@ func (r *Recorder) release(c *request) {
 func (c *request) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
-		p.items, p.cell, p.replayed, p.some, p.earlier, p.unread = p.items[:0], "", false, false, false, false
+		p.items, p.cell, p.replayed, p.some, p.earlier = p.items[:0], "", false, false, false
 	}
 	c.parts = c.parts[:0]
 }
 
 // part returns the part for a cell, and creates it if needed.
-func (c *request) part(cell string) *shardBatch {
+func (c *request) part(cell string) *GroupBatch {
 	for _, p := range c.parts {
 		if p.cell == cell {
 			return p
@@ -109,7 +108,7 @@ func (c *request) part(cell string) *shardBatch {
 		c.parts = append(c.parts, nil)
 	}
 	if c.parts[n] == nil {
-		c.parts[n] = &shardBatch{request: c}
+		c.parts[n] = &GroupBatch{request: c}
 	}
 	p := c.parts[n]
 	p.cell = cell

@@ -10,7 +10,7 @@ import (
 
 // serve counts parts and answers them. If a group fails and nothing of it was applied, each batch is retried
 // alone, so that one bad batch does not block the others (R10).
-func (c *groupCommitter) serve(parts []*shardBatch) {
+func (c *groupCommitter) serve(parts []*GroupBatch) {
 	now := c.opts.Now()
 	if !c.opts.Unprepared {
 		minute := MinuteOf(now)
@@ -48,7 +48,7 @@ func (c *groupCommitter) prepare() {
 
 // countEach counts batch by batch. After two failures in a row the batches are not the cause, and the others fail
 // at once with the same error.
-func (c *groupCommitter) countEach(now time.Time, parts []*shardBatch) {
+func (c *groupCommitter) countEach(now time.Time, parts []*GroupBatch) {
 	row := 0
 	for i := range parts {
 		if err := c.count(now, parts[i:i+1]); err == nil {
@@ -63,10 +63,10 @@ func (c *groupCommitter) countEach(now time.Time, parts []*shardBatch) {
 }
 
 // count counts parts in one transaction. Their results are final when it returns.
-func (c *groupCommitter) count(now time.Time, parts []*shardBatch) error {
+func (c *groupCommitter) count(now time.Time, parts []*GroupBatch) error {
 	start, g := time.Now(), &c.group
 	g.begin(now, parts)
-	err := g.commit(context.Background(), c.db)
+	err := c.db.writer().Count(context.Background(), g)
 	if err == nil {
 		c.wanted.add(&g.wanted)
 	}
@@ -86,55 +86,11 @@ func (c *groupCommitter) count(now time.Time, parts []*shardBatch) error {
 }
 
 // learn caches the kinds of counted metrics, which never change.
-func (p *shardBatch) learn() {
+func (p *GroupBatch) learn() {
 	for i := range p.items {
 		it := &p.items[i]
 		if _, known := it.place.known(); !known && it.result == nil {
 			it.place.know(it.kind)
 		}
 	}
-}
-
-// again limits the runs of a transaction with new knowledge, contended the retries after conflicts with other
-// writers.
-const (
-	again     = 4
-	contended = 100
-)
-
-// commit applies a group, and retries carefully if necessary. If it returns an error, nothing was applied, unless
-// the error wraps ErrCommitUnknown.
-func (g *commitGroup) commit(ctx context.Context, db Database) (err error) {
-	conflicts := 0
-	for n := 0; n < again; n++ {
-		err = db.Update(ctx, func(tx Tx) error { return g.apply(ctx, tx) })
-		part, some := errors.AsType[*PartialWriteError](err)
-		without, left := g.without(err)
-		switch {
-		case err == nil:
-			g.summarise(ctx, db)
-			return nil
-		case some && g.settle(part) || without && !left:
-			g.summarise(ctx, db)
-			return nil
-		case without:
-			n--
-		case some && conflicts < contended:
-			conflicts++
-			n--
-		case some || errors.Is(err, ErrCommitUnknown):
-			n = again
-		case errors.Is(err, ErrOverflow) && !g.checkOverflow:
-			g.checkOverflow = true
-		case errors.Is(err, ErrForgotten) || errors.Is(err, errAgain): // retry with what the group has learned
-		default:
-			n = again
-		}
-	}
-	if !g.final {
-		return err
-	}
-	g.giveUp(err)
-	g.summarise(ctx, db)
-	return nil
 }

@@ -104,21 +104,18 @@ func (c *compactor) compact(ctx context.Context, below int64) error {
 			return c.report()
 		}
 		var failed map[BucketKey]error
-		err = c.db.Update(ctx, func(tx Tx) error {
+		unwritten, err := c.db.writer().Rewrite(ctx, func(tx Tx) error {
 			failed = map[BucketKey]error{}
 			return c.encode(ctx, tx, keys, failed)
 		})
-		if part, some := errors.AsType[*PartialWriteError](err); some {
-			for key, err := range part.Days {
-				if errors.Is(err, ErrConflict) {
-					err = errTorn
-				}
-				failed[key] = err
-			}
-			err = nil
-		}
 		if err != nil {
 			return fmt.Errorf("compact %d days: %w", len(keys), err)
+		}
+		for key, err := range unwritten {
+			if errors.Is(err, ErrConflict) {
+				err = errTorn
+			}
+			failed[key] = err
 		}
 		if day := keys[0].Unit(); c.oldest == 0 || day < c.oldest {
 			c.oldest = day

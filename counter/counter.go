@@ -106,6 +106,9 @@ var (
 	ErrKeyReused = errors.New("counter: the key was used for another batch")
 	// ErrSequence means that the producer has sent a batch with a higher Seq before.
 	ErrSequence = errors.New("counter: the producer has sent a later batch before")
+	// ErrConflict means that other processes wrote the same rows again and again: the hit was not counted and can be
+	// sent again.
+	ErrConflict = errors.New("counter: another process wrote the day at the same time")
 	// ErrCommitUnknown means that the commit was sent but its reply was lost: send the batch again if it has a key.
 	// Databases wrap it.
 	ErrCommitUnknown = errors.New("counter: counted or not, the answer was lost")

@@ -32,23 +32,13 @@
 // A hit that is resent because no reply arrived would count twice. A [Batch] with a [Key], or with the next
 // number of a [Producer], counts once: each cell records, in the transaction that counts, which hits of the batch
 // it has counted. A repeat is answered from that record, and hits refused the first time can still be counted.
-// Records are forgotten after [Window]. Before a cell forgets, it raises a dedup horizon, the dedup horizon, and refuses
-// hits below it that must count once; such hits therefore need explicit times. Since the dedup horizon decides and not a
-// clock, a batch counts at most once however late it arrives.
+// Records are forgotten after [Window]. Before a cell forgets, it raises the dedup horizon, and refuses hits below it that
+// must count once; such hits therefore need explicit times. Since the dedup horizon decides and not a clock, a batch
+// counts at most once however late it arrives.
 //
 // A metric's row, with its name and kind, is written with its first day. If a day must be created and the row is
 // missing, the cell was restored from a backup: nothing is counted, and the directory is asked where the metric
 // is now.
-//
-// # Stores without multi-document transactions
-//
-// A document database writes only one document atomically. Its Store implements [PerDocumentStore]: each day of a metric is
-// written atomically, but an update of several days is not. Some days of a batch may be counted and others not,
-// and the answer reports this for each hit. Days that conflicted with another writer are retried without those
-// already written. The dedup record of a batch is stored in each of its days and afterwards in a summary, which
-// allows the days to forget it. To find out whether a batch was counted, look in its days, then in the summary,
-// then compare with the dedup horizon. The guarantees of counting once hold for each hit; but a batch of several days is
-// not atomic, and several days are not read from one snapshot.
 //
 // # Compacted days
 //
@@ -58,8 +48,8 @@
 // processes may compact. Details older than their [Retention] are dropped: first minutes, then hours; days are
 // kept.
 //
-// A reader reads everything that it needs from a cell in one snapshot; from an PerDocumentStore store, each day in its own.
-// In every answer a day equals the sum of its hours and of its minutes.
+// A reader reads everything that it needs from a cell in one View. In every answer a day equals the sum of its hours
+// and of its minutes.
 //
 // # Guarantees
 //
@@ -69,7 +59,7 @@
 //
 // This relies on transactions that are serialised wherever [Store] says that no other transaction changes what
 // was read. Package countertest has the suite that every implementation passes. [Cells] decides where metrics are
-// stored.
+// stored. A database whose updates are not all or nothing has a [Writer] of its own: package perdocument.
 //
 // Source: "MongoDB Schema Design at Scale", whose documents per metric and day hold hits by minute and hour, are
 // prepared at random for the next day, and are hierarchical because a document is searched from its start. Here

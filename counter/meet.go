@@ -8,7 +8,7 @@ import (
 )
 
 // loadKinds reads the kinds of metrics that this process has not seen.
-func (g *commitGroup) loadKinds(ctx context.Context, tx Tx) error {
+func (g *CommitGroup) loadKinds(ctx context.Context, tx Tx) error {
 	strangers := g.ids(func(it *item) bool { _, known := it.place.known(); return !known })
 	if len(strangers) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func (g *commitGroup) loadKinds(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-func (g *commitGroup) ids(of func(*item) bool) []ID {
+func (g *CommitGroup) ids(of func(*item) bool) []ID {
 	var ids []ID
 	for _, p := range g.parts {
 		for i := range p.items {
@@ -40,7 +40,7 @@ func (g *commitGroup) ids(of func(*item) bool) []ID {
 
 // ensureMetricRows ensures that every metric with a new day has its row. After a restore from a backup the cell may lack it;
 // then nothing is counted, and the directory is asked again where the metric is.
-func (g *commitGroup) ensureMetricRows(ctx context.Context, tx Tx, made []BucketKey) error {
+func (g *CommitGroup) ensureMetricRows(ctx context.Context, tx Tx, made []BucketKey) error {
 	if len(made) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (g *commitGroup) ensureMetricRows(ctx context.Context, tx Tx, made []Bucket
 }
 
 // putMetrics writes the rows of metrics. The first writer of a row decides its kind.
-func (g *commitGroup) putMetrics(ctx context.Context, tx Tx, put []Meta) error {
+func (g *CommitGroup) putMetrics(ctx context.Context, tx Tx, put []Meta) error {
 	if len(put) == 0 {
 		return nil
 	}

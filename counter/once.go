@@ -21,13 +21,13 @@ type once struct {
 	hits     int // of the whole batch
 }
 
-// name is the key or the producer of a batch.
-type name struct {
-	key      Key
-	producer Producer
+// BatchName is the key or the producer of a batch that counts once; both are zero for other batches.
+type BatchName struct {
+	Key      Key
+	Producer Producer
 }
 
-func (o *once) name() name { return name{o.key, o.producer} }
+func (o *once) name() BatchName { return BatchName{o.key, o.producer} }
 
 // digestOf returns a digest of a batch. Times are compared as instants, regardless of their zone.
 func digestOf(hits []Hit) (print [16]byte) {
@@ -77,15 +77,27 @@ func decodeCounted(results []byte, hits int) counted {
 	return c
 }
 
-// dedupState is the dedup record of a key or producer while a group is counted.
-type dedupState struct {
+// Dedup knows which hits of a group's batches were counted before. A cell normally keeps one record of each batch;
+// a Database with its own Commit may keep several.
+type Dedup interface {
+	// Load reads the records of the group's batches, and locks or compares them until the transaction ends. It
+	// returns the dedup horizon.
+	Load(ctx context.Context, tx Tx, g *CommitGroup) (horizon int64, err error)
+	// State returns the record that decides on the hits of a batch in a day of a metric.
+	State(b *GroupBatch, day BucketKey) *DedupState
+	// Save writes the records that have changed, in the transaction that counts (R4).
+	Save(ctx context.Context, tx Tx) error
+}
+
+// DedupState is a dedup record while a group is counted.
+type DedupState struct {
 	DedupRecord
 	known   bool // the record exists
 	counted counted
 	changed bool
 
 	// State for the current part of the group.
-	part     *shardBatch
+	part     *GroupBatch
 	counting counted
 	repeated bool
 	refusal  error
@@ -93,50 +105,40 @@ type dedupState struct {
 	latest   int64 // latest time of a counted hit
 }
 
+// NewDedupState returns the state of a record as it was read, the zero DedupRecord where there is none.
+func NewDedupState(r DedupRecord) *DedupState {
+	return &DedupState{DedupRecord: r, known: r.Print != [16]byte{}}
+}
+
+// Known reports whether a record exists.
+func (m *DedupState) Known() bool { return m.known }
+
+// Changed reports whether the record differs from what was read, and must be saved.
+func (m *DedupState) Changed() bool { return m.changed }
+
 // meet starts a part of a group.
-func (m *dedupState) meet(p *shardBatch) {
+func (m *DedupState) meet(p *GroupBatch) {
 	m.counting, m.repeated, m.refusal = m.match(p.request.once)
 	m.part, m.some, m.latest = p, false, math.MinInt64
 }
 
-// loadDedup reads the records of a group's batches, and locks them until the transaction ends.
-func (g *commitGroup) loadDedup(ctx context.Context, tx Tx) error {
-	if !slices.ContainsFunc(g.parts, func(p *shardBatch) bool { return p.request.once != nil && !p.unread }) {
-		return nil
-	}
-	steps := []func(context.Context, Tx) error{g.loadHorizon, g.loadBatchDedup}
-	if _, apart := tx.(PerDocumentStore); apart {
-		steps = []func(context.Context, Tx) error{g.loadDayDedup, g.loadBatchDedup, g.loadHorizon}
-	}
-	for _, step := range steps {
-		if err := step(ctx, tx); err != nil {
-			return err
-		}
-	}
-	g.rememberDays()
-	return nil
-}
+// BatchStates are the cell's records of batches, by their names.
+type BatchStates map[BatchName]*DedupState
 
-func (g *commitGroup) loadHorizon(ctx context.Context, tx Tx) (err error) {
-	g.horizon, err = tx.DedupHorizon(ctx)
-	return err
-}
-
-// loadBatchDedup reads the cell's records of batches, which are summaries in an PerDocumentStore store.
-func (g *commitGroup) loadBatchDedup(ctx context.Context, tx Tx) error {
-	for _, p := range g.parts {
-		if p.request.once != nil && !p.unread {
-			g.dedup[p.request.once.name()] = nil
-		}
-	}
+// Load reads the records of batches in place of those that it has.
+func (s BatchStates) Load(ctx context.Context, tx Tx, names []BatchName) error {
+	clear(s)
 	var keys []Key
 	var producers []Producer
-	for n := range g.dedup {
-		if n.key != "" {
-			keys = append(keys, n.key)
-		} else {
-			producers = append(producers, n.producer)
+	for _, n := range names {
+		switch _, asked := s[n]; {
+		case asked:
+		case n.Key != "":
+			keys = append(keys, n.Key)
+		default:
+			producers = append(producers, n.Producer)
 		}
+		s[n] = nil
 	}
 	// Sorted, so that transactions acquire locks in the same order.
 	slices.Sort(keys)
@@ -147,7 +149,7 @@ func (g *commitGroup) loadBatchDedup(ctx context.Context, tx Tx) error {
 			return err
 		}
 		for i, key := range keys {
-			g.dedup[name{key: key}] = newDedupState(there[i])
+			s[BatchName{Key: key}] = NewDedupState(there[i])
 		}
 	}
 	if len(producers) > 0 {
@@ -156,18 +158,14 @@ func (g *commitGroup) loadBatchDedup(ctx context.Context, tx Tx) error {
 			return err
 		}
 		for i, producer := range producers {
-			g.dedup[name{producer: producer}] = newDedupState(there[i])
+			s[BatchName{Producer: producer}] = NewDedupState(there[i])
 		}
 	}
 	return nil
 }
 
-func newDedupState(r DedupRecord) *dedupState {
-	return &dedupState{DedupRecord: r, known: r.Print != [16]byte{}}
-}
-
 // match compares a batch with the record: it returns the error of all its hits, or which of them were counted.
-func (m *dedupState) match(o *once) (c counted, repeated bool, err error) {
+func (m *DedupState) match(o *once) (c counted, repeated bool, err error) {
 	switch {
 	case !m.known || o.seq > m.Seq:
 		return newCounted(o.hits), false, nil
@@ -183,7 +181,7 @@ func (m *dedupState) match(o *once) (c counted, repeated bool, err error) {
 
 // keep records a batch with counted hits; newest is their latest time. The Newest of a producer never decreases,
 // so that it is forgotten only after everything that it ever sent.
-func (m *dedupState) keep(o *once, c counted, newest int64) {
+func (m *DedupState) keep(o *once, c counted, newest int64) {
 	if m.known {
 		newest = max(newest, m.Newest)
 	}
@@ -192,17 +190,17 @@ func (m *dedupState) keep(o *once, c counted, newest int64) {
 	m.Results = c.pack(o.hits)
 }
 
-// remember writes the records in the transaction that counts (R4).
-func (g *commitGroup) remember(ctx context.Context, tx Tx) error {
+// Save writes the records that have changed.
+func (s BatchStates) Save(ctx context.Context, tx Tx) error {
 	var keyed []KeyedBatch
 	var produced []ProducedBatch
-	for n, m := range g.dedup {
+	for n, m := range s {
 		switch {
 		case !m.changed:
-		case n.key != "":
-			keyed = append(keyed, KeyedBatch{n.key, m.DedupRecord})
+		case n.Key != "":
+			keyed = append(keyed, KeyedBatch{n.Key, m.DedupRecord})
 		default:
-			produced = append(produced, ProducedBatch{n.producer, m.DedupRecord})
+			produced = append(produced, ProducedBatch{n.Producer, m.DedupRecord})
 		}
 	}
 	slices.SortFunc(keyed, func(a, b KeyedBatch) int { return cmp.Compare(a.Key, b.Key) })
@@ -217,6 +215,47 @@ func (g *commitGroup) remember(ctx context.Context, tx Tx) error {
 	}
 	return nil
 }
+
+// cellDedup is the Dedup of a cell with one record of each batch.
+type cellDedup struct {
+	states BatchStates
+	last   *GroupBatch // the batch of the state that was looked up last
+	state  *DedupState
+}
+
+// Load reads the records of a group's batches, and locks them until the transaction ends.
+func (d *cellDedup) Load(ctx context.Context, tx Tx, g *CommitGroup) (int64, error) {
+	names := g.names[:0]
+	for _, p := range g.parts {
+		if p.request.once != nil {
+			names = append(names, p.request.once.name())
+		}
+	}
+	if g.names = names; d.states == nil {
+		d.states = BatchStates{}
+	}
+	d.last = nil
+	if len(names) == 0 {
+		clear(d.states)
+		return 0, nil
+	}
+	horizon, err := tx.DedupHorizon(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return horizon, d.states.Load(ctx, tx, names)
+}
+
+// State returns the record of the batch, which is the same for all days.
+func (d *cellDedup) State(b *GroupBatch, _ BucketKey) *DedupState {
+	if d.last != b {
+		d.last, d.state = b, d.states[b.Name()]
+	}
+	return d.state
+}
+
+// Save writes the records of the batches.
+func (d *cellDedup) Save(ctx context.Context, tx Tx) error { return d.states.Save(ctx, tx) }
 
 // forgotten limits the records deleted in one transaction.
 const forgotten = 2000

@@ -16,6 +16,8 @@ type Tx interface{ Store }
 // may run more than once.
 type Database struct {
 	Update, View func(ctx context.Context, fn func(Tx) error) error
+	// Writer is nil if an Update is all or nothing. See package perdocument for another one.
+	Writer Writer
 }
 
 // Cells are the databases that metrics are spread over. A metric never moves. Package cell implements this: its

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
 )
 
 var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/New_York", "Pacific/Chatham", "America/St_Johns"}
@@ -92,7 +93,7 @@ func TestP03_OneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) counter.Database{
 		"memory": func(testing.TB) counter.Database { return countertest.NewMemory() }, "sqlite": onSQLite,
-		"apart": func(testing.TB) counter.Database { return countertest.NewApart(nil) }, // each day is read in one step
+		"apart": func(testing.TB) counter.Database { return perdocumenttest.NewMemory(nil).Counters() }, // each day is read in one step
 	} {
 		for _, m := range []counter.Metric{"c", "g"} {
 			t.Run(fmt.Sprintf("%s/%s", name, m), func(t *testing.T) {
@@ -123,11 +124,11 @@ func TestP03_Machine(t *testing.T) {
 	})
 }
 
-// The same with an PerDocumentStore store, without concurrent changes while several days are read.
+// The same with a database that writes each day on its own, without concurrent changes while several days are read.
 func TestP03_MachineApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newReadWorld(rt, p03Begin, countertest.NewApart(nil))
+		w := newReadWorld(rt, p03Begin, perdocumenttest.NewMemory(nil).Counters())
 		w.apart = true
 		machine(t, w, rapid.IntRange(3, 20).Draw(rt, "steps"), func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "roll") })
 	})

@@ -30,7 +30,7 @@ func (it *item) prewarmDraw(now Minute, chance func() float64) {
 }
 
 // want records the buckets that a counted hit prepares.
-func (g *commitGroup) want(it *item, m Minute) {
+func (g *CommitGroup) want(it *item, m Minute) {
 	if !it.next && !it.tomorrow {
 		return
 	}

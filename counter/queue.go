@@ -15,21 +15,21 @@ type groupCommitter struct {
 	cell   string
 	db     Database
 	opts   *Options
-	parts  chan *shardBatch
+	parts  chan *GroupBatch
 	stop   chan struct{} // closed when no more parts arrive
 	done   chan struct{}
-	held   *shardBatch // came for the previous group, which was full
+	held   *GroupBatch // came for the previous group, which was full
 	expect int         // number of parts in the next group if all callers just answered return
 	timer  *time.Timer
-	group  commitGroup
+	group  CommitGroup
 	wanted wanted // by groups that were counted
-	spare  []*shardBatch
+	spare  []*GroupBatch
 }
 
 func newGroupCommitter(cell string, db Database, opts *Options) *groupCommitter {
 	c := &groupCommitter{
 		cell: cell, db: db, opts: opts,
-		parts: make(chan *shardBatch, opts.Waiting), stop: make(chan struct{}), done: make(chan struct{}),
+		parts: make(chan *GroupBatch, opts.Waiting), stop: make(chan struct{}), done: make(chan struct{}),
 		timer: time.NewTimer(time.Hour),
 	}
 	c.timer.Stop()
@@ -38,7 +38,7 @@ func newGroupCommitter(cell string, db Database, opts *Options) *groupCommitter 
 
 // send puts a part into the queue. The context bounds the wait for room; once queued, the part is counted and
 // answered.
-func (c *groupCommitter) send(ctx context.Context, p *shardBatch) error {
+func (c *groupCommitter) send(ctx context.Context, p *GroupBatch) error {
 	select {
 	case c.parts <- p:
 		return nil
@@ -73,11 +73,11 @@ func (c *groupCommitter) run() {
 
 // gather collects the queued parts. It lingers briefly for callers that were just answered, so that they share
 // the next commit.
-func (c *groupCommitter) gather(first *shardBatch) []*shardBatch {
+func (c *groupCommitter) gather(first *GroupBatch) []*GroupBatch {
 	group, hits := append(c.spare, first), len(first.items)
 	var since time.Time
 	for {
-		var p *shardBatch
+		var p *GroupBatch
 		select {
 		case p = <-c.parts:
 		default:
@@ -101,7 +101,7 @@ func (c *groupCommitter) gather(first *shardBatch) []*shardBatch {
 const spins = 1000
 
 // linger waits for one more part, at most Linger in total.
-func (c *groupCommitter) linger(since *time.Time) *shardBatch {
+func (c *groupCommitter) linger(since *time.Time) *GroupBatch {
 	if c.opts.Linger < 0 {
 		return nil
 	}

@@ -101,7 +101,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 	for from := NewBucketKey(since, 0); from < below; {
 		var next BucketKey
 		var wrong []error
-		err := db.Update(ctx, func(tx Tx) error {
+		failed, err := db.writer().Rewrite(ctx, func(tx Tx) error {
 			next, wrong = below, nil
 			days, err := tx.DetailedDays(ctx, look.detail, from, below, most)
 			if err != nil {
@@ -129,16 +129,32 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 			}
 			return tx.PutCompactedDays(ctx, put)
 		})
-		if part, some := errors.AsType[*PartialWriteError](err); some && part.Conflicts() && conflicts < contended {
-			conflicts++
-			continue // finished days are skipped the next time
-		}
 		if err != nil {
 			return damaged, err
+		}
+		if len(failed) > 0 {
+			if err := unwritten(failed); conflicts == contended || !errors.Is(err, ErrConflict) {
+				return damaged, err
+			}
+			conflicts++
+			continue // finished days are skipped the next time
 		}
 		from, damaged = next, append(damaged, wrong...)
 	}
 	return damaged, nil
+}
+
+// contended limits the attempts to rewrite days in which other processes count.
+const contended = 100
+
+// unwritten returns the error of one of the days that were not written, one without a conflict if there is one.
+func unwritten(failed map[BucketKey]error) (err error) {
+	for key, why := range failed {
+		if err == nil || !errors.Is(why, ErrConflict) {
+			err = fmt.Errorf("counter: %d days were not written: %s of metric %d: %w", len(failed), dayBegin(key.Unit()).Format(time.DateOnly), key.ID(), why)
+		}
+	}
+	return err
 }
 
 func idsOf(days []CompactedDay) []ID {

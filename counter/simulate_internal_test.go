@@ -22,8 +22,8 @@ type simWorld struct {
 	rng       *rand.Rand
 	now       time.Time
 	cells     map[string]*model
-	apart     map[string]*simApart // instead of cells, for PerDocumentStore stores
-	locked    map[string]*simTask  // task in a transaction
+	others    map[string]SimDatabase // instead of cells
+	locked    map[string]*simTask    // task in a transaction
 	places    map[Metric]Place
 	processes []*simProcess
 	clients   []*simClient
@@ -31,7 +31,7 @@ type simWorld struct {
 	hits      []*simHit
 	keys      int
 	running   *simTask
-	counts    *simCounts
+	counts    SimCounts
 	steps     int
 	faults    bool // switched off near the end
 	lossy     int  // how often replies are lost, per hundred
@@ -80,8 +80,8 @@ func (w *simWorld) counted(h *simHit) int {
 	if !ok {
 		return 0
 	}
-	if w.apart != nil {
-		return int(w.apart[at.Cell].counted(at.ID, h.minute) >> (4 * h.power) & 15)
+	if w.others != nil {
+		return int(w.others[at.Cell].Counted(at.ID, h.minute) >> (4 * h.power) & 15)
 	}
 	sum := w.cells[at.Cell].minute(at.ID, h.minute)
 	if values := w.cells[at.Cell].buckets[GaugeQuarters][NewBucketKey(h.minute.QuarterOf(), at.ID)]; values != nil {
@@ -126,8 +126,8 @@ func (w *simWorld) resume(t *simTask) {
 }
 
 func (w *simWorld) horizon(cell string) int64 {
-	if w.apart != nil {
-		return w.apart[cell].horizon()
+	if w.others != nil {
+		return w.others[cell].Horizon()
 	}
 	return w.cells[cell].horizon
 }
@@ -182,8 +182,8 @@ func (w *simWorld) update(cell string, fn func(Tx) error) error {
 func (w *simWorld) List() []string { return simCells }
 
 func (w *simWorld) Cell(cell string) Database {
-	if w.apart != nil {
-		return w.apart[cell].watched()
+	if w.others != nil {
+		return w.others[cell].Database()
 	}
 	return Database{
 		Update: func(_ context.Context, fn func(Tx) error) error { return w.update(cell, fn) },
@@ -210,14 +210,14 @@ func (w *simWorld) Places(_ context.Context, metrics []Metric, create, _ bool) [
 type simProcess struct {
 	recorder *Recorder
 	skew     time.Duration // of its clock
-	queues   map[string][]*shardBatch
-	tasks    []*simTask // one per cell, and one that maintains PerDocumentStore cells
+	queues   map[string][]*GroupBatch
+	tasks    []*simTask // one per cell, and one that maintains other databases
 	upkeep   bool       // maintenance is due
 	dead     bool
 }
 
 func (w *simWorld) process() *simProcess {
-	p := &simProcess{queues: map[string][]*shardBatch{}}
+	p := &simProcess{queues: map[string][]*GroupBatch{}}
 	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // keeps all
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
@@ -238,7 +238,7 @@ func (w *simWorld) process() *simProcess {
 			}
 		}))
 	}
-	if w.apart != nil {
+	if w.others != nil {
 		p.tasks = append(p.tasks, w.task(func(t *simTask) {
 			for t.pause() {
 				if p.upkeep {
@@ -270,7 +270,7 @@ func (p *simProcess) send(c *request) {
 
 // maintain forgets what is older than the window, by the clock of a process.
 func (w *simWorld) maintain(p *simProcess) {
-	if w.apart != nil {
+	if w.others != nil {
 		p.upkeep = true
 		return
 	}

@@ -16,62 +16,31 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// saw is a rare state. A run that never reaches it proves nothing about it.
-type saw int
-
+// Rare states. A run that never reaches one proves nothing about it.
 const (
-	sawGroup saw = iota
-	sawAgain
-	sawCommitUnknown
-	sawKilledBefore
-	sawKilledAfter
-	sawForgotten
-	sawReplayed
-	sawHalf
-	sawReused
-	sawSequence
-	sawTooOld
-	sawTooOldCounted
-	sawAtOnce
-	sawsTogether // all of them for stores that are not PerDocumentStore
+	sawGroup         = "several batches were counted in one transaction"
+	sawAgain         = "a transaction ran again"
+	sawCommitUnknown = "a commit was not confirmed"
+	sawKilledBefore  = "a process was killed before a commit"
+	sawKilledAfter   = "a process was killed after a commit"
+	sawForgotten     = "something was forgotten"
+	sawReplayed      = "a batch was answered from memory"
+	sawHalf          = "of a repeated batch a hit was still to be counted"
+	sawReused        = "a key was used for another batch"
+	sawSequence      = "a number of a producer came too late"
+	sawTooOld        = "a hit was too old"
+	sawTooOldCounted = "a hit was too old that had been counted"
+	sawAtOnce        = "a batch was repeated while it waited"
 )
 
-// For PerDocumentStore stores only.
-const (
-	sawPart = sawsTogether + iota
-	sawInDay
-	sawDayForgot
-	sawHorizonRose
-	sawDayFailed
-	sawUnread
-	sawCompacted
-	saws
-)
-
-var sawNames = [saws]string{
-	sawGroup:         "several batches were counted in one transaction",
-	sawAgain:         "a transaction ran again",
-	sawCommitUnknown: "a commit was not confirmed",
-	sawKilledBefore:  "a process was killed before a commit",
-	sawKilledAfter:   "a process was killed after a commit",
-	sawForgotten:     "something was forgotten",
-	sawReplayed:      "a batch was answered from memory",
-	sawHalf:          "of a repeated batch a hit was still to be counted",
-	sawReused:        "a key was used for another batch",
-	sawSequence:      "a number of a producer came too late",
-	sawTooOld:        "a hit was too old",
-	sawTooOldCounted: "a hit was too old that had been counted",
-	sawAtOnce:        "a batch was repeated while it waited",
-	sawPart:          "of a group a day was not written because of others, and tried again",
-	sawInDay:         "a repeat was known in a day, and nowhere else",
-	sawDayForgot:     "a day had forgotten what a summary says",
-	sawHorizonRose:   "the dedup horizon rose while a batch was counted",
-	sawDayFailed:     "of a group a day was not written, or not for certain",
-	sawUnread:        "of a group something could not be read, and its hits were refused",
-	sawCompacted:     "a hit was counted in a day that had been packed",
+// SimSaws are the rare states of every simulation.
+var SimSaws = []string{
+	sawGroup, sawAgain, sawCommitUnknown, sawKilledBefore, sawKilledAfter, sawForgotten, sawReplayed,
+	sawHalf, sawReused, sawSequence, sawTooOld, sawTooOldCounted, sawAtOnce,
 }
 
-type simCounts [saws]int
+// SimCounts counts rare states.
+type SimCounts map[string]int
 
 // simClient sends batches, and repeats them until they are answered, or later, or never.
 type simClient struct {
@@ -112,7 +81,7 @@ func (w *simWorld) time() time.Time {
 	case 2:
 		return w.now.Add(Ahead + ms)
 	case 3, 4:
-		if w.apart != nil { // so that many hits are on one day
+		if w.others != nil { // so that many hits are on one day
 			return w.now.Add(-time.Duration(w.rng.IntN(2)) * 24 * time.Hour).Add(-time.Duration(w.rng.IntN(3600)) * time.Second)
 		}
 		return w.now.Add(-time.Duration(w.rng.Int64N(int64(Window))))
@@ -254,7 +223,7 @@ func (c *simClient) answered(s *simSent) {
 		case errors.Is(err, ErrCommitUnknown):
 			s.loose, done = true, false
 			continue
-		case errors.Is(err, errSimDown), errors.Is(err, ErrConflict), errors.Is(err, errSimStep):
+		case errors.Is(err, errSimDown), errors.Is(err, ErrConflict), errors.Is(err, ErrSimStep):
 			done = false
 			if w.counted(h) > 0 && s.sent == 1 && !s.loose {
 				w.fail("hit %d of batch %q %d was counted, and refused when it was sent first: %w", i, s.Key, s.Seq, err)
@@ -285,12 +254,9 @@ func (c *simClient) answered(s *simSent) {
 	s.done = s.done || done
 }
 
-// simulate runs a seed and returns the first error.
-func simulate(seed uint64, counts *simCounts) error {
-	w := &simWorld{
-		rng: rand.New(rand.NewPCG(seed, 2)), now: noon, cells: map[string]*model{}, locked: map[string]*simTask{},
-		places: map[Metric]Place{}, slots: map[simSlot]int{}, counts: counts, faults: true,
-	}
+// simulate runs a seed over cells of the model and returns the first error.
+func simulate(seed uint64, counts SimCounts) error {
+	w := newSimWorld(seed, 2, counts)
 	w.lossy = []int{0, 4, 15}[w.rng.IntN(3)]
 	for _, cell := range simCells {
 		w.cells[cell] = newModel()
@@ -299,6 +265,13 @@ func simulate(seed uint64, counts *simCounts) error {
 		return fmt.Errorf("seed %d: %w", seed, err)
 	}
 	return nil
+}
+
+func newSimWorld(seed, stream uint64, counts SimCounts) *simWorld {
+	return &simWorld{
+		rng: rand.New(rand.NewPCG(seed, stream)), now: noon, cells: map[string]*model{}, locked: map[string]*simTask{},
+		places: map[Metric]Place{}, slots: map[simSlot]int{}, counts: counts, faults: true,
+	}
 }
 
 // run lets clients send for some steps, and then waits some more steps for answers.
@@ -314,8 +287,8 @@ func (w *simWorld) run(clients, steps, more int) error {
 	for w.steps = 0; w.steps < steps+more && w.wrong == nil; w.steps++ {
 		w.faults = w.steps < steps
 		w.step()
-		if cell := simCells[w.steps%2]; w.apart != nil && w.steps%100 < 2 {
-			w.apart[cell].check()
+		if cell := simCells[w.steps%2]; w.others != nil && w.steps%100 < 2 {
+			w.others[cell].Check()
 		}
 	}
 	for _, p := range w.processes {
@@ -357,27 +330,27 @@ func (w *simWorld) step() {
 // What clients repeat counts once, whatever is lost and killed.
 func TestP02_Simulation(t *testing.T) {
 	t.Parallel()
-	simulateAll(t, simulate, longtest.Sample(8, 8, 120, 400), sawNames[:sawsTogether])
+	SimulateAll(t, simulate, longtest.Sample(8, 8, 120, 400), SimSaws)
 }
 
-// simulateAll runs many seeds, and requires each rare state to occur.
-func simulateAll(t *testing.T, simulate func(uint64, *simCounts) error, seeds int, names []string) {
+// SimulateAll runs many seeds, and requires each rare state to occur.
+func SimulateAll(t *testing.T, simulate func(uint64, SimCounts) error, seeds int, names []string) {
 	t.Helper()
 	if long, err := strconv.Atoi(os.Getenv("LOCUS_SEEDS")); err == nil {
 		seeds = long
 	}
-	var counts simCounts
+	counts := SimCounts{}
 	wrong := 0
 	for seed := range seeds {
-		if err := simulate(uint64(seed), &counts); err != nil {
+		if err := simulate(uint64(seed), counts); err != nil {
 			t.Error(err)
 			if wrong++; wrong == 3 {
 				break
 			}
 		}
 	}
-	for i, name := range names {
-		n := counts[i]
+	for _, name := range names {
+		n := counts[name]
 		t.Logf("%6d times %s", n, name)
 		if n == 0 && wrong == 0 && seeds > 100 {
 			t.Errorf("it never came that %s", name)

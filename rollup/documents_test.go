@@ -434,3 +434,62 @@ func TestP04_ALateWorkerWritesNothing(t *testing.T) {
 		})
 	}
 }
+
+// killedBetween writes the first of several documents, and no other.
+type killedBetween struct{ shelf }
+
+func (k killedBetween) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+	k.swap(in, swaps[0])
+	return nil, errSimKilled
+}
+
+// asked calls a function once before a read.
+type asked struct {
+	shelf
+	before *func()
+}
+
+func (a asked) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
+	if do := *a.before; do != nil {
+		*a.before = nil
+		do()
+	}
+	return a.shelf.Documents(ctx, in, keys)
+}
+
+// A worker whose lease was copied with its process finds a document beyond the end of its batch: another one wrote it
+// and was killed before the next document. The watermark must not pass that one.
+func TestP04_ADocumentBeyondTheBatch(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	var paused func()
+	all := shelf{}
+	s.docs = asked{all, &paused}
+	s.put("a", "ears", 1)
+	v := s.define(rollup.InMongoDB)
+	a := s.follower("a")
+	s.build(a, v)
+	s.put("a", "ears", 2)
+	s.put("a", "wings", 3)
+	paused = func() {
+		s.put("a", "ears", 4)
+		held := s.at.leases[rollup.LeaseName]
+		s.update(func(c *cell) error { delete(c.leases, rollup.LeaseName); return nil })
+		s.docs = killedBetween{all}
+		if p, err := s.follower("b").Step(t.Context(), s.catalog); err != nil || !errors.Is(p.Apart, errSimKilled) {
+			t.Errorf("the other worker is not killed: %+v, %v", p, err)
+		}
+		s.update(func(c *cell) error { c.leases[rollup.LeaseName] = held; return nil })
+	}
+	s.step(a)
+	if paused != nil {
+		t.Fatal("the worker did not read documents")
+	}
+	if g := s.at.generations[v.Generation]; g.Watermark != 1 {
+		t.Errorf("the watermark is %d, and the document of wings has nothing after 1", g.Watermark)
+	}
+	s.wantRead(v.Generation, 4, "ears=3 wings=1")
+	s.docs = all
+	s.step(a)
+	s.wantRead(v.Generation, 4, "ears=3 wings=1")
+}

@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
 // talliesAdd compares every bucket with the model after each batch.
 func talliesAdd(t tester, c Cell) {
 	const midnight = noon - 720
-	m := newModel()
+	m := model.New()
 	for i, tallies := range [][]counter.Tally{
 		{{ID: 1, Minute: noon, N: 3}},
 		{{ID: 1, Minute: noon, N: 4}},
@@ -56,7 +57,7 @@ func talliesAdd(t tester, c Cell) {
 	sameBuckets(t, c, m)
 }
 
-func sameBuckets(t tester, c Cell, m *model) {
+func sameBuckets(t tester, c Cell, m *model.Cell) {
 	t.Helper()
 	for _, table := range counter.Tables {
 		want, _ := m.FirstBuckets(context.Background(), table, math.MaxInt64, everything)
@@ -65,7 +66,7 @@ func sameBuckets(t tester, c Cell, m *model) {
 }
 
 func talliesOfManyMetrics(t tester, c Cell) {
-	m, many := newModel(), c.many()
+	m, many := model.New(), c.many()
 	for round := range 2 {
 		var tallies []counter.Tally
 		for i := range many - many*9/11*round {
@@ -185,7 +186,7 @@ func deletedBuckets(t tester, c Cell) {
 func firstBuckets(t tester, c Cell) {
 	keys := []counter.BucketKey{math.MinInt64, -10, -9, -1, 0, 9, 10, 99, 100, 1 << 40, counter.NewBucketKey(2, 1), counter.NewBucketKey(10, 1), math.MaxInt64}
 	for _, table := range counter.Tables {
-		m := newModel()
+		m := model.New()
 		var put []counter.Bucket
 		for i := range keys {
 			put = append(put, bucket(table, keys[i*5%len(keys)], int64(i)))
@@ -224,7 +225,7 @@ func closedDaysComeBackWhole(t tester, c Cell) {
 }
 
 func detailedDays(t tester, c Cell) {
-	m := newModel()
+	m := model.New()
 	var put []counter.CompactedDay
 	for i := range 30 {
 		put = append(put, counter.CompactedDay{

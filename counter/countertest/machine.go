@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
@@ -133,8 +134,8 @@ func deleteDays(ctx context.Context, s counter.Store, days []counter.BucketKey) 
 	return errors.Join(s.DeleteBuckets(ctx, counter.Hours, hours), s.DeleteBuckets(ctx, counter.Days, days))
 }
 
-// step makes a call on both and compares the results. It reports whether the transaction must roll back.
-func (m *model) step(ctx context.Context, s counter.Store, do step) (overflow bool, _ error) {
+// compare makes a call on both and compares the results. It reports whether the transaction must roll back.
+func (do step) compare(ctx context.Context, m *model.Cell, s counter.Store) (overflow bool, _ error) {
 	want, wantErr := do.answer(ctx, m)
 	got, err := do.answer(ctx, s)
 	if errors.Is(wantErr, counter.ErrOverflow) && errors.Is(err, counter.ErrOverflow) {
@@ -151,7 +152,7 @@ func (m *model) step(ctx context.Context, s counter.Store, do step) (overflow bo
 
 // agreesWithModel draws transactions, some of which roll back.
 func agreesWithModel(t tester, c Cell) {
-	committed := newModel()
+	committed := model.New()
 	seed := func(ctx context.Context, s counter.Store) error {
 		return s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "b"}, {ID: 2, Name: "a.b", First: 100}, {ID: 3, Name: "a", First: 25}, {ID: 4, Name: "a.", First: 26}})
 	}
@@ -161,15 +162,15 @@ func agreesWithModel(t tester, c Cell) {
 		for range rapid.IntRange(1, 3).Draw(t, "transactions") {
 			steps := rapid.SliceOfN(drawStep, 1, 6).Draw(t, "steps")
 			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
-			dry := committed.clone()
+			dry := committed.Clone()
 			for _, do := range steps {
 				_, err := do.answer(context.Background(), dry)
 				rollback = rollback || err != nil
 			}
 			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s counter.Store) error {
-				m = committed.clone()
+				m = committed.Clone()
 				for i, do := range steps {
-					overflow, err := m.step(ctx, s, do)
+					overflow, err := do.compare(ctx, m, s)
 					if err != nil {
 						return fmt.Errorf("call %d: %w", i, err)
 					}

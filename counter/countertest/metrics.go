@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
@@ -57,7 +58,7 @@ func nameAndKindStay(t tester, c Cell) {
 	want.First = 19
 	same(t, "a metric put with an earlier day", metrics(t, c, 1, 2), []counter.Meta{want, {ID: 2, Name: "b", First: 3}})
 	for _, after := range []counter.Metric{"", "a", "b"} {
-		list, _ := (&model{metrics: map[counter.ID]counter.Meta{1: want, 2: {ID: 2, Name: "b", First: 3}}}).ListMetrics(context.Background(), "", after, 9)
+		list, _ := (&model.Cell{Metas: map[counter.ID]counter.Meta{1: want, 2: {ID: 2, Name: "b", First: 3}}}).ListMetrics(context.Background(), "", after, 9)
 		same(t, "metrics after "+string(after), listMetrics(t, c, "", after, 9), list)
 	}
 }
@@ -72,7 +73,7 @@ func listMetrics(t tester, c Cell, prefix, after counter.Metric, limit int) []co
 // metricsInOrder lists each prefix, after each name.
 func metricsInOrder(t tester, c Cell) {
 	all := named(oddNames)
-	m := newModel()
+	m := model.New()
 	_ = m.PutMetrics(context.Background(), all)
 	putMetrics(t, c, all...)
 	prefixes := []counter.Metric{"", "a", "a%", "a_", "A", "caf", "page /a.", "\u00e9", "\u00ff", "\U0010ffff", "\U0010ffff\U0010ffff", "\\", "nothing"}
@@ -115,7 +116,7 @@ func theHighest(t tester, c Cell) {
 		list[i] = counter.Meta{ID: counter.ID(i + 1), Name: name}
 	}
 	list[7].Kind = counter.Gauge
-	m := newModel()
+	m := model.New()
 	write := func(ctx context.Context, s counter.Store) error {
 		if err := s.PutMetrics(ctx, list); err != nil {
 			return err
@@ -150,7 +151,7 @@ func theHighest(t tester, c Cell) {
 	sameTop(t, c, m, []int64{day - 1, day + 1, day + 2}, prefixes[:4], 1, counter.MaxTop)
 }
 
-func sameTop(t tester, c Cell, m *model, days []int64, prefixes []counter.Metric, ks ...int) {
+func sameTop(t tester, c Cell, m *model.Cell, days []int64, prefixes []counter.Metric, ks ...int) {
 	t.Helper()
 	conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) error {
 		for _, day := range days {
@@ -177,7 +178,7 @@ func theHighestAmongMany(t tester, c Cell) {
 		list = append(list, counter.Meta{ID: counter.ID(i + 1), Name: counter.Metric(fmt.Sprintf("m%04d", many-i))})
 		tallies = append(tallies, counter.Tally{ID: counter.ID(i + 1), Minute: noon, N: int64(1 + i/(many*5/6))})
 	}
-	m := newModel()
+	m := model.New()
 	write := func(ctx context.Context, s counter.Store) error {
 		_, err := s.AddTallies(ctx, tallies)
 		return errors.Join(err, s.PutMetrics(ctx, list))

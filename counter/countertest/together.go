@@ -10,11 +10,12 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
 )
 
 // talliesTogether counts concurrently in existing and in new buckets. Each is created once.
 func talliesTogether(t tester, c Cell) {
-	m := newModel()
+	m := model.New()
 	all := func(who, i int) (tallies []counter.Tally) {
 		for id := range counter.ID(4) {
 			tallies = append(tallies,
@@ -42,7 +43,7 @@ func talliesTogether(t tester, c Cell) {
 	for _, keys := range made {
 		got = append(got, keys...)
 	}
-	for key := range m.buckets[counter.Days] {
+	for key := range m.Tables[counter.Days] {
 		want = append(want, key)
 	}
 	slices.Sort(got)

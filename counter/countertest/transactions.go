@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
@@ -76,7 +77,7 @@ func prepare(t tester, c Cell) state {
 
 func seesItsOwnWrites(t tester, c Cell) {
 	update(t, c, func(ctx context.Context, s counter.Store) error {
-		m := newModel()
+		m := model.New()
 		for n := int64(1); n < 6; n++ {
 			if err := errors.Join(everyWrite(ctx, s, n), everyWrite(ctx, m, n)); err != nil {
 				return err
@@ -88,7 +89,7 @@ func seesItsOwnWrites(t tester, c Cell) {
 			}
 			key := counter.NewBucketKey(day, counter.ID(n))
 			days, err := s.Buckets(ctx, counter.Days, []counter.BucketKey{key})
-			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.buckets[counter.Days][key]) != "" {
+			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.Tables[counter.Days][key]) != "" {
 				return fmt.Errorf("write %d, buckets read in its transaction: %d, %w", n, days, err)
 			}
 			list, err := s.Metrics(ctx, []counter.ID{counter.ID(n), 100})

@@ -94,8 +94,11 @@ var Picture = map[string]Rule{
 		Imports: []string{"changelog", "internal/definition", "lease"},
 		Modules: []string{xxhash},
 	},
-	"mirror":          {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
-	"internal/mutant": {},
+	// The counters of a store that writes one document at a time, on the side of storage/mongodb.
+	"counter/perdocument":    {Imports: []string{"counter"}},
+	"counter/internal/model": {Imports: []string{"counter"}},
+	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
+	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:     {Modules: []string{rapid}},
@@ -109,9 +112,12 @@ var Picture = map[string]Rule{
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"lease/leasetest":         {Imports: []string{"lease", conformance}},
-	"counter/countertest":     {Imports: []string{"counter", conformance}, Modules: []string{rapid, goCmp}},
-	"mirror/mirrortest":       {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
-	"rollup/rolluptest":       {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
+	"counter/countertest":     {Imports: []string{"counter", "counter/internal/model", conformance}, Modules: []string{rapid, goCmp}},
+	"counter/perdocument/perdocumenttest": {
+		Imports: []string{"counter", "counter/countertest", "counter/internal/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
+	},
+	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
+	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"storage/storagetest": {
 		Imports: []string{"storage", "resolve/derived", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
 		Modules: []string{rapid, goCmp},
@@ -131,7 +137,7 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"cell", "counter", "counter/perdocument", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"storage/breaker":  {Imports: []string{"cell"}},

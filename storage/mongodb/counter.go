@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // The collections of counters.
@@ -40,7 +41,11 @@ func (counters) List() []string { return []string{placeOfMetrics} }
 
 // Cell returns that place.
 func (c counters) Cell(string) counter.Database {
-	return counter.Database{Update: c.update, View: c.view}
+	return c.database().Counters()
+}
+
+func (c counters) database() perdocument.Database {
+	return perdocument.Database{Update: c.update, View: c.view}
 }
 
 // prepareCounters creates the indexes, and the documents that are only ever updated.

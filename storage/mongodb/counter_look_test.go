@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
@@ -22,16 +23,16 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 	db := metrics.Cell(metrics.List()[0])
 	day := counter.MinuteOf(noon).Day()
 	count := func(tx counter.Tx, key counter.Key, ids ...counter.ID) error {
-		var of []counter.DayBatch
-		var put []counter.DayMemory
+		var of []perdocument.DayBatch
+		var put []perdocument.DayMemory
 		var tallies []counter.Tally
 		for _, id := range ids {
-			b := counter.DayBatch{Day: counter.NewBucketKey(day, id), Key: key}
+			b := perdocument.DayBatch{Day: counter.NewBucketKey(day, id), Key: key}
 			of = append(of, b)
-			put = append(put, counter.DayMemory{DayBatch: b, DedupRecord: counter.DedupRecord{Newest: 1, Print: [16]byte{1}}})
+			put = append(put, perdocument.DayMemory{DayBatch: b, DedupRecord: counter.DedupRecord{Newest: 1, Print: [16]byte{1}}})
 			tallies = append(tallies, counter.Tally{ID: id, Minute: counter.MinuteOf(noon), N: 1})
 		}
-		apart := tx.(counter.PerDocumentStore) //nolint:forcetypeassert // that is what is tested
+		apart := tx.(perdocument.Store) //nolint:forcetypeassert // that is what is tested
 		_, err := apart.DayBatches(ctx, of)
 		_, err2 := tx.AddTallies(ctx, tallies)
 		return errors.Join(err, err2, apart.PutDayBatches(ctx, put))
@@ -56,7 +57,7 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 		others("third", 2, 3)
 		return nil
 	})
-	part, some := errors.AsType[*counter.PartialWriteError](err)
+	part, some := errors.AsType[*perdocument.PartialWriteError](err)
 	if !some || len(part.Days) != 2 || !errors.Is(part.Days[counter.NewBucketKey(day, 2)], counter.ErrConflict) || !errors.Is(part.Days[counter.NewBucketKey(day, 3)], counter.ErrCommitUnknown) {
 		t.Fatalf("want day 2 in conflict and day 3 commit_unknown: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // entry is what a day remembers of a batch that was counted in it.
@@ -66,7 +67,7 @@ type summaryDoc struct {
 
 // DayBatches reads what days remember. It also notes the other batches in them, which the days can forget once
 // their summaries exist.
-func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.DedupRecord, error) {
+func (t *counterTx) DayBatches(ctx context.Context, of []perdocument.DayBatch) ([]counter.DedupRecord, error) {
 	keys := make([]counter.BucketKey, len(of))
 	for i := range of {
 		keys[i] = of[i].Day
@@ -89,7 +90,7 @@ func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]co
 }
 
 // PutDayBatches remembers batches in days.
-func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) error {
+func (t *counterTx) PutDayBatches(ctx context.Context, of []perdocument.DayMemory) error {
 	if err := t.writes(); err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (t *counterTx) forget(d *day) {
 			return false
 		}
 		s := t.summaries[e.Name]
-		return s != nil && s.there && !s.changed && s.is.Covers(e.dedup()) || t.floor != nil && e.Newest < t.floor.was
+		return s != nil && s.there && !s.changed && perdocument.Covers(s.is, e.dedup()) || t.floor != nil && e.Newest < t.floor.was
 	})
 	if len(kept) < n {
 		d.memory, d.remembers = kept, true
@@ -200,7 +201,7 @@ func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 
 // unreadBatches returns the error for batches whose summaries are away.
 func unreadBatches(names []string) error {
-	unread := &counter.UnreadError{Err: errAway}
+	unread := &perdocument.UnreadError{Err: errAway}
 	for _, name := range names {
 		if key, is := strings.CutPrefix(name, "k"); is {
 			unread.Keys = append(unread.Keys, counter.Key(key))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // floor is the time below which batches may have been forgotten, as read and as the transaction leaves it.
@@ -39,7 +40,7 @@ func (t *counterTx) DedupHorizon(ctx context.Context) (int64, error) {
 		if t.reading {
 			err = read(t.session)
 		} else if err = t.guard(t.session, t.collection(stateName), "floor", read); errors.Is(err, cell.ErrUnavailable) {
-			err = &counter.UnreadError{DedupHorizon: true, Err: err}
+			err = &perdocument.UnreadError{DedupHorizon: true, Err: err}
 		}
 		if err != nil {
 			return 0, err
@@ -134,7 +135,7 @@ func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Me
 		return nil, err
 	}
 	if len(lost) > 0 {
-		unread := &counter.UnreadError{Err: errAway}
+		unread := &perdocument.UnreadError{Err: errAway}
 		for _, id := range lost {
 			doc := metricDoc{ID: id}
 			unread.Metrics = append(unread.Metrics, doc.meta().ID)

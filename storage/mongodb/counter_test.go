@@ -7,31 +7,26 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
 func TestCounterStore(t *testing.T) {
 	t.Parallel()
-	countertest.RunApart(t, func(t *testing.T) countertest.Cell {
+	perdocumenttest.Run(t, func(t *testing.T) perdocumenttest.Cell {
 		t.Helper()
 		uri := mongotest.URI(t)
-		d := documents(t, uri)
-		run := func(how func(counter.Database) func(context.Context, func(counter.Tx) error) error) countertest.Transaction {
-			return func(ctx context.Context, fn func(counter.Store) error) error {
-				return how(countersOf(d))(ctx, func(tx counter.Tx) error { return fn(tx) })
-			}
+		c := perdocumenttest.Cell{Database: documents(t, uri).Days(), Many: 44, Runs: 15}
+		d := c.Database
+		c.Update = func(ctx context.Context, fn func(perdocument.Store) error) error { return d.Update(ctx, fn) }
+		c.View = func(ctx context.Context, fn func(perdocument.Store) error) error { return d.View(ctx, fn) }
+		c.Reopen = func() error {
+			d = documents(t, uri).Days()
+			return nil
 		}
-		return countertest.Cell{
-			Many: 44, Runs: 15,
-			Update: run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.Update }),
-			View:   run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.View }),
-			Reopen: func() error {
-				d = documents(t, uri)
-				return nil
-			},
-		}
+		return c
 	})
 }
 

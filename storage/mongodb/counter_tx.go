@@ -15,6 +15,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // counterTx is a transaction of counters as far as MongoDB single-document writes allow: it reads each document
@@ -37,10 +38,10 @@ var (
 	errOver    = errors.New("mongodb: the transaction is over")
 	errReading = errors.New("mongodb: a transaction that reads cannot write")
 	// errAgain means that a concurrent write changed what was read, and that nothing was written.
-	errAgain = errors.New("mongodb: somebody else wrote at the same time")
+	errAgain = errors.New("mongodb: another process wrote at the same time")
 )
 
-var _ counter.PerDocumentStore = (*counterTx)(nil)
+var _ perdocument.Store = (*counterTx)(nil)
 
 func (c counters) begin(ctx context.Context, reading bool) (*counterTx, func()) {
 	t := &counterTx{
@@ -61,7 +62,7 @@ func (c counters) begin(ctx context.Context, reading bool) (*counterTx, func()) 
 	}
 }
 
-func (c counters) view(ctx context.Context, fn func(counter.Tx) error) error {
+func (c counters) view(ctx context.Context, fn func(perdocument.Store) error) error {
 	t, end := c.begin(ctx, true)
 	defer end()
 	return fn(t)
@@ -71,7 +72,7 @@ func (c counters) view(ctx context.Context, fn func(counter.Tx) error) error {
 // writers succeeds.
 const attempts = 1000
 
-func (c counters) update(ctx context.Context, fn func(counter.Tx) error) error {
+func (c counters) update(ctx context.Context, fn func(perdocument.Store) error) error {
 	for n := 1; ; n++ {
 		err := c.attempt(ctx, fn)
 		if !errors.Is(err, errAgain) {
@@ -83,7 +84,7 @@ func (c counters) update(ctx context.Context, fn func(counter.Tx) error) error {
 	}
 }
 
-func (c counters) attempt(ctx context.Context, fn func(counter.Tx) error) error {
+func (c counters) attempt(ctx context.Context, fn func(perdocument.Store) error) error {
 	t, end := c.begin(ctx, false)
 	defer end()
 	if err := fn(t); err != nil {
@@ -159,7 +160,7 @@ func (t *counterTx) load(ctx context.Context, keys []counter.BucketKey, whole bo
 		}
 	})
 	if len(lost) > 0 {
-		unread := &counter.UnreadError{Err: errAway}
+		unread := &perdocument.UnreadError{Err: errAway}
 		for _, id := range lost {
 			unread.Days = append(unread.Days, keyOf(id))
 		}

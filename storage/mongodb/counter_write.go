@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // several is the number of concurrent writes that each need their own result.
@@ -30,7 +31,7 @@ type daysWriter struct {
 }
 
 // writeDays writes the days of a transaction and returns their number. The error is errAgain if none was written
-// because of concurrent writes, else a *counter.PartialWriteError.
+// because of concurrent writes, else a *perdocument.PartialWriteError.
 func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	var begun, compared, remembering, added []*day
 	for _, d := range sorted(t.days) {
@@ -61,7 +62,7 @@ func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	if len(w.failed) == 0 {
 		return n, nil
 	}
-	part := &counter.PartialWriteError{Days: w.failed}
+	part := &perdocument.PartialWriteError{Days: w.failed}
 	if len(w.failed) == n && part.Conflicts() {
 		return 0, errAgain
 	}

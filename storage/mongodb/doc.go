@@ -34,7 +34,7 @@
 //
 // A day of a metric is one document, which is read and compacted as a whole. A transaction of package counter reads
 // its documents at different times; its changes are written after its function has returned, day by day.
-// counter.PerDocumentStore states what that means and why a batch still counts exactly once.
+// perdocument.Store states what that means and why a batch still counts exactly once.
 //
 // On a sharded cluster a document that cannot be read is distinguished from one that does not exist: hits that need
 // the former are refused, all others are counted; see away.

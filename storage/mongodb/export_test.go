@@ -2,5 +2,10 @@
 
 package mongodb
 
+import "github.com/locus-db/locus/counter/perdocument"
+
 // Smaller sizes, so that a few documents need several bulks and queries.
 func init() { inAtOnce, bulk = 40, 20 }
+
+// Days returns the counters for the conformance suite.
+func (d *Documents) Days() perdocument.Database { return counters{d.Database}.database() }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"cmp"
@@ -12,9 +12,11 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
-// Step is one access of a transaction to an PerDocumentStore database. Steps of other transactions may fall between any two
+// Step is one access of a transaction to a database. Steps of other transactions may fall between any two
 // of its own.
 type Step struct {
 	Of    Document
@@ -25,7 +27,7 @@ type Step struct {
 // Document is what a step reads or writes.
 type Document int
 
-// The documents of an PerDocumentStore database.
+// The documents of the database.
 const (
 	FloorDocument Document = iota
 	MetricDocument
@@ -47,29 +49,29 @@ const (
 	Crash             // not done, nor anything after it
 )
 
-// NewApart returns an PerDocumentStore database in memory, for tests of its users. faults, if not nil, is called before each
-// step, and may run other transactions before it returns.
-func NewApart(faults func(Step) Fault) counter.Database {
-	return newApart(faults, "").database()
+// NewMemory returns a database in memory, for tests of its users. faults, if not nil, is called before each step, and
+// may run other transactions before it returns.
+func NewMemory(faults func(Step) Fault) perdocument.Database {
+	return newMemory(faults, "").database()
 }
 
-// apart is the database: days, each with its part of the model, and everything else.
-type apart struct {
+// memory is the database: days, each with its part of the model, and everything else.
+type memory struct {
 	faults func(Step) Fault
-	bug    string // see bugs_apart_test.go
+	bug    string // see bugs_test.go
 
 	mu        sync.Mutex
-	days      map[counter.BucketKey]*apartDay
+	days      map[counter.BucketKey]*memoryDay
 	metrics   map[counter.ID]counter.Meta
 	horizon   int64
 	summaries map[batchName]summary
 }
 
-// apartDay is a document. Only the owner of a copy may change its maps.
-type apartDay struct {
-	*model     // buckets and compacted days
-	v, tallied int64
-	memory     map[batchName]counter.DedupRecord
+// memoryDay is a document. Only the owner of a copy may change its maps.
+type memoryDay struct {
+	*model.Cell // buckets and compacted days
+	v, tallied  int64
+	memory      map[batchName]counter.DedupRecord
 }
 
 type batchName struct {
@@ -88,26 +90,28 @@ type summary struct {
 	is counter.DedupRecord
 }
 
-func newApart(faults func(Step) Fault, bug string) *apart {
+func newMemory(faults func(Step) Fault, bug string) *memory {
 	if faults == nil {
 		faults = func(Step) Fault { return NoFault }
 	}
-	return &apart{
-		faults: faults, bug: bug, days: map[counter.BucketKey]*apartDay{}, metrics: map[counter.ID]counter.Meta{}, summaries: map[batchName]summary{},
+	return &memory{
+		faults: faults, bug: bug, days: map[counter.BucketKey]*memoryDay{}, metrics: map[counter.ID]counter.Meta{}, summaries: map[batchName]summary{},
 	}
 }
 
-func (a *apart) database() counter.Database { return counter.Database{Update: a.update, View: a.view} }
+func (a *memory) database() perdocument.Database {
+	return perdocument.Database{Update: a.update, View: a.view}
+}
 
 var (
-	errDown    = errors.New("countertest: the database does not answer")
-	errCrash   = errors.New("countertest: the process has ended")
-	errAnew    = errors.New("countertest: somebody else was first")
-	errReading = errors.New("countertest: a transaction that reads cannot write")
+	errDown    = errors.New("perdocumenttest: the database does not answer")
+	errCrash   = errors.New("perdocumenttest: the process has ended")
+	errAnew    = errors.New("perdocumenttest: another transaction was first")
+	errReading = errors.New("perdocumenttest: a transaction that reads cannot write")
 )
 
 // step gets a fault and does the step, atomically.
-func (a *apart) step(of Step, do func() error) error {
+func (a *memory) step(of Step, do func() error) error {
 	fault := a.faults(of)
 	switch {
 	case fault == Crash:
@@ -127,11 +131,11 @@ func (a *apart) step(of Step, do func() error) error {
 	return fmt.Errorf("%w: the reply is lost", counter.ErrCommitUnknown)
 }
 
-func (a *apart) view(ctx context.Context, fn func(counter.Tx) error) error {
+func (a *memory) view(ctx context.Context, fn func(perdocument.Store) error) error {
 	return fn(a.begin(ctx, true))
 }
 
-func (a *apart) update(ctx context.Context, fn func(counter.Tx) error) error {
+func (a *memory) update(ctx context.Context, fn func(perdocument.Store) error) error {
 	for {
 		t := a.begin(ctx, false)
 		if err := fn(t); err != nil {
@@ -143,9 +147,9 @@ func (a *apart) update(ctx context.Context, fn func(counter.Tx) error) error {
 	}
 }
 
-// apartTx caches what it read, each document once, and its writes until it commits.
-type apartTx struct {
-	*apart
+// memoryTx caches what it read, each document once, and its writes until it commits.
+type memoryTx struct {
+	*memory
 	ctx         context.Context //nolint:containedctx // of the transaction
 	reading     bool
 	days        map[counter.BucketKey]*ownDay
@@ -158,7 +162,7 @@ type apartTx struct {
 }
 
 type ownDay struct {
-	*apartDay
+	*memoryDay
 	key                        counter.BucketKey
 	compared, rewritten, dedup bool
 	tallies                    []counter.Tally
@@ -170,47 +174,47 @@ type ownSummary struct {
 	changed, gone bool
 }
 
-func (a *apart) begin(ctx context.Context, reading bool) *apartTx {
-	return &apartTx{
-		apart: a, ctx: ctx, reading: reading, days: map[counter.BucketKey]*ownDay{}, known: map[counter.ID]counter.Meta{},
+func (a *memory) begin(ctx context.Context, reading bool) *memoryTx {
+	return &memoryTx{
+		memory: a, ctx: ctx, reading: reading, days: map[counter.BucketKey]*ownDay{}, known: map[counter.ID]counter.Meta{},
 		put: map[counter.ID]counter.Meta{}, whole: map[batchName]*ownSummary{}, seen: map[batchName]bool{},
 	}
 }
 
-func newApartDay() *apartDay {
-	d := &apartDay{model: &model{compacted: map[counter.BucketKey]counter.CompactedDay{}}, memory: map[batchName]counter.DedupRecord{}}
-	for table := range d.buckets {
-		d.buckets[table] = map[counter.BucketKey][]int64{}
+func newMemoryDay() *memoryDay {
+	d := &memoryDay{Cell: &model.Cell{Packed: map[counter.BucketKey]counter.CompactedDay{}}, memory: map[batchName]counter.DedupRecord{}}
+	for table := range d.Tables {
+		d.Tables[table] = map[counter.BucketKey][]int64{}
 	}
 	return d
 }
 
-func (d *apartDay) copy() *apartDay {
-	return &apartDay{model: d.clone(), v: d.v, tallied: d.tallied, memory: maps.Clone(d.memory)}
+func (d *memoryDay) copy() *memoryDay {
+	return &memoryDay{Cell: d.Clone(), v: d.v, tallied: d.tallied, memory: maps.Clone(d.memory)}
 }
 
 // day returns a day with the transaction's changes.
-func (t *apartTx) day(key counter.BucketKey) (*ownDay, error) {
+func (t *memoryTx) day(key counter.BucketKey) (*ownDay, error) {
 	if d := t.days[key]; d != nil {
 		return d, nil
 	}
 	d := &ownDay{key: key, fresh: map[batchName]bool{}}
 	err := t.step(Step{Of: DayDocument, Day: key}, func() error {
-		if there := t.apart.days[key]; there != nil {
-			d.apartDay = there.copy()
+		if there := t.memory.days[key]; there != nil {
+			d.memoryDay = there.copy()
 		} else {
-			d.apartDay = newApartDay()
+			d.memoryDay = newMemoryDay()
 		}
 		return nil
 	})
 	if err == nil {
 		t.days[key] = d
 	}
-	return d, t.unread(err, counter.UnreadError{Days: []counter.BucketKey{key}})
+	return d, t.unread(err, perdocument.UnreadError{Days: []counter.BucketKey{key}})
 }
 
 // unread returns the error of a failed read of documents while others are readable.
-func (t *apartTx) unread(err error, what counter.UnreadError) error {
+func (t *memoryTx) unread(err error, what perdocument.UnreadError) error {
 	if t.reading || !errors.Is(err, errDown) {
 		return err
 	}

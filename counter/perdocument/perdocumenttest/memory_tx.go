@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"cmp"
@@ -9,11 +9,13 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
-var _ counter.PerDocumentStore = (*apartTx)(nil)
+var _ perdocument.Store = (*memoryTx)(nil)
 
-func (t *apartTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
+func (t *memoryTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
 	err := t.step(Step{Of: MetricDocument}, func() error {
 		for _, id := range ids {
 			if _, known := t.known[id]; !known {
@@ -23,12 +25,12 @@ func (t *apartTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta
 		return nil
 	})
 	if err != nil {
-		return nil, t.unread(err, counter.UnreadError{Metrics: ids})
+		return nil, t.unread(err, perdocument.UnreadError{Metrics: ids})
 	}
-	return under(ctx, t.known, ids)
+	return model.Under(ctx, t.known, ids)
 }
 
-func (t *apartTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
+func (t *memoryTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	ids := make([]counter.ID, len(metrics))
 	for i := range metrics {
 		ids[i] = metrics[i].ID
@@ -36,7 +38,7 @@ func (t *apartTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error 
 	if _, err := t.Metrics(ctx, ids); err != nil || t.reading {
 		return cmp.Or(err, errReading)
 	}
-	m := &model{metrics: t.known}
+	m := &model.Cell{Metas: t.known}
 	for _, is := range metrics {
 		if t.known[is.ID].ID == 0 {
 			delete(t.known, is.ID)
@@ -49,19 +51,19 @@ func (t *apartTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error 
 	return nil
 }
 
-func (t *apartTx) all() (*model, error) {
-	m := &model{}
+func (t *memoryTx) all() (*model.Cell, error) {
+	m := &model.Cell{}
 	err := t.step(Step{Of: Listing}, func() error {
-		m.metrics = maps.Clone(t.metrics)
+		m.Metas = maps.Clone(t.metrics)
 		return nil
 	})
 	if err == nil {
-		maps.Copy(m.metrics, t.put)
+		maps.Copy(m.Metas, t.put)
 	}
 	return m, err
 }
 
-func (t *apartTx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limit int) ([]counter.Meta, error) {
+func (t *memoryTx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limit int) ([]counter.Meta, error) {
 	m, err := t.all()
 	if err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func (t *apartTx) ListMetrics(ctx context.Context, prefix, after counter.Metric,
 	return m.ListMetrics(ctx, prefix, after, limit)
 }
 
-func (t *apartTx) CountMetrics(ctx context.Context) (int, error) {
+func (t *memoryTx) CountMetrics(ctx context.Context) (int, error) {
 	m, err := t.all()
 	if err != nil {
 		return 0, err
@@ -77,7 +79,7 @@ func (t *apartTx) CountMetrics(ctx context.Context) (int, error) {
 	return m.CountMetrics(ctx)
 }
 
-func (t *apartTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, _ error) {
+func (t *memoryTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.BucketKey, _ error) {
 	if t.reading {
 		return nil, errReading
 	}
@@ -100,7 +102,7 @@ func (t *apartTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made
 	return made, ctx.Err()
 }
 
-func (t *apartTx) Buckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) ([][]int64, error) {
+func (t *memoryTx) Buckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) ([][]int64, error) {
 	buckets := make([][]int64, len(keys))
 	for i, key := range keys {
 		d, err := t.day(dayOf(table, key))
@@ -108,13 +110,13 @@ func (t *apartTx) Buckets(ctx context.Context, table counter.Table, keys []count
 			return nil, err
 		}
 		d.compared = true
-		buckets[i] = slices.Clone(d.buckets[table][key])
+		buckets[i] = slices.Clone(d.Tables[table][key])
 	}
 	return buckets, ctx.Err()
 }
 
 // change applies changes to the days that they belong to.
-func (t *apartTx) change(ctx context.Context, table counter.Table, n int, key func(int) counter.BucketKey, do func(i int, d *ownDay) error) error {
+func (t *memoryTx) change(ctx context.Context, table counter.Table, n int, key func(int) counter.BucketKey, do func(i int, d *ownDay) error) error {
 	if t.reading {
 		return errReading
 	}
@@ -130,14 +132,14 @@ func (t *apartTx) change(ctx context.Context, table counter.Table, n int, key fu
 	return ctx.Err()
 }
 
-func (t *apartTx) PutBuckets(ctx context.Context, table counter.Table, buckets []counter.Bucket) error {
+func (t *memoryTx) PutBuckets(ctx context.Context, table counter.Table, buckets []counter.Bucket) error {
 	return t.change(ctx, table, len(buckets), func(i int) counter.BucketKey { return buckets[i].Key }, func(i int, d *ownDay) error {
 		d.rewritten = true
 		return d.PutBuckets(ctx, table, buckets[i:i+1])
 	})
 }
 
-func (t *apartTx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
+func (t *memoryTx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
 	err := t.change(ctx, table, len(keys), func(i int) counter.BucketKey { return keys[i] }, func(i int, d *ownDay) error {
 		is, err := d.PrepareBuckets(ctx, table, keys[i:i+1])
 		made = append(made, is...)
@@ -147,7 +149,7 @@ func (t *apartTx) PrepareBuckets(ctx context.Context, table counter.Table, keys 
 	return made, err
 }
 
-func (t *apartTx) DeleteBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) error {
+func (t *memoryTx) DeleteBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) error {
 	return t.change(ctx, table, len(keys), func(i int) counter.BucketKey { return keys[i] }, func(i int, d *ownDay) error {
 		d.rewritten = true
 		return d.DeleteBuckets(ctx, table, keys[i:i+1])
@@ -156,24 +158,24 @@ func (t *apartTx) DeleteBuckets(ctx context.Context, table counter.Table, keys [
 
 // list returns days in which pick finds something: stored days in their current state, days already read as the
 // transaction sees them.
-func (t *apartTx) list(pick func(*model) []counter.BucketKey) (picked []counter.BucketKey, _ error) {
+func (t *memoryTx) list(pick func(*model.Cell) []counter.BucketKey) (picked []counter.BucketKey, _ error) {
 	err := t.step(Step{Of: Listing}, func() error {
-		for key, d := range t.apart.days {
+		for key, d := range t.memory.days {
 			if t.days[key] == nil {
-				picked = append(picked, pick(d.model)...)
+				picked = append(picked, pick(d.Cell)...)
 			}
 		}
 		return nil
 	})
 	for _, d := range t.days {
-		picked = append(picked, pick(d.model)...)
+		picked = append(picked, pick(d.Cell)...)
 	}
 	slices.Sort(picked)
 	return picked, err
 }
 
-func (t *apartTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) (list []counter.Bucket, _ error) {
-	keys, err := t.list(func(m *model) (keys []counter.BucketKey) {
+func (t *memoryTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) (list []counter.Bucket, _ error) {
+	keys, err := t.list(func(m *model.Cell) (keys []counter.BucketKey) {
 		first, _ := m.FirstBuckets(ctx, table, below, limit)
 		for _, of := range first {
 			keys = append(keys, of.Key)
@@ -193,7 +195,7 @@ func (t *apartTx) FirstBuckets(ctx context.Context, table counter.Table, below c
 	return list, err
 }
 
-func (t *apartTx) CompactedDays(ctx context.Context, keys []counter.BucketKey) ([]counter.CompactedDay, error) {
+func (t *memoryTx) CompactedDays(ctx context.Context, keys []counter.BucketKey) ([]counter.CompactedDay, error) {
 	list := make([]counter.CompactedDay, len(keys))
 	for i, key := range keys {
 		d, err := t.day(key)
@@ -201,20 +203,20 @@ func (t *apartTx) CompactedDays(ctx context.Context, keys []counter.BucketKey) (
 			return nil, err
 		}
 		d.compared = true
-		list[i] = d.compacted[key]
+		list[i] = d.Packed[key]
 	}
 	return list, ctx.Err()
 }
 
-func (t *apartTx) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) error {
+func (t *memoryTx) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) error {
 	return t.change(ctx, counter.Days, len(days), func(i int) counter.BucketKey { return days[i].Key }, func(i int, d *ownDay) error {
 		d.rewritten = true
 		return d.PutCompactedDays(ctx, days[i:i+1])
 	})
 }
 
-func (t *apartTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) (list []counter.CompactedDay, _ error) {
-	keys, err := t.list(func(m *model) (keys []counter.BucketKey) {
+func (t *memoryTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) (list []counter.CompactedDay, _ error) {
+	keys, err := t.list(func(m *model.Cell) (keys []counter.BucketKey) {
 		days, _ := m.DetailedDays(ctx, detail, from, below, limit)
 		for _, of := range days {
 			keys = append(keys, of.Key)
@@ -230,16 +232,16 @@ func (t *apartTx) DetailedDays(ctx context.Context, detail counter.Detail, from,
 	}), err
 }
 
-func (t *apartTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
+func (t *memoryTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	m, err := t.all()
 	if err != nil {
 		return nil, err
 	}
-	m.compacted = map[counter.BucketKey]counter.CompactedDay{}
-	m.buckets[counter.Days] = map[counter.BucketKey][]int64{}
-	take := func(of *model) []counter.BucketKey {
-		maps.Copy(m.compacted, of.compacted)
-		maps.Copy(m.buckets[counter.Days], of.buckets[counter.Days])
+	m.Packed = map[counter.BucketKey]counter.CompactedDay{}
+	m.Tables[counter.Days] = map[counter.BucketKey][]int64{}
+	take := func(of *model.Cell) []counter.BucketKey {
+		maps.Copy(m.Packed, of.Packed)
+		maps.Copy(m.Tables[counter.Days], of.Tables[counter.Days])
 		return nil
 	}
 	if _, err := t.list(take); err != nil {
@@ -248,17 +250,17 @@ func (t *apartTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Met
 	return m.TopMetrics(ctx, unit, prefix, k)
 }
 
-func (t *apartTx) DedupHorizon(ctx context.Context) (int64, error) {
+func (t *memoryTx) DedupHorizon(ctx context.Context) (int64, error) {
 	if !t.horizonRead {
 		if err := t.step(Step{Of: FloorDocument}, func() error { t.was, t.is = t.horizon, t.horizon; return nil }); err != nil {
-			return 0, t.unread(err, counter.UnreadError{DedupHorizon: true})
+			return 0, t.unread(err, perdocument.UnreadError{DedupHorizon: true})
 		}
 		t.horizonRead = !t.reading
 	}
 	return t.is, ctx.Err()
 }
 
-func (t *apartTx) RaiseDedupHorizon(ctx context.Context, horizon int64) error {
+func (t *memoryTx) RaiseDedupHorizon(ctx context.Context, horizon int64) error {
 	if t.reading {
 		return errReading
 	}

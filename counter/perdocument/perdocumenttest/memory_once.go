@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"cmp"
@@ -11,9 +11,10 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
-func (t *apartTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.DedupRecord, error) {
+func (t *memoryTx) DayBatches(ctx context.Context, of []perdocument.DayBatch) ([]counter.DedupRecord, error) {
 	all := make([]counter.DedupRecord, len(of))
 	for i, b := range of {
 		d, err := t.day(b.Day)
@@ -29,7 +30,7 @@ func (t *apartTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]coun
 	return all, ctx.Err()
 }
 
-func (t *apartTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) error {
+func (t *memoryTx) PutDayBatches(ctx context.Context, of []perdocument.DayMemory) error {
 	if t.reading {
 		return errReading
 	}
@@ -45,7 +46,7 @@ func (t *apartTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) err
 }
 
 // recall reads summaries one by one, and those of batches seen in days.
-func (t *apartTx) recall(names []batchName) ([]counter.DedupRecord, error) {
+func (t *memoryTx) recall(names []batchName) ([]counter.DedupRecord, error) {
 	n := len(names)
 	names = append(names, slices.SortedFunc(maps.Keys(t.seen), batchName.compare)...)
 	clear(t.seen)
@@ -59,9 +60,9 @@ func (t *apartTx) recall(names []batchName) ([]counter.DedupRecord, error) {
 				continue // the day keeps its record
 			}
 			if err != nil {
-				what := counter.UnreadError{Keys: []counter.Key{name.key}}
+				what := perdocument.UnreadError{Keys: []counter.Key{name.key}}
 				if name.key == "" {
-					what = counter.UnreadError{Producers: []counter.Producer{name.producer}}
+					what = perdocument.UnreadError{Producers: []counter.Producer{name.producer}}
 				}
 				return nil, t.unread(err, what)
 			}
@@ -74,7 +75,7 @@ func (t *apartTx) recall(names []batchName) ([]counter.DedupRecord, error) {
 	return all, nil
 }
 
-func (t *apartTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
+func (t *memoryTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.DedupRecord, error) {
 	names := make([]batchName, len(keys))
 	for i, key := range keys {
 		names[i].key = key
@@ -83,7 +84,7 @@ func (t *apartTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.De
 	return all, cmp.Or(err, ctx.Err())
 }
 
-func (t *apartTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
+func (t *memoryTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.DedupRecord, error) {
 	names := make([]batchName, len(producers))
 	for i, p := range producers {
 		names[i] = nameOfProducer(p)
@@ -92,7 +93,7 @@ func (t *apartTx) Producers(ctx context.Context, producers []counter.Producer) (
 	return all, cmp.Or(err, ctx.Err())
 }
 
-func (t *apartTx) summarise(ctx context.Context, name batchName, is counter.DedupRecord) error {
+func (t *memoryTx) summarise(ctx context.Context, name batchName, is counter.DedupRecord) error {
 	if t.reading {
 		return errReading
 	}
@@ -104,7 +105,7 @@ func (t *apartTx) summarise(ctx context.Context, name batchName, is counter.Dedu
 	return ctx.Err()
 }
 
-func (t *apartTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
+func (t *memoryTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
 	for _, b := range batches {
 		if err := t.summarise(ctx, batchName{key: b.Key}, b.DedupRecord); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (t *apartTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) 
 	return ctx.Err()
 }
 
-func (t *apartTx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
+func (t *memoryTx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
 	for _, b := range batches {
 		if err := t.summarise(ctx, nameOfProducer(b.Producer), b.DedupRecord); err != nil {
 			return err
@@ -122,15 +123,15 @@ func (t *apartTx) PutProducers(ctx context.Context, batches []counter.ProducedBa
 	return ctx.Err()
 }
 
-func (t *apartTx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
+func (t *memoryTx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
 	return t.drop(ctx, func(name batchName) bool { return name.key != "" }, below, limit)
 }
 
-func (t *apartTx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
+func (t *memoryTx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
 	return t.drop(ctx, func(name batchName) bool { return name.key == "" }, below, limit)
 }
 
-func (t *apartTx) drop(ctx context.Context, kind func(batchName) bool, below int64, limit int) (n int, _ error) {
+func (t *memoryTx) drop(ctx context.Context, kind func(batchName) bool, below int64, limit int) (n int, _ error) {
 	if t.reading {
 		return 0, errReading
 	}

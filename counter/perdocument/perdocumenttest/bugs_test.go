@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest_test
+package perdocumenttest_test
 
 import (
 	"cmp"
@@ -9,31 +9,30 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// openApart opens the database in memory with at most one bug: one of its own, or one of apartShelf.
-func openApart(_ *testing.T, bug string) countertest.Cell {
-	c := countertest.ApartMemory(bug)
-	run := c.Update
-	c.Update = func(ctx context.Context, fn func(counter.Store) error) error {
-		return run(ctx, func(s counter.Store) error { return fn(&apartShelf{s.(counter.PerDocumentStore), bug}) }) //nolint:forcetypeassert // it is
+// open opens the database in memory with at most one bug: one of its own, or one of shelf.
+func open(_ *testing.T, bug string) perdocumenttest.Cell {
+	c := perdocumenttest.Memory(bug)
+	seen := func(run func(context.Context, func(perdocument.Store) error) error) func(context.Context, func(perdocument.Store) error) error {
+		return func(ctx context.Context, fn func(perdocument.Store) error) error {
+			return run(ctx, func(s perdocument.Store) error { return fn(&shelf{s, bug}) })
+		}
 	}
-	view := c.View
-	c.View = func(ctx context.Context, fn func(counter.Store) error) error {
-		return view(ctx, func(s counter.Store) error { return fn(&apartShelf{s.(counter.PerDocumentStore), bug}) }) //nolint:forcetypeassert // it is
-	}
+	c.Update, c.View = seen(c.Update), seen(c.View)
 	return c
 }
 
-// apartShelf is an PerDocumentStore store with at most one bug in the records of days.
-type apartShelf struct {
-	counter.PerDocumentStore
+// shelf is a store with at most one bug in the records of days.
+type shelf struct {
+	perdocument.Store
 	bug string
 }
 
-func (s *apartShelf) name(b counter.DayBatch) counter.DayBatch {
+func (s *shelf) name(b perdocument.DayBatch) perdocument.DayBatch {
 	switch s.bug {
 	case "days remember alike":
 		b.Day = counter.NewBucketKey(b.Day.Unit(), 1)
@@ -47,22 +46,22 @@ func (s *apartShelf) name(b counter.DayBatch) counter.DayBatch {
 	return b
 }
 
-func (s *apartShelf) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.DedupRecord, error) {
+func (s *shelf) DayBatches(ctx context.Context, of []perdocument.DayBatch) ([]counter.DedupRecord, error) {
 	of = slices.Clone(of)
 	for i := range of {
 		of[i] = s.name(of[i])
 	}
 	if s.bug == "day batches in the order of days" {
-		slices.SortStableFunc(of, func(a, b counter.DayBatch) int { return cmp.Compare(a.Day, b.Day) })
+		slices.SortStableFunc(of, func(a, b perdocument.DayBatch) int { return cmp.Compare(a.Day, b.Day) })
 	}
-	all, err := s.PerDocumentStore.DayBatches(ctx, of)
+	all, err := s.Store.DayBatches(ctx, of)
 	if s.bug == "what days do not remember is left out" {
 		all = slices.DeleteFunc(all, func(r counter.DedupRecord) bool { return r.Print == [16]byte{} })
 	}
 	return all, err
 }
 
-func (s *apartShelf) PutDayBatches(ctx context.Context, of []counter.DayMemory) error {
+func (s *shelf) PutDayBatches(ctx context.Context, of []perdocument.DayMemory) error {
 	of = slices.Clone(of)
 	for i := range of {
 		of[i].DayBatch = s.name(of[i].DayBatch)
@@ -73,18 +72,18 @@ func (s *apartShelf) PutDayBatches(ctx context.Context, of []counter.DayMemory) 
 			of[i].Seq &= 1<<63 - 1
 		}
 	}
-	return s.PerDocumentStore.PutDayBatches(ctx, of)
+	return s.Store.PutDayBatches(ctx, of)
 }
 
-func TestRunApart_PassesWithoutBug(t *testing.T) {
+func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	countertest.RunApart(t, func(t *testing.T) countertest.Cell { t.Helper(); return openApart(t, "") })
+	perdocumenttest.Run(t, func(t *testing.T) perdocumenttest.Cell { t.Helper(); return open(t, "") })
 }
 
-// TestRunApart_FindsEveryBug plants one bug at a time; the case meant for it must find it.
-func TestRunApart_FindsEveryBug(t *testing.T) {
+// TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
+func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	countertest.ApartCases.FindsEveryBug(t, openApart, conformance.Bugs{ByCase: map[string]string{
+	perdocumenttest.Cases.FindsEveryBug(t, open, conformance.Bugs{ByCase: map[string]string{
 		"who opens does not compare":               "TalliesOfADayTogether",
 		"nothing is compared":                      "NobodyElseChangesADay",
 		"tallies are not compared":                 "WhatWasReadIsCompared",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"context"
@@ -10,27 +10,34 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
-// asApart asserts that a Store is PerDocumentStore. The panic is clearer than the failures of other cases.
-func asApart(s counter.Store) counter.PerDocumentStore { return s.(counter.PerDocumentStore) } //nolint:forcetypeassert // see above
-
-func dayBatches(t tester, c Cell, of ...counter.DayBatch) []counter.DedupRecord {
+func dayBatches(t tester, c Cell, of ...perdocument.DayBatch) []counter.DedupRecord {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) {
-		return asApart(s).DayBatches(ctx, of)
+	return ask(t, c, func(ctx context.Context, s perdocument.Store) ([]counter.DedupRecord, error) {
+		return s.DayBatches(ctx, of)
 	})
 }
 
 // memoryOf returns a day's record of a batch, which differs with n.
-func memoryOf(of counter.DayBatch, n int64) counter.DayMemory {
-	return counter.DayMemory{DayBatch: of, DedupRecord: dedup(n)}
+func memoryOf(of perdocument.DayBatch, n int64) perdocument.DayMemory {
+	return perdocument.DayMemory{DayBatch: of, DedupRecord: dedup(n)}
+}
+
+// dedup returns a record that differs in every field with n.
+func dedup(n int64) counter.DedupRecord {
+	of := counter.DedupRecord{Newest: n, Results: []byte{byte(n), 0, 0xff, '\\', '"'}}
+	for i := range of.Print {
+		of.Print[i] = byte(n + int64(i)*16)
+	}
+	return of
 }
 
 // daysRememberBatches uses batches that differ in one part each: the day, the metric, the key, the producer.
 func daysRememberBatches(t tester, c Cell) {
 	at := theDay(1)
-	of := []counter.DayBatch{
+	of := []perdocument.DayBatch{
 		{Day: at, Key: "a"},
 		{Day: theDay(2), Key: "a"},
 		{Day: counter.NewBucketKey(day+1, 1), Key: "a"},
@@ -42,7 +49,7 @@ func daysRememberBatches(t tester, c Cell) {
 		{Day: at, Key: counter.Key(strings.Repeat("k", counter.MaxKey))},
 	}
 	for again := range int64(2) {
-		var put []counter.DayMemory
+		var put []perdocument.DayMemory
 		var want []counter.DedupRecord
 		for i, b := range of {
 			m := memoryOf(b, again*1_700_000_000_000+int64(i))
@@ -54,16 +61,16 @@ func daysRememberBatches(t tester, c Cell) {
 		put[5].Seq, want[5].Seq = math.MaxUint64, math.MaxUint64
 		put[6].Results, want[6].Results = []byte(strings.Repeat("\x00\xff", 70)), []byte(strings.Repeat("\x00\xff", 70))
 		slices.Reverse(put)
-		update(t, c, func(ctx context.Context, s counter.Store) error {
-			err := errors.Join(addTallies(ctx, s, 1, 2), asApart(s).PutDayBatches(ctx, put))
-			got, err2 := asApart(s).DayBatches(ctx, of)
+		update(t, c, func(ctx context.Context, s perdocument.Store) error {
+			err := errors.Join(addTallies(ctx, s, 1, 2), s.PutDayBatches(ctx, put))
+			got, err2 := s.DayBatches(ctx, of)
 			if diff := differ(got, want); diff != "" {
-				return errors.New("what days remember, read by who wrote it (-want +got):\n" + diff)
+				return errors.New("what days remember, read by the transaction that wrote it (-want +got):\n" + diff)
 			}
 			return errors.Join(err, err2)
 		})
 		same(t, "what days remember", dayBatches(t, c, of...), want)
-		some := []counter.DayBatch{of[5], {Day: at, Key: "nothing"}, of[0], {Day: counter.NewBucketKey(day+9, 1), Key: "a"}, of[5]}
+		some := []perdocument.DayBatch{of[5], {Day: at, Key: "nothing"}, of[0], {Day: counter.NewBucketKey(day+9, 1), Key: "a"}, of[5]}
 		same(t, "what days remember, some twice and some nothing", dayBatches(t, c, some...), []counter.DedupRecord{want[5], {}, want[0], {}, want[5]})
 	}
 	same(t, "what is remembered of the batch as a whole", batches(t, c, "a"), make([]counter.DedupRecord, 1))
@@ -76,14 +83,14 @@ func daysRememberBatches(t tester, c Cell) {
 
 // daysCountOnce sends one batch 32 times.
 func daysCountOnce(t tester, c Cell) {
-	of := counter.DayBatch{Day: theDay(1), Key: "k"}
-	tally(t, c, tallyOf(1)...)
-	disturbed(t, c, func(ctx context.Context, s counter.Store) error {
-		there, err := asApart(s).DayBatches(ctx, []counter.DayBatch{of})
+	of := perdocument.DayBatch{Day: theDay(1), Key: "k"}
+	update(t, c, count)
+	disturbed(t, c, func(ctx context.Context, s perdocument.Store) error {
+		there, err := s.DayBatches(ctx, []perdocument.DayBatch{of})
 		if err != nil || there[0].Print != [16]byte{} {
 			return err
 		}
-		return errors.Join(addTallies(ctx, s, 1), asApart(s).PutDayBatches(ctx, []counter.DayMemory{memoryOf(of, 1)}))
+		return errors.Join(addTallies(ctx, s, 1), s.PutDayBatches(ctx, []perdocument.DayMemory{memoryOf(of, 1)}))
 	})
 	same(t, "a day in which one batch was counted that was sent 32 times, and a hit before", total(t, c, 1), 2)
 }
@@ -117,30 +124,30 @@ func aDayForgetsWhatIsSummarised(t tester, c Cell) {
 		{"of which a higher number is said", with(func(r *counter.DedupRecord) { r.Seq++; r.Print[0]++; r.Results[0] = 0 }), true},
 	} {
 		at, producer := theDay(counter.ID(i+1)), counter.Producer{1, byte(i)}
-		of := counter.DayBatch{Day: at, Producer: producer}
-		about := func(b counter.DayBatch, r counter.DedupRecord) func(context.Context, counter.Store) error {
-			return func(ctx context.Context, s counter.Store) error {
-				if _, err := asApart(s).DayBatches(ctx, []counter.DayBatch{b}); err != nil {
+		of := perdocument.DayBatch{Day: at, Producer: producer}
+		about := func(b perdocument.DayBatch, r counter.DedupRecord) func(context.Context, perdocument.Store) error {
+			return func(ctx context.Context, s perdocument.Store) error {
+				if _, err := s.DayBatches(ctx, []perdocument.DayBatch{b}); err != nil {
 					return err
 				}
 				_, err := s.Batches(ctx, []counter.Key{"another"})
-				return errors.Join(err, asApart(s).PutDayBatches(ctx, []counter.DayMemory{{DayBatch: b, DedupRecord: r}}))
+				return errors.Join(err, s.PutDayBatches(ctx, []perdocument.DayMemory{{DayBatch: b, DedupRecord: r}}))
 			}
 		}
 		update(t, c, about(of, full))
 		if test.summary != nil {
-			update(t, c, func(ctx context.Context, s counter.Store) error {
+			update(t, c, func(ctx context.Context, s perdocument.Store) error {
 				return s.PutProducers(ctx, []counter.ProducedBatch{{Producer: producer, DedupRecord: *test.summary}})
 			})
 		}
 		same(t, "what a day remembers of a batch before anybody writes to it, "+test.what, dayBatches(t, c, of)[0], full)
-		update(t, c, func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, counter.ID(i+1)) })
-		update(t, c, about(counter.DayBatch{Day: at, Key: "another"}, dedup(7)))
+		update(t, c, func(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, counter.ID(i+1)) })
+		update(t, c, about(perdocument.DayBatch{Day: at, Key: "another"}, dedup(7)))
 		want := full
 		if test.forgets {
 			want = counter.DedupRecord{}
 		}
 		same(t, "what a day remembers of a batch "+test.what, dayBatches(t, c, of)[0], want)
-		same(t, "what it remembers of another one", dayBatches(t, c, counter.DayBatch{Day: at, Key: "another"})[0], dedup(7))
+		same(t, "what it remembers of another one", dayBatches(t, c, perdocument.DayBatch{Day: at, Key: "another"})[0], dedup(7))
 	}
 }

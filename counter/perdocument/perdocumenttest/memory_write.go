@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"context"
@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/perdocument"
 )
 
 // commit writes metrics, then days, then summaries, unless the dedup horizon has risen.
-func (t *apartTx) commit() error {
+func (t *memoryTx) commit() error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (t *apartTx) commit() error {
 	return err
 }
 
-func (t *apartTx) writeMetrics() error {
+func (t *memoryTx) writeMetrics() error {
 	for _, id := range slices.Sorted(maps.Keys(t.put)) {
 		err := t.step(Step{Of: MetricDocument, Write: true}, func() error {
 			is := t.put[id]
@@ -66,7 +67,7 @@ func (t *apartTx) writeMetrics() error {
 	return nil
 }
 
-func (t *apartTx) writeDays() (int, error) {
+func (t *memoryTx) writeDays() (int, error) {
 	failed := map[counter.BucketKey]error{}
 	n, conflicts, crashed := 0, 0, false
 	for _, key := range slices.Sorted(maps.Keys(t.days)) {
@@ -103,13 +104,13 @@ func (t *apartTx) writeDays() (int, error) {
 	case t.bug == "a conflict is no error":
 		return n, nil
 	}
-	return 0, &counter.PartialWriteError{Days: failed}
+	return 0, &perdocument.PartialWriteError{Days: failed}
 }
 
-func (t *apartTx) write(d *ownDay) error {
-	there := t.apart.days[d.key]
+func (t *memoryTx) write(d *ownDay) error {
+	there := t.memory.days[d.key]
 	if there == nil {
-		there = newApartDay()
+		there = newMemoryDay()
 	}
 	compare := d.rewritten || d.dedup || d.compared
 	switch {
@@ -119,12 +120,12 @@ func (t *apartTx) write(d *ownDay) error {
 			_, _ = there.AddTallies(t.ctx, d.tallies)
 		}
 		return errAnew
-	case d.rewritten && there.tallied != d.tallied && t.bug != "tallies are not compared" && (t.bug != "who packs does not compare" || len(d.compacted) == 0), t.bug == "tallies conflict" && there.tallied != d.tallied:
+	case d.rewritten && there.tallied != d.tallied && t.bug != "tallies are not compared" && (t.bug != "who packs does not compare" || len(d.Packed) == 0), t.bug == "tallies conflict" && there.tallied != d.tallied:
 		return errAnew
 	}
 	next := there.copy()
 	if d.rewritten {
-		next.model = d.model
+		next.Cell = d.Cell
 	} else if _, err := next.AddTallies(context.WithoutCancel(t.ctx), d.tallies); err != nil {
 		return err
 	}
@@ -135,12 +136,12 @@ func (t *apartTx) write(d *ownDay) error {
 	} else {
 		next.tallied++
 	}
-	t.apart.days[d.key] = next
+	t.memory.days[d.key] = next
 	return nil
 }
 
 // forget removes the records of a day that summaries cover, or that are below the dedup horizon.
-func (t *apartTx) forget(d *ownDay) {
+func (t *memoryTx) forget(d *ownDay) {
 	maps.DeleteFunc(d.memory, func(name batchName, of counter.DedupRecord) bool {
 		s := t.whole[name]
 		switch {
@@ -155,11 +156,11 @@ func (t *apartTx) forget(d *ownDay) {
 		case s != nil && !s.changed && t.bug == "any time covers":
 			of.Newest = s.is.Newest
 		}
-		return s != nil && !s.changed && s.is.Covers(of) || t.horizonRead && of.Newest < t.was
+		return s != nil && !s.changed && perdocument.Covers(s.is, of) || t.horizonRead && of.Newest < t.was
 	})
 }
 
-func (t *apartTx) writeSummaries() error {
+func (t *memoryTx) writeSummaries() error {
 	for _, name := range slices.SortedFunc(maps.Keys(t.whole), batchName.compare) {
 		s := t.whole[name]
 		if !s.changed {

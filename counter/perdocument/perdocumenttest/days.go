@@ -1,53 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package countertest
+package perdocumenttest
 
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
-	"testing"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/internal/model"
+	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// RunApart is Run for an implementation of counter.PerDocumentStore. It omits cases about many days or producers at once,
-// and adds cases for the promises of counter.PerDocumentStore about one day.
-func RunApart(t *testing.T, open func(t *testing.T) Cell) {
-	t.Helper()
-	slices.Concat(cases.But(notApart), apartCases).Run(t, open)
-}
-
+// A day in 2026, and its noon.
 const (
-	manyDays    = "several days are not written all or nothing, nor kept from others together: counter.PerDocumentStore"
-	manyBatches = "a batch that was asked about is not locked: a summary is compared when it is written, as days are: counter.PerDocumentStore"
+	day  = 20_594
+	noon = counter.Minute(day*1440 + 720)
 )
-
-// notApart are the cases that an PerDocumentStore store need not pass, each with the reason.
-var notApart = map[string]string{
-	"TalliesTogether":                    manyDays,
-	"NobodyElseChangesSpans":             manyDays,
-	"NobodyElseChangesFirstSpans":        manyDays,
-	"RaisingWaits":                       "the dedup horizon does not wait for its readers: a transaction refuses what lies below it, because it asks for it after days and summaries: counter.PerDocumentStore",
-	"NobodyElseIsAnsweredAboutBatches":   manyBatches,
-	"NobodyElseIsAnsweredAboutProducers": manyBatches,
-}
-
-var apartCases = conformance.Suite[Cell]{
-	{Name: "TalliesOfADayTogether", Run: talliesOfADayTogether},
-	{Name: "TalliesDoNotConflict", Run: talliesDoNotConflict},
-	{Name: "WhatWasReadIsCompared", Run: whatWasReadIsCompared},
-	{Name: "NobodyElseChangesADay", Run: nobodyElseChangesADay},
-	{Name: "NobodyElsePacksADay", Run: nobodyElsePacksADay},
-	{Name: "OthersAreWritten", Run: othersAreWritten},
-	{Name: "AFloorThatRose", Run: aFloorThatRose},
-	{Name: "DaysRememberBatches", Run: daysRememberBatches},
-	{Name: "DaysCountOnce", Run: daysCountOnce},
-	{Name: "ADayForgetsWhatIsSummarised", Run: aDayForgetsWhatIsSummarised},
-	{Name: "NobodyElseChangesASummary", Run: nobodyElseChangesASummary},
-}
 
 func theDay(id counter.ID) counter.BucketKey { return counter.NewBucketKey(day, id) }
 
@@ -58,15 +30,38 @@ func tallyOf(ids ...counter.ID) (tallies []counter.Tally) {
 	return tallies
 }
 
-func addTallies(ctx context.Context, s counter.Store, ids ...counter.ID) error {
+// count counts a hit of the first metric.
+func count(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, 1) }
+
+func addTallies(ctx context.Context, s perdocument.Store, ids ...counter.ID) error {
 	_, err := s.AddTallies(ctx, tallyOf(ids...))
 	return err
+}
+
+// compact adds the first days to the compacted ones, and deletes them.
+func compact(ctx context.Context, s perdocument.Store) error {
+	list, err := s.FirstBuckets(ctx, counter.Days, math.MaxInt64, 2)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var keys []counter.BucketKey
+	for _, of := range list {
+		keys = append(keys, of.Key)
+	}
+	days, err := s.CompactedDays(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, of := range list {
+		days[i] = counter.CompactedDay{Key: of.Key, N: days[i].N + of.Values[counter.DayTotal]}
+	}
+	return errors.Join(s.PutCompactedDays(ctx, days), s.DeleteBuckets(ctx, counter.Days, keys))
 }
 
 // total returns the total of a metric's day, open and closed.
 func total(t tester, c Cell, id counter.ID) int64 {
 	t.Helper()
-	n := compacted(t, c, theDay(id))[0].N
+	n := compacted(t, c, theDay(id)).N
 	if open := buckets(t, c, counter.Days, theDay(id))[0]; open != nil {
 		n += open[counter.DayTotal]
 	}
@@ -75,12 +70,12 @@ func total(t tester, c Cell, id counter.ID) int64 {
 
 // between runs an update and, when it has first run and before it commits, another one. It returns how often the
 // first one ran.
-func between(c Cell, fn, other func(context.Context, counter.Store) error) (runs int, _ error) {
+func between(c Cell, fn, other func(context.Context, perdocument.Store) error) (runs int, _ error) {
 	ctx := context.Background()
-	err := c.Update(ctx, func(s counter.Store) error {
+	err := c.Update(ctx, func(s perdocument.Store) error {
 		err := fn(ctx, s)
 		if runs++; err == nil && runs == 1 {
-			err = c.Update(ctx, func(s counter.Store) error { return other(ctx, s) })
+			err = c.Update(ctx, func(s perdocument.Store) error { return other(ctx, s) })
 		}
 		return err
 	})
@@ -88,7 +83,7 @@ func between(c Cell, fn, other func(context.Context, counter.Store) error) (runs
 }
 
 // begunAnew fails unless an update is retried because of another one's write.
-func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) error) {
+func begunAnew(t tester, c Cell, fn, other func(context.Context, perdocument.Store) error) {
 	t.Helper()
 	if runs, err := between(c, fn, other); err != nil || runs != 2 {
 		t.Fatalf("an update of what somebody else wrote meanwhile ran %d times, want 2: %v", runs, err)
@@ -97,11 +92,11 @@ func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) 
 
 // disturbed runs do twice in each of 8 writers, and once more in the middle of each run, so that each run
 // conflicts with another writer: 32 runs in all.
-func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) error) {
+func disturbed(t tester, c Cell, do func(ctx context.Context, s perdocument.Store) error) {
 	t.Helper()
 	var mu sync.Mutex
 	met := map[[2]int]bool{}
-	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+	together(t, c, func(ctx context.Context, s perdocument.Store, who, i int) error {
 		if i >= 2 {
 			return nil
 		}
@@ -115,7 +110,7 @@ func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) e
 		if !first {
 			return nil
 		}
-		return c.Update(ctx, func(s counter.Store) error { return do(ctx, s) })
+		return c.Update(ctx, func(s perdocument.Store) error { return do(ctx, s) })
 	})
 }
 
@@ -127,7 +122,7 @@ func talliesOfADayTogether(t tester, c Cell) {
 		at := noon + counter.Minute(i*1440)
 		return s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: at, N: 1}, {ID: 1, Minute: at + 1, N: 1}, {ID: 1, Minute: at + 60, N: 1}})
 	}
-	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+	together(t, c, func(ctx context.Context, s perdocument.Store, who, i int) error {
 		keys, err := add(ctx, s, i)
 		mu.Lock()
 		first := !met[[2]int{who, i}]
@@ -137,7 +132,7 @@ func talliesOfADayTogether(t tester, c Cell) {
 			return err
 		}
 		var inner []counter.BucketKey
-		err = c.Update(ctx, func(s counter.Store) (err error) {
+		err = c.Update(ctx, func(s perdocument.Store) (err error) {
 			inner, err = add(ctx, s, i)
 			return err
 		})
@@ -150,7 +145,7 @@ func talliesOfADayTogether(t tester, c Cell) {
 	for _, keys := range made {
 		got = append(got, keys...)
 	}
-	m := newModel()
+	m := model.New()
 	for i := range 5 {
 		want = append(want, counter.NewBucketKey(int64(day+i), 1))
 		for range 2 * conformance.Writers {
@@ -159,13 +154,20 @@ func talliesOfADayTogether(t tester, c Cell) {
 	}
 	slices.Sort(got)
 	same(t, "days made by all", got, want)
-	sameBuckets(t, c, m)
+	for _, table := range counter.Tables {
+		const everything = 1 << 20
+		want, _ := m.FirstBuckets(context.Background(), table, math.MaxInt64, everything)
+		is := ask(t, c, func(ctx context.Context, s perdocument.Store) ([]counter.Bucket, error) {
+			return s.FirstBuckets(ctx, table, math.MaxInt64, everything)
+		})
+		same(t, "the buckets of a table", is, want)
+	}
 }
 
 // talliesDoNotConflict counts in an existing day in the middle of an update that does the same.
 func talliesDoNotConflict(t tester, c Cell) {
-	tally(t, c, tallyOf(1)...)
-	add := func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) }
+	update(t, c, count)
+	add := func(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, 1) }
 	if runs, err := between(c, add, add); err != nil || runs != 1 {
 		t.Fatalf("an update that adds to a day ran %d times, because somebody else did: %v", runs, err)
 	}
@@ -174,8 +176,8 @@ func talliesDoNotConflict(t tester, c Cell) {
 
 // whatWasReadIsCompared writes what it has read while another update counts in between.
 func whatWasReadIsCompared(t tester, c Cell) {
-	tally(t, c, tallyOf(1)...)
-	begunAnew(t, c, func(ctx context.Context, s counter.Store) error {
+	update(t, c, count)
+	begunAnew(t, c, func(ctx context.Context, s perdocument.Store) error {
 		for table, key := range map[counter.Table]counter.BucketKey{counter.Days: theDay(1), counter.Hours: counter.NewBucketKey(noon.Hour(), 1)} {
 			values, err := s.Buckets(ctx, table, []counter.BucketKey{key})
 			if err != nil {
@@ -187,7 +189,7 @@ func whatWasReadIsCompared(t tester, c Cell) {
 			}
 		}
 		return nil
-	}, func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) })
+	}, func(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, 1) })
 	days, hours := buckets(t, c, counter.Days, theDay(1))[0], buckets(t, c, counter.Hours, counter.NewBucketKey(noon.Hour(), 1))[0]
 	same(t, "what was counted, and what was put", []int64{days[counter.DayTotal], hours[0], days[len(days)-1], hours[59]}, []int64{2, 2, 10, 10})
 }
@@ -198,7 +200,7 @@ func nobodyElseChangesADay(t tester, c Cell) {
 		counter.Days: theDay(1), counter.Hours: counter.NewBucketKey(noon.Hour(), 1),
 		counter.GaugeDays: theDay(1), counter.GaugeQuarters: counter.NewBucketKey(noon.QuarterOf(), 1),
 	}
-	disturbed(t, c, func(ctx context.Context, s counter.Store) error {
+	disturbed(t, c, func(ctx context.Context, s perdocument.Store) error {
 		for _, table := range counter.Tables {
 			values, err := s.Buckets(ctx, table, []counter.BucketKey{keys[table]})
 			if err != nil {
@@ -223,7 +225,7 @@ func nobodyElseChangesADay(t tester, c Cell) {
 
 // nobodyElsePacksADay compacts a day while others count in it. The sum stays the same.
 func nobodyElsePacksADay(t tester, c Cell) {
-	add := func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) }
+	add := func(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, 1) }
 	update(t, c, add)
 	begunAnew(t, c, compact, add)
 	same(t, "2 hits, one of them counted while the day was packed", total(t, c, 1), 2)
@@ -232,40 +234,40 @@ func nobodyElsePacksADay(t tester, c Cell) {
 		t.Fatalf("an update that adds to a day, which is packed meanwhile: %v", err)
 	}
 	same(t, "2 hits more, one of them counted while the day was packed", total(t, c, 1), 4)
-	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
+	together(t, c, func(ctx context.Context, s perdocument.Store, who, _ int) error {
 		if who%2 == 0 {
 			return add(ctx, s)
 		}
 		return compact(ctx, s)
 	})
 	update(t, c, compact)
-	same(t, "24 hits, after the day was packed", compacted(t, c, theDay(1))[0].N, 24)
+	same(t, "24 hits, after the day was packed", compacted(t, c, theDay(1)).N, 24)
 }
 
 // othersAreWritten writes batch records in one of the days of an update concurrently.
 func othersAreWritten(t tester, c Cell) {
-	fn := func(ctx context.Context, s counter.Store) error {
-		of := []counter.DayBatch{{Day: theDay(2), Key: "k"}, {Day: theDay(1), Key: "k"}, {Day: theDay(3), Key: "k"}}
-		if _, err := asApart(s).DayBatches(ctx, of); err != nil {
+	fn := func(ctx context.Context, s perdocument.Store) error {
+		of := []perdocument.DayBatch{{Day: theDay(2), Key: "k"}, {Day: theDay(1), Key: "k"}, {Day: theDay(3), Key: "k"}}
+		if _, err := s.DayBatches(ctx, of); err != nil {
 			return err
 		}
-		var put []counter.DayMemory
+		var put []perdocument.DayMemory
 		for _, b := range of {
-			put = append(put, counter.DayMemory{DayBatch: b, DedupRecord: dedup(1)})
+			put = append(put, perdocument.DayMemory{DayBatch: b, DedupRecord: dedup(1)})
 		}
-		return errors.Join(addTallies(ctx, s, 3, 1, 2, 4), asApart(s).PutDayBatches(ctx, put))
+		return errors.Join(addTallies(ctx, s, 3, 1, 2, 4), s.PutDayBatches(ctx, put))
 	}
-	runs, err := between(c, fn, func(ctx context.Context, s counter.Store) error {
-		return errors.Join(addTallies(ctx, s, 2), asApart(s).PutDayBatches(ctx, []counter.DayMemory{{DayBatch: counter.DayBatch{Day: theDay(2), Key: "other"}, DedupRecord: dedup(2)}}))
+	runs, err := between(c, fn, func(ctx context.Context, s perdocument.Store) error {
+		return errors.Join(addTallies(ctx, s, 2), s.PutDayBatches(ctx, []perdocument.DayMemory{{DayBatch: perdocument.DayBatch{Day: theDay(2), Key: "other"}, DedupRecord: dedup(2)}}))
 	})
-	part, some := errors.AsType[*counter.PartialWriteError](err)
+	part, some := errors.AsType[*perdocument.PartialWriteError](err)
 	if !some || len(part.Days) != 1 || !errors.Is(part.Days[theDay(2)], counter.ErrConflict) || runs != 1 {
 		t.Fatalf("an update of four days, one of which another writer wrote, ran %d times: %v, want a PartialWriteError for the second", runs, err)
 	}
 	same(t, "the days", []int64{total(t, c, 1), total(t, c, 2), total(t, c, 3), total(t, c, 4)}, []int64{1, 1, 1, 1})
-	var of []counter.DayBatch
+	var of []perdocument.DayBatch
 	for id := range counter.ID(4) {
-		of = append(of, counter.DayBatch{Day: theDay(1 + id), Key: "k"})
+		of = append(of, perdocument.DayBatch{Day: theDay(1 + id), Key: "k"})
 	}
 	same(t, "what the days remember", dayBatches(t, c, of...), []counter.DedupRecord{dedup(1), {}, dedup(1), {}})
 }
@@ -273,33 +275,36 @@ func othersAreWritten(t tester, c Cell) {
 // aFloorThatRose counts what is not below the dedup horizon that it has read.
 func aFloorThatRose(t tester, c Cell) {
 	var seen []int64
-	begunAnew(t, c, func(ctx context.Context, s counter.Store) error {
+	begunAnew(t, c, func(ctx context.Context, s perdocument.Store) error {
 		horizon, err := s.DedupHorizon(ctx)
 		seen = append(seen, horizon)
 		return errors.Join(err, addTallies(ctx, s, 1))
-	}, func(ctx context.Context, s counter.Store) error { return s.RaiseDedupHorizon(ctx, 7) })
+	}, func(ctx context.Context, s perdocument.Store) error { return s.RaiseDedupHorizon(ctx, 7) })
 	same(t, "the floors that it has seen", seen, []int64{0, 7})
 	same(t, "the day", total(t, c, 1), 1)
 }
 
 // nobodyElseChangesASummary increments the number of a producer's last batch, and of a key's, concurrently.
 func nobodyElseChangesASummary(t tester, c Cell) {
-	disturbed(t, c, func(ctx context.Context, s counter.Store) error {
-		last, err := s.Producers(ctx, someProducers[1:2])
+	disturbed(t, c, func(ctx context.Context, s perdocument.Store) error {
+		last, err := s.Producers(ctx, []counter.Producer{{1}})
 		if err != nil {
 			return err
 		}
 		last[0].Print[0], last[0].Seq = 1, last[0].Seq+1
-		return s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[1], DedupRecord: last[0]}})
+		return s.PutProducers(ctx, []counter.ProducedBatch{{Producer: counter.Producer{1}, DedupRecord: last[0]}})
 	})
-	disturbed(t, c, func(ctx context.Context, s counter.Store) error {
-		last, err := s.Batches(ctx, someKeys[:1])
+	disturbed(t, c, func(ctx context.Context, s perdocument.Store) error {
+		last, err := s.Batches(ctx, []counter.Key{"k"})
 		if err != nil {
 			return err
 		}
 		last[0].Print[0], last[0].Newest = 1, last[0].Newest+1
-		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[0], DedupRecord: last[0]}})
+		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: "k", DedupRecord: last[0]}})
 	})
-	same(t, "the number of the last of 32 batches", producers(t, c, someProducers[1])[0].Seq, 32)
-	same(t, "the time of the last of 32 batches", batches(t, c, someKeys[0])[0].Newest, 32)
+	last := ask(t, c, func(ctx context.Context, s perdocument.Store) ([]counter.DedupRecord, error) {
+		return s.Producers(ctx, []counter.Producer{{1}})
+	})[0]
+	same(t, "the number of the last of 32 batches", last.Seq, 32)
+	same(t, "the time of the last of 32 batches", batches(t, c, "k")[0].Newest, 32)
 }
