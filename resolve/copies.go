@@ -62,15 +62,10 @@ func (r *Rules) has(ctx context.Context, tx storage.Tx, head cell.Head, authorit
 // borrow reads the newest copy of the rules from the cells that answer, nil if there is none.
 func (r *Resolver) borrow(ctx context.Context) *Rules {
 	m := r.opts.Cells.Map()
-	others := map[cell.ID]struct{}{}
-	for _, id := range m.Cells() {
-		if id != m.Authority() {
-			others[id] = struct{}{}
-		}
-	}
+	others := slices.DeleteFunc(m.Cells(), func(id cell.ID) bool { return id == m.Authority() })
 	var mu sync.Mutex
 	stored := map[cell.ID]*storedRules{}
-	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // a cell that does not answer is skipped
+	_ = forCells(others, func(id cell.ID) error { // a cell that does not answer is skipped
 		return r.view(ctx, id, func(tx storage.Tx) error {
 			b, err := readRulesNamed(ctx, tx, copyName)
 			if err == nil && b != nil {

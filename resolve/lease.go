@@ -33,27 +33,14 @@ const (
 
 // newLease returns a holder of the lease, which is stored in the authority of the cell map.
 func (r *Resolver) newLease(owner string) *lease.Holder {
-	authority := func(ctx context.Context, run func(storage.Cell) error) error {
-		for {
-			c, err := r.opts.Cells.Cell(r.opts.Cells.Map().Authority())
-			if err == nil {
-				err = run(c)
-			}
-			if !errors.Is(err, cell.ErrMoved) {
-				return err
-			}
-			if err := r.refresh(ctx, err); err != nil {
-				return err
-			}
-		}
-	}
+	unfenced := func(_ context.Context, id cell.ID) (storage.Cell, error) { return r.opts.Cells.Cell(id) }
 	return lease.NewHolder(lease.Options{
 		Name: leaseName, Owner: owner, TTL: leaseTTL, Now: r.opts.Now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {
-			return authority(ctx, func(c storage.Cell) error { return c.View(ctx, func(tx storage.Tx) error { return fn(tx) }) })
+			return r.authority(ctx, unfenced, func(c storage.Cell) error { return c.View(ctx, func(tx storage.Tx) error { return fn(tx) }) })
 		},
 		Update: func(ctx context.Context, fn func(lease.Store) error) error {
-			return authority(ctx, func(c storage.Cell) error { return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) }) })
+			return r.authority(ctx, unfenced, func(c storage.Cell) error { return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) }) })
 		},
 	})
 }

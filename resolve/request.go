@@ -102,11 +102,7 @@ func (r *Resolver) markAll(ctx context.Context) {
 	if !counted {
 		return
 	}
-	all := map[cell.ID]struct{}{}
-	for _, id := range r.opts.Cells.Map().Cells() {
-		all[id] = struct{}{}
-	}
-	_ = eachCell(all, func(id cell.ID, _ struct{}) error {
+	_ = forCells(r.opts.Cells.Map().Cells(), func(id cell.ID) error {
 		var at changelog.Bounds
 		err := r.view(ctx, id, func(tx storage.Tx) (err error) {
 			at, err = tx.Bounds(ctx)

@@ -42,11 +42,11 @@ func (r *Resolver) reload(ctx context.Context) error {
 		return b.rules(ctx, tx, r.terms)
 	}
 	var rules *Rules
-	err := r.authority(ctx, func(c storage.Cell) error {
+	err := r.authority(ctx, r.open, func(c storage.Cell) error {
 		return c.View(ctx, func(tx storage.Tx) (err error) { rules, err = read(tx); return err })
 	})
 	if err == nil && rules == nil {
-		err = r.authority(ctx, func(c storage.Cell) error {
+		err = r.authority(ctx, r.open, func(c storage.Cell) error {
 			return c.Exclusive(ctx, func(tx storage.Tx) (err error) {
 				if rules, err = read(tx); err != nil || rules != nil {
 					return err
@@ -95,7 +95,7 @@ func (r *Resolver) setRules(rules *Rules) {
 // updateRules changes the stored rules. The caller holds the lease.
 func (r *Resolver) updateRules(ctx context.Context, change func(tx storage.Tx, b *storedRules) error) error {
 	var rules *Rules
-	err := r.authority(ctx, func(c storage.Cell) error {
+	err := r.authority(ctx, r.open, func(c storage.Cell) error {
 		return c.Exclusive(ctx, func(tx storage.Tx) error {
 			if err := r.checkLease(ctx, tx); err != nil {
 				return err
@@ -124,22 +124,6 @@ func (r *Resolver) updateRules(ctx context.Context, change func(tx storage.Tx, b
 	return nil
 }
 
-// authority runs in the cell that stores the rules.
-func (r *Resolver) authority(ctx context.Context, run func(storage.Cell) error) error {
-	for {
-		c, err := r.open(ctx, r.opts.Cells.Map().Authority())
-		if err == nil {
-			err = run(c)
-		}
-		if !errors.Is(err, cell.ErrMoved) {
-			return err
-		}
-		if err := r.refresh(ctx, err); err != nil {
-			return err
-		}
-	}
-}
-
 // follow reads the rules again and spreads them to cells with an older version.
 func (r *Resolver) follow(ctx context.Context) error {
 	cells := r.opts.Cells.Map().Cells() // taken before the rules are read: a later migration finds newer cells itself
@@ -152,11 +136,7 @@ func (r *Resolver) follow(ctx context.Context) error {
 // spread brings cells to the current rules, concurrently. A cell that does not answer is updated when it
 // refuses records.
 func (r *Resolver) spread(ctx context.Context, cells []cell.ID) error {
-	all := make(map[cell.ID]struct{}, len(cells))
-	for _, id := range cells {
-		all[id] = struct{}{}
-	}
-	return eachCell(all, func(id cell.ID, _ struct{}) error {
+	return forCells(cells, func(id cell.ID) error {
 		if err := r.bumpRulesVersion(ctx, id); err != nil && !errors.Is(err, ErrUnavailable) && !outdated(err) {
 			return err
 		}

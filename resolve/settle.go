@@ -57,13 +57,9 @@ func (r *Resolver) Settle(ctx context.Context, report func(Difference) error) er
 
 // returns reads which cells are unsettled, and how often each was restored.
 func (r *Resolver) returns(ctx context.Context) (map[cell.ID]int, error) {
-	all := map[cell.ID]struct{}{}
-	for _, id := range r.opts.Cells.Map().Cells() {
-		all[id] = struct{}{}
-	}
 	var mu sync.Mutex
 	returns := map[cell.ID]int{}
-	err := eachCell(all, func(id cell.ID, _ struct{}) error {
+	err := forCells(r.opts.Cells.Map().Cells(), func(id cell.ID) error {
 		var head cell.Head
 		err := r.view(ctx, id, func(tx storage.Tx) (err error) { head, err = tx.Head(ctx); return err })
 		mu.Lock()
