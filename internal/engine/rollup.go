@@ -82,7 +82,7 @@ func (e *Engine) RollupCell(id cell.ID) rollup.Database {
 	}
 	db := rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
 	if e.Documents != nil {
-		db.Documents = e.Documents.Groups(id.String())
+		db.Elsewhere = e.Documents.Groups(id.String())
 	}
 	return db
 }
