@@ -125,14 +125,20 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	return f.filling(ctx, g, func(tx Tx) error { return tx.PutGeneration(ctx, at) })
 }
 
-// write writes the rows, or documents, of a generation that is being filled.
+// write writes the rows of a generation, in the cell or elsewhere, that is being filled.
 func (f term) write(ctx context.Context, g Generation, rows []Row) error {
 	for chunk := range slices.Chunk(rows, written) {
 		write := func() error {
 			return f.filling(ctx, g, func(tx Tx) error { return tx.PutRows(ctx, g.Number, chunk) })
 		}
 		if g.Definition.external() {
-			write = func() error { return f.fillDocuments(ctx, g, chunk) }
+			write = func() error {
+				in, err := f.opts.Database.elsewhere(&g)
+				if err != nil {
+					return err
+				}
+				return in.Fill(ctx, &g, chunk)
+			}
 		}
 		if err := write(); err != nil {
 			return err
@@ -156,7 +162,7 @@ func (f term) failed(ctx context.Context, g Generation, err error) error {
 	return f.filling(ctx, g, func(tx Tx) error { return tx.PutGeneration(ctx, g) })
 }
 
-// filling runs an update that requires the generation to be in state Filling.
+// filling runs an update that requires the generation to be in state Building.
 func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) error {
 	return f.update(ctx, func(tx Tx) error {
 		now, err := tx.Generations(ctx)

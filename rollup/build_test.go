@@ -39,7 +39,7 @@ func (s *stage) database() rollup.Database {
 		}
 		return db.Update(ctx, fn)
 	}
-	return rollup.Database{Update: hooked, View: db.View, Exclusive: hooked, Documents: db.Documents}
+	return rollup.Database{Update: hooked, View: db.View, Exclusive: hooked, Elsewhere: db.Elsewhere}
 }
 
 func (s *stage) follower(owner string) *rollup.Follower {

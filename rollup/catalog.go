@@ -106,7 +106,7 @@ func alter(ctx context.Context, s Store, name string, now time.Time, next func(*
 }
 
 // CutOver makes the next generation of a rollup serve. The generation must be built and caught up in every cell:
-// see Yield. It reports whether the generation was still the next one.
+// see Freeze. It reports whether the generation was still the next one.
 func CutOver(ctx context.Context, s Store, name string, generation int64) (bool, error) {
 	all, err := s.Rollups(ctx)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 // Freeze freezes generation from once generation to, which replaces it, has caught up, in an update of the cell.
 // It reports whether readers may switch: those that do never go back in time. It is idempotent. If the cell does
 // not have from, only to has to be ready. If from is already frozen for a newer generation than to, the caller's
-// catalogue is old and Yield returns false.
+// catalogue is old and Freeze returns false.
 //
-// If the groups of from are in documents, the update must be exclusive. Their readers apply the log and are ahead
-// of the watermark; so from is frozen at the end of the log, and Yield returns true once to has reached that.
+// If the groups of from are elsewhere, the update must be exclusive. Their readers apply the log and are ahead
+// of the watermark; so from is frozen at the end of the log, and Freeze returns true once to has reached that.
 func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	all, err := generations(ctx, tx)
 	if err != nil {
@@ -65,7 +65,7 @@ func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) 
 	}
 	keep := changelog.Seq(math.MaxInt64)
 	for _, g := range all {
-		// Readers of documents also need the log after a failed generation.
+		// Readers of groups elsewhere also need the log after a failed generation.
 		needs := g.State == Following || g.State == Building || g.State == Failed && g.FrozenAt > g.Watermark
 		if needs {
 			keep = min(keep, g.Watermark)

@@ -41,10 +41,10 @@ type Place string
 // a new generation.
 const (
 	InCell    Place = ""        // in the cell's database
-	InMongoDB Place = "mongodb" // in documents, see Documents: count, sum and avg only
+	InMongoDB Place = "mongodb" // elsewhere, see Elsewhere: count, sum and avg only
 )
 
-// external reports whether the groups are kept in documents.
+// external reports whether the groups are kept Elsewhere.
 func (d *Definition) external() bool { return d.Store != InCell }
 
 // Over selects what a rollup counts.

@@ -38,22 +38,16 @@
 //	CutOver  the catalogue makes the next one serve: readers that switch to it do not go back in time
 //	Erase    the old one is no longer named: its rows are deleted, and images that no generation needs stop
 //
-// # Documents
+// # Groups elsewhere
 //
-// A rollup with store: mongodb keeps its groups in [Documents], where only the write of a single document is
-// atomic; the log and the generation's watermark W stay in the cell. Each document has its own watermark w and
-// contains the changes of its group up to w. A Step reads the documents that its changes touch, adds to each the
-// changes after its w, and writes it only if w is unchanged. After all documents are written, a transaction
-// advances W.
+// A rollup with store: mongodb keeps its groups [Elsewhere]; the log and the generation's watermark W stay in the cell.
+// Each group has its own watermark w and contains its changes up to w. A Step lets Elsewhere advance the groups that its
+// changes touch, with a [CatchUp], and then a transaction advances W.
 //
-//	killed between two     the next Step adds to each document the changes that it lacks
-//	doubled, or late       finds another w and writes nothing: so every group that is touched is written,
-//	                       and a document stays when its group is empty
-//	late with a fill       writes into its own Space, which no reader reads
-//
-// A reader reads the documents and then the log, and adds to each document the changes after its w. All of them
-// are then true at one position, the end of the log, regardless of concurrent writes. No change touched a
-// document with w < W in between; a document with w > W already contains the changes up to w.
+// A reader reads the groups and then the log, and adds to each group the changes after its w. All of them are then true
+// at one position, the end of the log, regardless of concurrent writes. No change touched a group with w < W in
+// between; a group with w > W already contains the changes up to w. Package documents keeps them in a database that
+// writes one document at a time.
 //
 // # Guarantees
 //

@@ -12,19 +12,20 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
 )
 
 // apartStage is a stage where some rollups keep their groups in documents.
 type apartStage struct {
 	*stage
-	docs rollup.Documents // nil for a process without documents
+	docs documents.Store // nil for a process without documents
 }
 
 func newApartStage(t *testing.T) *apartStage { return &apartStage{newStage(t), shelf{}} }
 
 func (s *apartStage) database() rollup.Database {
 	db := s.stage.database()
-	db.Documents = s.docs
+	db.Elsewhere = groupsIn(s.docs)
 	return db
 }
 
@@ -131,7 +132,7 @@ func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	if err := f.Erase(t.Context(), first.Generation); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := s.docs.Scan(t.Context(), rollup.Namespace{}, nil, 9); len(left) > 0 || len(s.at.generations) != 1 {
+	if left, _ := s.docs.Scan(t.Context(), documents.Namespace{}, nil, 9); len(left) > 0 || len(s.at.generations) != 1 {
 		t.Errorf("left are %v, %v", left, s.at.generations)
 	}
 }
@@ -383,7 +384,7 @@ type hooked struct {
 	before *func()
 }
 
-func (h hooked) Swap(ctx context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (h hooked) Swap(ctx context.Context, in documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	if do := *h.before; do != nil {
 		*h.before = nil
 		do()
@@ -438,7 +439,7 @@ func TestP04_ALateWorkerWritesNothing(t *testing.T) {
 // killedBetween writes the first of several documents, and no other.
 type killedBetween struct{ shelf }
 
-func (k killedBetween) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (k killedBetween) Swap(_ context.Context, in documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	k.swap(in, swaps[0])
 	return nil, errSimKilled
 }
@@ -449,7 +450,7 @@ type asked struct {
 	before *func()
 }
 
-func (a asked) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
+func (a asked) Documents(ctx context.Context, in documents.Namespace, keys [][]byte) ([]documents.Document, error) {
 	if do := *a.before; do != nil {
 		*a.before = nil
 		do()

@@ -38,7 +38,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 		err = f.dropRows(ctx, number)
 	}
 	if err == nil && apart.Definition.external() {
-		err = f.dropDocuments(ctx, &apart)
+		err = f.dropElsewhere(ctx, &apart)
 	}
 	if err == nil {
 		err = f.unwant(ctx) // before the generation is deleted, so that a crash does not skip this

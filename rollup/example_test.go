@@ -57,7 +57,7 @@ func database(at **cell) rollup.Database {
 		return err
 	}
 	view := func(_ context.Context, fn func(rollup.Tx) error) error { return fn((*at).clone()) }
-	return rollup.Database{Update: update, View: view, Exclusive: update, Documents: (*at).docs}
+	return rollup.Database{Update: update, View: view, Exclusive: update, Elsewhere: groupsIn((*at).docs)}
 }
 
 // put changes an entity or record (nil deletes it) and logs the change.

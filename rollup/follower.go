@@ -80,7 +80,7 @@ type Progress struct {
 	// generations that it does not name yet, or the lease was just acquired. Missing is then empty, because what
 	// an old catalogue names may already have been built, served and erased.
 	Old bool
-	// Apart is the error that stopped generations with groups in documents, nil if none. The other generations
+	// Apart is the error that stopped generations with groups elsewhere, nil if none. The other generations
 	// continued.
 	Apart error
 }
@@ -162,7 +162,7 @@ type batch struct {
 	all   []Generation // of the cell
 	works []work
 	more  bool  // a generation needs another Step at once
-	apart error // error of generations whose groups are in documents
+	apart error // error of generations whose groups are elsewhere
 }
 
 // work is the change to one generation.
@@ -176,8 +176,8 @@ type work struct {
 	keys  [][]byte
 	err   error // why the generation cannot continue
 
-	// For groups in documents:
-	forward *catchUp
+	// For groups elsewhere:
+	forward *CatchUp
 	groups  int64 // net number of groups added
 }
 
@@ -233,7 +233,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		case len(changes) == 0 || !follows(g, versions, highest):
 		case g.FrozenFor != 0 && g.Definition.external():
 			// Readers stay at the frozen position until they see that the generation continues, and so do its
-			// documents.
+			// groups.
 			b.works = append(b.works, work{from: g, to: g.Watermark, at: g.At})
 			b.more = true
 		default:

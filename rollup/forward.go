@@ -10,10 +10,10 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// catchUp advances documents to the end of a list of changes: it adds to each the changes after its own
-// watermark. The changes begin at the generation's watermark. A document with an older watermark was not touched
-// in between, or it would have been written.
-type catchUp struct {
+// CatchUp advances groups that are elsewhere to the end of a list of changes: it adds to each the changes after its
+// own watermark. The changes begin at the generation's watermark. A group with an older watermark was not touched in
+// between, or it would have been written.
+type CatchUp struct {
 	*Definition
 	changes []changelog.Change // in order
 	to      changelog.Seq      // their end
@@ -21,34 +21,30 @@ type catchUp struct {
 }
 
 // newCatchUp adds up changes.
-func newCatchUp(d *Definition, changes []changelog.Change, to changelog.Seq) *catchUp {
-	fw := &catchUp{Definition: d, changes: changes, to: to, total: newDelta(d)}
+func newCatchUp(d *Definition, changes []changelog.Change, to changelog.Seq) *CatchUp {
+	fw := &CatchUp{Definition: d, changes: changes, to: to, total: newDelta(d)}
 	for i := range changes {
 		fw.total.change(&changes[i])
 	}
 	return fw
 }
 
-// keys returns the keys of all groups that the changes touch, sorted.
-func (fw *catchUp) keys() [][]byte { return fw.total.keys() }
+// To returns the position of the last change.
+func (fw *CatchUp) To() changelog.Seq { return fw.to }
 
-// moved is a document as read and its new body at the end of the changes.
-type moved struct {
-	Document      // Key is set even if there is no document
-	is       bool // whether the document exists
-	next     []byte
-	grew     int64 // net groups added between the start and the end of the changes
-	err      error // why it cannot be computed
-}
+// Keys returns the keys of all groups that the changes touch, sorted.
+func (fw *CatchUp) Keys() [][]byte { return fw.total.keys() }
 
-// found pairs documents with their keys.
-func found(keys [][]byte, docs []Document) []moved {
-	all := make([]moved, len(keys))
-	for i, d := range docs {
-		all[i] = moved{Document: d, is: d.Key != nil}
-		all[i].Key = keys[i]
-	}
-	return all
+// Moved is a group as it was read elsewhere, with the log position up to which it is true, and its new body at the end
+// of the changes. An empty body is an empty group.
+type Moved struct {
+	Key, Body []byte
+	Watermark changelog.Seq
+	Is        bool // whether it is stored; Key is set in any case
+	Next      []byte
+
+	grew int64 // net groups added between the start and the end of the changes
+	err  error // why it cannot be computed
 }
 
 // after returns the delta's change to the group with a row key.
@@ -67,8 +63,8 @@ func (g *group) clone() group {
 	return c
 }
 
-// apply computes the documents at the end of the changes. None may be beyond it.
-func (fw *catchUp) apply(docs []moved) {
+// Apply sets Next of each group. None may be beyond the changes.
+func (fw *CatchUp) Apply(docs []Moved) {
 	late := fw.late(docs)
 	for i := range docs {
 		d := &docs[i]
@@ -77,24 +73,41 @@ func (fw *catchUp) apply(docs []moved) {
 			rest = fw.total.after(d.Key)
 		}
 		key := string(d.Key[len(rowGroup):])
-		if d.next, d.err = fw.total.applyGroup(key, rest, d.Body); d.err != nil {
+		if d.Next, d.err = fw.total.applyGroup(key, rest, d.Body); d.err != nil {
 			continue
 		}
 		was := d.Body
 		if ahead { // the body where the changes begin
-			if was, d.err = fw.total.applyGroup(key, fw.total.lessOf(fw.total.after(d.Key)), d.next); d.err != nil {
+			if was, d.err = fw.total.applyGroup(key, fw.total.lessOf(fw.total.after(d.Key)), d.Next); d.err != nil {
 				continue
 			}
 		}
-		d.grew = count(len(d.next) > 0) - count(len(was) > 0)
+		d.grew = count(len(d.Next) > 0) - count(len(was) > 0)
 	}
 }
 
+// Fits returns the net number of groups that an Apply adds to the generation. The error says why a group cannot be
+// written, or that there would be too many.
+func (fw *CatchUp) Fits(g *Generation, docs []Moved) (groups int64, err error) {
+	for _, d := range docs {
+		if groups += d.grew; d.err == nil {
+			d.err = fw.bounded(d.Key, d.Next)
+		}
+		if d.err != nil {
+			return 0, unfit{d.err}
+		}
+	}
+	if g.Groups+groups > MaxGroups {
+		return 0, unfit{tooMany(&g.Definition)}
+	}
+	return groups, nil
+}
+
 // late returns, for each document that already contains some of the changes, the sum of the remaining ones.
-func (fw *catchUp) late(docs []moved) map[int]group {
+func (fw *CatchUp) late(docs []Moved) map[int]group {
 	var ahead []int
 	for i, d := range docs {
-		if d.is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq {
+		if d.Is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq {
 			ahead = append(ahead, i)
 		}
 	}
@@ -124,13 +137,13 @@ func (d *Definition) lessOf(g group) group {
 }
 
 // insert adds groups without a document at their sorted position.
-func insert(docs []moved, keys [][]byte) []moved {
+func insert(docs []Moved, keys [][]byte) []Moved {
 	there := len(docs)
 	for _, key := range keys {
-		if _, is := slices.BinarySearchFunc(docs[:there], key, func(d moved, key []byte) int { return bytes.Compare(d.Key, key) }); !is {
-			docs = append(docs, moved{Document: Document{Key: key}})
+		if _, is := slices.BinarySearchFunc(docs[:there], key, func(d Moved, key []byte) int { return bytes.Compare(d.Key, key) }); !is {
+			docs = append(docs, Moved{Key: key})
 		}
 	}
-	slices.SortFunc(docs, func(a, b moved) int { return bytes.Compare(a.Key, b.Key) })
+	slices.SortFunc(docs, func(a, b Moved) int { return bytes.Compare(a.Key, b.Key) })
 	return docs
 }

@@ -131,7 +131,7 @@ type Query struct {
 
 // Read reads groups of one cell. also, if not nil, runs in the same snapshot, and its error is returned. The
 // error is ErrGone if the cell does not have a complete generation, and ErrNoDocuments if this process cannot
-// read its documents.
+// reach its groups.
 func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Part, error) {
 	var p *Part
 	var s *Standing
@@ -149,7 +149,7 @@ func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Par
 		if err := db.View(ctx, look); err != nil || p != nil {
 			return p, err
 		}
-		p, err := db.readDocuments(ctx, s, q)
+		p, err := db.readElsewhere(ctx, s, q)
 		if !errors.Is(err, errMeanwhile) {
 			return p, err
 		}
@@ -157,8 +157,8 @@ func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Par
 	return nil, fmt.Errorf("%w: rollup %s: %w", ErrGone, s.Definition.Name, errMeanwhile)
 }
 
-// Read reads groups of one cell in the snapshot of tx, like Database.Read. It does not support groups in
-// documents, which are in no snapshot.
+// Read reads groups of one cell in the snapshot of tx, like Database.Read. It does not read groups elsewhere,
+// which are in no snapshot.
 func Read(ctx context.Context, tx Tx, q Query) (*Part, error) {
 	s, err := whole(ctx, tx, q.Generation)
 	if err != nil {

@@ -8,22 +8,31 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
 )
 
+// groupsIn keeps groups in documents, in small pages; nil is none.
+func groupsIn(in documents.Store) rollup.Elsewhere {
+	if in == nil {
+		return nil
+	}
+	return documents.Groups{Store: in, Page: 4}
+}
+
 // shelf keeps documents in memory.
-type shelf map[rollup.Namespace]map[string]rollup.Document
+type shelf map[documents.Namespace]map[string]documents.Document
 
 func (s shelf) StoreID() string { return "shelf" }
 
-func (s shelf) Documents(_ context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
-	docs := make([]rollup.Document, len(keys))
+func (s shelf) Documents(_ context.Context, in documents.Namespace, keys [][]byte) ([]documents.Document, error) {
+	docs := make([]documents.Document, len(keys))
 	for i, key := range keys {
 		docs[i] = s[in][string(key)]
 	}
 	return docs, nil
 }
 
-func (s shelf) Scan(_ context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, _ error) {
+func (s shelf) Scan(_ context.Context, in documents.Namespace, after []byte, limit int) (docs []documents.Document, _ error) {
 	for _, key := range slices.Sorted(maps.Keys(s[in])) {
 		if len(docs) < limit && (after == nil || key > string(after)) {
 			docs = append(docs, s[in][key])
@@ -32,7 +41,7 @@ func (s shelf) Scan(_ context.Context, in rollup.Namespace, after []byte, limit 
 	return docs, nil
 }
 
-func (s shelf) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (s shelf) Swap(_ context.Context, in documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	done := make([]bool, len(swaps))
 	for i, swap := range swaps {
 		done[i] = s.swap(in, swap)
@@ -40,9 +49,9 @@ func (s shelf) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap)
 	return done, nil
 }
 
-func (s shelf) swap(in rollup.Namespace, swap rollup.Swap) bool {
+func (s shelf) swap(in documents.Namespace, swap documents.Swap) bool {
 	if s[in] == nil {
-		s[in] = map[string]rollup.Document{}
+		s[in] = map[string]documents.Document{}
 	}
 	there, is := s[in][string(swap.Key)]
 	if is != swap.Is || is && there.Watermark != swap.Was {
@@ -59,7 +68,7 @@ func (c *cell) stored(generation int64) map[string][]byte {
 		return c.rows[generation]
 	}
 	bodies := map[string][]byte{}
-	for key, doc := range c.docs[rollup.Namespace{Generation: generation, BuildID: g.BuildID}] {
+	for key, doc := range c.docs[documents.Namespace{Generation: generation, BuildID: g.BuildID}] {
 		if len(doc.Body) > 0 {
 			bodies[key] = doc.Body
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
 )
 
 // The simulator's documents: only the write of a single document is atomic. Other tasks run between any two reads
@@ -23,8 +24,8 @@ type simDocuments struct {
 
 // flying are writes that were sent by a task that no longer waits for them.
 type flying struct {
-	in    rollup.Namespace
-	swaps []rollup.Swap
+	in    documents.Namespace
+	swaps []documents.Swap
 }
 
 // between lets other tasks run now and then.
@@ -40,7 +41,7 @@ func (s simDocuments) ask() error {
 	return nil
 }
 
-func (s simDocuments) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) (docs []rollup.Document, err error) {
+func (s simDocuments) Documents(ctx context.Context, in documents.Namespace, keys [][]byte) (docs []documents.Document, err error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (s simDocuments) Documents(ctx context.Context, in rollup.Namespace, keys [
 	return docs, nil
 }
 
-func (s simDocuments) Scan(ctx context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, err error) {
+func (s simDocuments) Scan(ctx context.Context, in documents.Namespace, after []byte, limit int) (docs []documents.Document, err error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s simDocuments) Scan(ctx context.Context, in rollup.Namespace, after []byt
 	return docs, nil
 }
 
-func (s simDocuments) Swap(_ context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (s simDocuments) Swap(_ context.Context, in documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	if err := s.ask(); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (s simDocuments) Swap(_ context.Context, in rollup.Namespace, swaps []rollu
 }
 
 // write writes one document and checks the result.
-func (s simDocuments) write(in rollup.Namespace, swap rollup.Swap) bool {
+func (s simDocuments) write(in documents.Namespace, swap documents.Swap) bool {
 	done := s.swap(in, swap)
 	if g, ok := s.w.at.generations[in.Generation]; ok && g.BuildID == in.BuildID && g.State == rollup.Following {
 		s.w.check(g)
@@ -131,7 +132,7 @@ func (w *simWorld) arrive() {
 
 // instant is the cell as seen while no other task runs.
 func (w *simWorld) instant() rollup.Database {
-	return rollup.Database{View: func(_ context.Context, fn func(rollup.Tx) error) error { return fn(w.at.clone()) }, Documents: w.documents}
+	return rollup.Database{View: func(_ context.Context, fn func(rollup.Tx) error) error { return fn(w.at.clone()) }, Elsewhere: groupsIn(w.documents)}
 }
 
 // place returns the log position that a generation answers from.

@@ -215,7 +215,7 @@ func (w *simWorld) view(_ context.Context, fn func(rollup.Tx) error) error {
 func (w *simWorld) database() rollup.Database {
 	db := rollup.Database{Update: w.update, View: w.view, Exclusive: w.update}
 	if w.apart {
-		db.Documents = simDocuments{w.documents, w}
+		db.Elsewhere = groupsIn(simDocuments{w.documents, w})
 	}
 	return db
 }

@@ -86,8 +86,8 @@ type Generation struct {
 	// FrozenFor is the generation for which this one is frozen, so that readers that switch to it do not go back in
 	// time; 0 if it is not frozen.
 	FrozenFor int64 `json:"frozen_for,omitempty"`
-	// For groups in documents: Fill is the number of the build that filled them, Home the database, History the
-	// cell history that they belong to (see Tx). Readers of a frozen generation read at Until.
+	// For groups elsewhere: BuildID is the number of the build that filled them, StoreID the database, History the
+	// cell history that they belong to (see Tx). Readers of a frozen generation read at FrozenAt.
 	BuildID  int64         `json:"build_id,omitempty,string"`
 	StoreID  string        `json:"store_id,omitempty"`
 	History  int64         `json:"history,omitempty"`
@@ -141,8 +141,8 @@ type Database struct {
 	// Update commits what fn wrote, View reads one snapshot, Exclusive is an update without concurrent updates.
 	// fn may run more than once.
 	Update, View, Exclusive func(ctx context.Context, fn func(Tx) error) error
-	// Documents keeps the groups of rollups with store: mongodb. If nil, such rollups are skipped.
-	Documents Documents
+	// Elsewhere keeps the groups of rollups with store: mongodb. If nil, such rollups are skipped.
+	Elsewhere Elsewhere
 }
 
 var (

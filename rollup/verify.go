@@ -65,7 +65,7 @@ func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted 
 	return v, v.compare(&s.Definition, stored, want)
 }
 
-// Verify is the function Verify for groups anywhere. Documents are read before the snapshot and advanced to its
+// Verify is the function Verify for groups anywhere. Groups elsewhere are read before the snapshot and advanced to its
 // position by the log, as a reader does.
 func (db Database) Verify(ctx context.Context, generation int64, progress func(counted int)) (v *Verification, err error) {
 	for range attempts {
@@ -78,20 +78,20 @@ func (db Database) Verify(ctx context.Context, generation int64, progress func(c
 		}); err != nil || !s.Definition.external() {
 			return v, err
 		}
-		if v, err = db.verifyDocuments(ctx, s, progress); !errors.Is(err, errMeanwhile) {
+		if v, err = db.verifyElsewhere(ctx, s, progress); !errors.Is(err, errMeanwhile) {
 			return v, err
 		}
 	}
 	return nil, fmt.Errorf("%w: %w", ErrGone, errMeanwhile)
 }
 
-// verifyDocuments compares documents with a recomputation; s was the first read of the cell.
-func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress func(int)) (*Verification, error) {
-	from, err := db.documents(&s.Generation)
+// verifyElsewhere compares groups elsewhere with a recomputation; s was the first read of the cell.
+func (db Database) verifyElsewhere(ctx context.Context, s *Standing, progress func(int)) (*Verification, error) {
+	from, err := db.elsewhere(&s.Generation)
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := scan(ctx, from, s.namespace(), nil, 0)
+	docs, _, err := from.Scan(ctx, &s.Generation, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress fu
 		if err != nil {
 			return err
 		}
-		rows, err := t.rows(insert(slices.Clone(docs), t.keys()))
+		rows, err := t.rows(insert(slices.Clone(docs), t.Keys()))
 		if err != nil {
 			return err
 		}

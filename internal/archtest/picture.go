@@ -97,6 +97,7 @@ var Picture = map[string]Rule{
 	// The counters of a store that writes one document at a time, on the side of storage/mongodb.
 	"counter/perdocument":    {Imports: []string{"counter"}},
 	"counter/internal/model": {Imports: []string{"counter"}},
+	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"internal/mutant":        {},
 
@@ -118,6 +119,9 @@ var Picture = map[string]Rule{
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
+	"rollup/documents/documentstest": {
+		Imports: []string{"changelog", "rollup/documents", "rollup/rolluptest", conformance}, Modules: []string{rapid, goCmp},
+	},
 	"storage/storagetest": {
 		Imports: []string{"storage", "resolve/derived", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
 		Modules: []string{rapid, goCmp},
@@ -137,7 +141,7 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"cell", "counter", "counter/perdocument", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"cell", "counter", "counter/perdocument", "mirror", "rollup", "rollup/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"storage/breaker":  {Imports: []string{"cell"}},

@@ -28,7 +28,7 @@ type Documents interface {
 	// Metrics returns its counters.
 	Metrics() counter.Cells
 	// Groups returns the rollup groups that a cell keeps in documents.
-	Groups(cell string) rollup.Documents
+	Groups(cell string) rollup.Elsewhere
 	// Close releases the database.
 	Close(ctx context.Context) error
 }

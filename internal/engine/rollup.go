@@ -82,7 +82,7 @@ func (e *Engine) RollupCell(id cell.ID) rollup.Database {
 	}
 	db := rollup.Database{Update: run(storage.Cell.Update), View: run(storage.Cell.View), Exclusive: run(storage.Cell.Exclusive)}
 	if e.Documents != nil {
-		db.Documents = e.Documents.Groups(id.String())
+		db.Elsewhere = e.Documents.Groups(id.String())
 	}
 	return db
 }

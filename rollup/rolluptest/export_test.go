@@ -9,11 +9,8 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Cases and DocumentCases are the suites, for their own test.
-var (
-	Cases         = cases
-	DocumentCases = documentCases
-)
+// Cases is the suite, for its own test.
+var Cases = cases
 
 // Memory is a cell backed by the model, seen through wrap, with bug if it is one of conformance.Memory.
 func Memory(wrap func(rollup.Store) rollup.Store, bug string) Cell {

@@ -119,18 +119,22 @@ type step struct {
 	ranges     []rollup.Range
 }
 
+// DrawKey draws keys that are prefixes of others. DrawEnd draws them or no key.
 var (
-	drawKey = rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("\x00\x01aA\u00ff")), 1, 3, -1), func(s string) []byte {
+	DrawKey = rapid.Map(rapid.StringOfN(rapid.RuneFrom([]rune("\x00\x01aA\u00ff")), 1, 3, -1), func(s string) []byte {
 		var key []byte // of those characters as bytes
 		for _, r := range s {
 			key = append(key, byte(r))
 		}
 		return key
 	})
-	drawEnd   = rapid.OneOf(rapid.Just[[]byte](nil), rapid.Just([]byte{}), drawKey)
+	DrawEnd = rapid.OneOf(rapid.Just[[]byte](nil), rapid.Just([]byte{}), DrawKey)
+)
+
+var (
 	drawRange = rapid.Custom(func(t *rapid.T) rollup.Range {
 		return rollup.Range{
-			Prefix: drawEnd.Draw(t, "prefix"), After: drawEnd.Draw(t, "after"),
+			Prefix: DrawEnd.Draw(t, "prefix"), After: DrawEnd.Draw(t, "after"),
 			Limit: rapid.IntRange(1, 6).Draw(t, "limit"), Last: rapid.Bool().Draw(t, "last"),
 		}
 	})
@@ -139,7 +143,7 @@ var (
 		if len(body) == 0 {
 			body = nil
 		}
-		return rollup.Row{Key: drawKey.Draw(t, "key"), Body: body}
+		return rollup.Row{Key: DrawKey.Draw(t, "key"), Body: body}
 	}), 0, 12, func(r rollup.Row) string { return string(r.Key) }), slices.Clone[[]rollup.Row])
 
 	drawStep = rapid.Custom(func(t *rapid.T) step {
@@ -148,12 +152,12 @@ var (
 				"put rows", "put rows", "rows", "scan", "scan", "drop", "put rollup", "put generation", "delete generation",
 			}).Draw(t, "call"),
 			generation: rapid.Int64Range(1, 3).Draw(t, "generation"), n: rapid.Int64Range(0, 9).Draw(t, "n"),
-			rows: drawRows.Draw(t, "rows"), keys: rapid.SliceOfN(drawKey, 0, 6).Draw(t, "keys"), ranges: rapid.SliceOfN(drawRange, 0, 3).Draw(t, "ranges"),
+			rows: drawRows.Draw(t, "rows"), keys: rapid.SliceOfN(DrawKey, 0, 6).Draw(t, "keys"), ranges: rapid.SliceOfN(drawRange, 0, 3).Draw(t, "ranges"),
 		}
 	})
 )
 
-func init() { conformance.Share(drawKey, drawEnd, drawRange, drawRows, drawStep) }
+func init() { conformance.Share(DrawKey, DrawEnd, drawRange, drawRows, drawStep) }
 
 func (m *model) step(ctx context.Context, s rollup.Store, do step) error {
 	var got, want any

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rolluptest has the conformance suites of rollup.Store and, by RunDocuments, of rollup.Documents. An
-// implementation of Store calls Run from its own test with a function that opens a fresh cell:
+// Package rolluptest has the conformance suite of rollup.Store. An implementation calls Run from its own test
+// with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, Reopen} ──► backend ─┐
 //	                                           ├─ same calls, same answers
 //	         rapid draws batches ───► model ───┘
 //
-// The model is three maps; that of documents is one.
+// The model is three maps.
 package rolluptest
 
 import (

@@ -13,16 +13,16 @@ import (
 
 func row(key string, body string) rollup.Row { return rollup.Row{Key: []byte(key), Body: []byte(body)} }
 
-// awkward are keys that are easily mishandled, in order.
-var awkward = []string{
+// Keys are keys that are easily mishandled, in order.
+var Keys = []string{
 	"\x00", "\x00\x00", "\x00\xff", "\x01", "'", "0", "10", "2", "A", "B", `\`, `\x61`, "a", "a\x00", "a\x00b", "a ", "aa", "b", "\x7f", "\x80",
 	"\xc3", "é", "ÿ", "寿司", "\xff", "\xff\x00", "\xff\xfe", "\xff\xff", "\xff\xff\xff", strings.Repeat("\xff", 2000),
 }
 
 func rowsAreBytes(t tester, c Cell) {
 	var want []rollup.Row
-	for i, key := range awkward {
-		body := awkward[len(awkward)-1-i]
+	for i, key := range Keys {
+		body := Keys[len(Keys)-1-i]
 		if i == 5 {
 			body = strings.Repeat("\x00\xff'", 50_000)
 		}
@@ -107,12 +107,12 @@ func describe(r rollup.Range) string {
 
 func rangesInOrder(t tester, c Cell) {
 	var rows []rollup.Row
-	for i, key := range awkward {
+	for i, key := range Keys {
 		rows = append(rows, row(key, fmt.Sprint(i)))
 	}
 	put(t, c, 1, rows...)
 	ends := [][]byte{nil, {}}
-	for _, key := range append(slices.Clone(awkward), "g", "\xfe", "\xff\xff\x00", "a\x00\x00") {
+	for _, key := range append(slices.Clone(Keys), "g", "\xfe", "\xff\xff\x00", "a\x00\x00") {
 		ends = append(ends, []byte(key))
 	}
 	for _, prefix := range ends {

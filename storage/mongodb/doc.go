@@ -3,8 +3,8 @@
 // Package mongodb stores in MongoDB what single-document writes suffice for: counters, groups of rollups, and a
 // mirror of the entities. Cells remain SQL databases.
 //
-//	Open ── Database ─┬─ Metrics   counter.Cells      metric_name, metric, counter_day, counter_batch
-//	                  ├─ Groups    rollup.Documents   rollup_group
+//	Open ── Database ─┬─ Metrics   perdocument.Store  metric_name, metric, counter_day, counter_batch
+//	                  ├─ Groups    documents.Store    rollup_group
 //	                  └─ Mirror    mirror.Target      any collection, sharded on _id
 //
 //	counter.Recorder ─► update(fn) ─► what fn reads, once ─► what fn leaves, kept here

@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
 )
 
 // Groups of rollups are documents of one collection:
@@ -35,7 +36,7 @@ type group struct {
 	Body      []byte `bson:"v"`
 }
 
-// groups implements rollup.Documents for one cell.
+// groups implements documents.Store for one cell.
 type groups struct {
 	*Database
 	c    *mongo.Collection
@@ -43,27 +44,31 @@ type groups struct {
 	cell string
 }
 
-var _ rollup.Documents = (*groups)(nil)
+var _ documents.Store = (*groups)(nil)
 
 // Groups returns the groups of the rollups of a cell, whose name may be any text.
-func (d *Documents) Groups(cell string) rollup.Documents {
+func (d *Documents) Groups(cell string) rollup.Elsewhere {
+	return documents.Groups{Store: d.groups(cell)}
+}
+
+func (d *Documents) groups(cell string) *groups {
 	return &groups{d.Database, d.collection(groupCollection), d.identity, url.PathEscape(cell)}
 }
 
 // StoreID returns the database's identity.
 func (g *groups) StoreID() string { return g.home }
 
-// generation returns the _id prefix of a generation, and space that of a space.
+// generation returns the _id prefix of a generation, and namespace that of a build of it.
 func (g *groups) generation(number int64) string {
 	return fmt.Sprintf("%s/%016x/", g.cell, uint64(number))
 }
 
-func (g *groups) namespace(s rollup.Namespace) string {
+func (g *groups) namespace(s documents.Namespace) string {
 	return fmt.Sprintf("%s%016x/", g.generation(s.Generation), uint64(s.BuildID))
 }
 
 // Documents reads by _id.
-func (g *groups) Documents(ctx context.Context, s rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
+func (g *groups) Documents(ctx context.Context, s documents.Namespace, keys [][]byte) ([]documents.Document, error) {
 	prefix := g.namespace(s)
 	ids := make([]string, len(keys))
 	for i, k := range keys {
@@ -73,10 +78,10 @@ func (g *groups) Documents(ctx context.Context, s rollup.Namespace, keys [][]byt
 	if err != nil {
 		return nil, err
 	}
-	docs := make([]rollup.Document, len(keys))
+	docs := make([]documents.Document, len(keys))
 	for i, id := range ids {
 		if one, ok := there[id]; ok {
-			docs[i] = rollup.Document{Key: keys[i], Body: one.Body, Watermark: changelog.Seq(one.Watermark)}
+			docs[i] = documents.Document{Key: keys[i], Body: one.Body, Watermark: changelog.Seq(one.Watermark)}
 		}
 	}
 	return docs, nil
@@ -94,20 +99,20 @@ func (g *groups) read(ctx context.Context, ids []string) (map[string]group, erro
 }
 
 // Scan reads part of the range.
-func (g *groups) Scan(ctx context.Context, s rollup.Namespace, after []byte, limit int) ([]rollup.Document, error) {
+func (g *groups) Scan(ctx context.Context, s documents.Namespace, after []byte, limit int) ([]documents.Document, error) {
 	prefix := g.namespace(s)
 	from := bson.E{Key: "$gte", Value: prefix}
 	if after != nil {
 		from = bson.E{Key: "$gt", Value: prefix + hex.EncodeToString(after)}
 	}
-	var docs []rollup.Document
+	var docs []documents.Document
 	var wrong error
 	err := find(ctx, g.c, within(from, prefix), options.Find().SetSort(byID).SetLimit(int64(limit)), func(one group) {
 		k, err := hex.DecodeString(strings.TrimPrefix(one.ID, prefix))
 		if err != nil {
 			wrong = fmt.Errorf("_id %q: %w", one.ID, err)
 		}
-		docs = append(docs, rollup.Document{Key: k, Body: one.Body, Watermark: changelog.Seq(one.Watermark)})
+		docs = append(docs, documents.Document{Key: k, Body: one.Body, Watermark: changelog.Seq(one.Watermark)})
 	})
 	if err = errors.Join(err, wrong); err != nil {
 		return nil, fmt.Errorf("scan groups: %w", err)

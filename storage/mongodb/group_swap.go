@@ -15,18 +15,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
 )
 
 // write is a swap with the index of its result.
 type write struct {
-	rollup.Swap
+	documents.Swap
 	id string
 	at int
 }
 
 // Swap writes in _id order, because bulks that write the same documents in different orders wait for each other.
-func (g *groups) Swap(ctx context.Context, s rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (g *groups) Swap(ctx context.Context, s documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	prefix := g.namespace(s)
 	var updates, inserts []write
 	for i, swap := range swaps {

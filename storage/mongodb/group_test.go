@@ -8,15 +8,15 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/mongotest"
-	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/rolluptest"
+	groups "github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/rollup/documents/documentstest"
 )
 
 func TestRollupDocuments(t *testing.T) {
 	t.Parallel()
-	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf {
+	documentstest.Run(t, func(t *testing.T) documentstest.Shelf {
 		t.Helper()
-		return rolluptest.Shelf{Of: documents(t, mongotest.URI(t)).Groups, Runs: 15}
+		return documentstest.Shelf{Of: documents(t, mongotest.URI(t)).GroupDocuments, Runs: 15}
 	})
 }
 
@@ -33,12 +33,12 @@ func TestRollupDocuments_Faults(t *testing.T) {
 		return errors.Is(err, cell.ErrCommitUnknown)
 	}
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
-	docs := documents(t, proxy.URI()).Groups("a")
-	in, keys := rollup.Namespace{Generation: 1, BuildID: 1}, [][]byte{[]byte("a"), []byte("b")}
-	document := func(key, body string) rollup.Document {
-		return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: 5}
+	docs := documents(t, proxy.URI()).GroupDocuments("a")
+	in, keys := groups.Namespace{Generation: 1, BuildID: 1}, [][]byte{[]byte("a"), []byte("b")}
+	document := func(key, body string) groups.Document {
+		return groups.Document{Key: []byte(key), Body: []byte(body), Watermark: 5}
 	}
-	swaps := []rollup.Swap{{Document: document("a", "1")}, {Document: document("b", "1")}}
+	swaps := []groups.Swap{{Document: document("a", "1")}, {Document: document("b", "1")}}
 	fault := func(command string, kind mongotest.Kind) {
 		proxy.Fault(mongotest.Fault{Command: command, Collection: "rollup_group", Kind: kind})
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
+
 // open opens the database in memory with at most one bug: one of its own, or one of shelf.
 func open(_ *testing.T, bug string) perdocumenttest.Cell {
 	c := perdocumenttest.Memory(bug)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rolluptest_test
+package documentstest_test
 
 import (
 	"bytes"
@@ -16,36 +16,39 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/rolluptest"
+	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/rollup/documents/documentstest"
 )
+
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // drawer keeps documents in memory, with at most one bug that a backend could have.
 type drawer struct {
 	mu   sync.Mutex
 	bug  string
-	docs map[place]rollup.Document
+	docs map[place]documents.Document
 	// before holds the state before the last write.
-	before map[place]rollup.Document
+	before map[place]documents.Document
 }
 
 type place struct {
 	cell string
-	in   rollup.Namespace
+	in   documents.Namespace
 	key  string
 }
 
-type documents struct {
+type drawerOf struct {
 	*drawer
 	cell string
 }
 
-func openDocuments(_ *testing.T, bug string) rolluptest.Shelf {
-	d := &drawer{bug: bug, docs: map[place]rollup.Document{}, before: map[place]rollup.Document{}}
-	return rolluptest.Shelf{Of: func(cell string) rollup.Documents { return documents{d, cell} }}
+func openDocuments(_ *testing.T, bug string) documentstest.Shelf {
+	d := &drawer{bug: bug, docs: map[place]documents.Document{}, before: map[place]documents.Document{}}
+	return documentstest.Shelf{Of: func(cell string) documents.Store { return drawerOf{d, cell} }}
 }
 
-func (d documents) StoreID() string {
+func (d drawerOf) StoreID() string {
 	if d.bug == "every cell has a home" {
 		return d.cell
 	}
@@ -53,7 +56,7 @@ func (d documents) StoreID() string {
 }
 
 // at returns the place of a document, as the bug changes it.
-func (d documents) at(in rollup.Namespace, key []byte) place {
+func (d drawerOf) at(in documents.Namespace, key []byte) place {
 	p := place{d.cell, in, string(key)}
 	switch d.bug {
 	case "keys end at zero":
@@ -72,45 +75,45 @@ func (d documents) at(in rollup.Namespace, key []byte) place {
 	return p
 }
 
-func (d documents) Documents(ctx context.Context, in rollup.Namespace, keys [][]byte) ([]rollup.Document, error) {
+func (d drawerOf) Documents(ctx context.Context, in documents.Namespace, keys [][]byte) ([]documents.Document, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	docs := make([]rollup.Document, len(keys))
+	docs := make([]documents.Document, len(keys))
 	for i, key := range keys {
 		docs[i] = d.docs[d.at(in, key)]
 		switch {
 		case d.bug == "empty documents are not there" && len(docs[i].Body) == 0:
-			docs[i] = rollup.Document{}
+			docs[i] = documents.Document{}
 		case d.bug == "a document is found once" && slices.ContainsFunc(keys[:i], func(k []byte) bool { return bytes.Equal(k, key) }):
-			docs[i] = rollup.Document{}
+			docs[i] = documents.Document{}
 		case d.bug == "long batches are cut" && i >= 1000:
-			docs[i] = rollup.Document{}
+			docs[i] = documents.Document{}
 		}
 	}
 	switch d.bug {
 	case "documents in the order of keys":
-		slices.SortFunc(docs, func(a, b rollup.Document) int { return bytes.Compare(a.Key, b.Key) })
+		slices.SortFunc(docs, func(a, b documents.Document) int { return bytes.Compare(a.Key, b.Key) })
 	case "missing documents are left out":
-		docs = slices.DeleteFunc(docs, func(doc rollup.Document) bool { return doc.Key == nil })
+		docs = slices.DeleteFunc(docs, func(doc documents.Document) bool { return doc.Key == nil })
 	}
 	return docs, d.cancelled(ctx)
 }
 
-func (d documents) cancelled(ctx context.Context) error {
+func (d drawerOf) cancelled(ctx context.Context) error {
 	if d.bug == "the context is not asked" {
 		return nil
 	}
 	return ctx.Err()
 }
 
-func (d documents) order(a, b string) int {
+func (d drawerOf) order(a, b string) int {
 	if d.bug == "keys by their length" { // as BSON orders binary values
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	}
 	return cmp.Compare(a, b)
 }
 
-func (d documents) Scan(ctx context.Context, in rollup.Namespace, after []byte, limit int) (docs []rollup.Document, err error) {
+func (d drawerOf) Scan(ctx context.Context, in documents.Namespace, after []byte, limit int) (docs []documents.Document, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := d.at(in, nil)
@@ -135,7 +138,7 @@ func (d documents) Scan(ctx context.Context, in rollup.Namespace, after []byte, 
 	return docs[:min(limit, len(docs))], d.cancelled(ctx)
 }
 
-func (d documents) Swap(ctx context.Context, in rollup.Namespace, swaps []rollup.Swap) ([]bool, error) {
+func (d drawerOf) Swap(ctx context.Context, in documents.Namespace, swaps []documents.Swap) ([]bool, error) {
 	if err := d.cancelled(ctx); err != nil {
 		return nil, err
 	}
@@ -158,7 +161,7 @@ func (d documents) Swap(ctx context.Context, in rollup.Namespace, swaps []rollup
 	return done, nil
 }
 
-func (d documents) swap(in rollup.Namespace, s rollup.Swap) (bool, error) {
+func (d drawerOf) swap(in documents.Namespace, s documents.Swap) (bool, error) {
 	d.mu.Lock()
 	at := d.at(in, s.Key)
 	there, is := d.docs[at]
@@ -199,10 +202,10 @@ func (d documents) swap(in rollup.Namespace, s rollup.Swap) (bool, error) {
 	return true, nil
 }
 
-func (d documents) Drop(ctx context.Context, generation int64, limit int) (int, error) {
+func (d drawerOf) Drop(ctx context.Context, generation int64, limit int) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	of := d.at(rollup.Namespace{Generation: generation}, nil)
+	of := d.at(documents.Namespace{Generation: generation}, nil)
 	n := 0
 	for _, p := range slices.SortedFunc(maps.Keys(d.docs), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.in.BuildID, b.in.BuildID), cmp.Compare(a.key, b.key))
@@ -221,15 +224,15 @@ func (d documents) Drop(ctx context.Context, generation int64, limit int) (int, 
 	return n, d.cancelled(ctx)
 }
 
-func TestRunDocuments_PassesWithoutBug(t *testing.T) {
+func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf { t.Helper(); return openDocuments(t, "") })
+	documentstest.Run(t, func(t *testing.T) documentstest.Shelf { t.Helper(); return openDocuments(t, "") })
 }
 
-// TestRunDocuments_FindsEveryBug plants one bug at a time; the case meant for it must find it.
-func TestRunDocuments_FindsEveryBug(t *testing.T) {
+// TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
+func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	rolluptest.DocumentCases.FindsEveryBug(t, openDocuments, conformance.Bugs{
+	documentstest.Cases.FindsEveryBug(t, openDocuments, conformance.Bugs{
 		ByCase: map[string]string{
 			"every cell has a home":                   "EmptyShelf",
 			"what is not there is made":               "EmptyShelf",
@@ -269,6 +272,6 @@ func TestRunDocuments_FindsEveryBug(t *testing.T) {
 			"keys end at zero", "missing documents are left out", "limits are not kept", "everything is done", "empty documents are deleted",
 			"fills are one", "generations are one", "older ones are written over", "a new one is written over what is there", "keys by their length",
 		},
-		Tries: 3,
+		Tries: longtest.Sample(30, 3, 3, 3), // histories are few under -short
 	})
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rolluptest
+package documentstest
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
 func emptyShelf(t tester, s Shelf) {
@@ -19,7 +20,7 @@ func emptyShelf(t tester, s Shelf) {
 	if d.StoreID() == "" || d.StoreID() != s.Of("b").StoreID() {
 		t.Fatalf("the home of two cells is %q and %q", d.StoreID(), s.Of("b").StoreID())
 	}
-	sameDocuments(t, "documents that are not there", documentsOf(t, d, inOne, "a", "b"), make([]rollup.Document, 2))
+	sameDocuments(t, "documents that are not there", documentsOf(t, d, inOne, "a", "b"), make([]documents.Document, 2))
 	sameDocuments(t, "no documents", documentsOf(t, d, inOne), nil)
 	sameDocuments(t, "a scan of nothing", scanned(t, d, inOne, nil, 9), nil)
 	same(t, "a swap of nothing", swap(t, d, inOne), nil)
@@ -31,9 +32,9 @@ func emptyShelf(t tester, s Shelf) {
 func documentsComeBackWhole(t tester, s Shelf) {
 	d := s.Of("a")
 	watermarks := []changelog.Seq{0, -1, 1, 1<<31 + 1, 1<<53 + 1, math.MaxInt64, math.MinInt64}
-	var want []rollup.Document
-	for i, key := range awkward {
-		body := awkward[len(awkward)-1-i]
+	var want []documents.Document
+	for i, key := range rolluptest.Keys {
+		body := rolluptest.Keys[len(rolluptest.Keys)-1-i]
 		if i == 5 {
 			body = string(slices.Repeat([]byte("\x00\xff'"), 50_000))
 		}
@@ -41,7 +42,7 @@ func documentsComeBackWhole(t tester, s Shelf) {
 	}
 	fill(t, d, inOne, want...)
 	sameDocuments(t, "documents", scanned(t, d, inOne, nil, everything), want)
-	for i, key := range awkward {
+	for i, key := range rolluptest.Keys {
 		sameDocuments(t, "a document", documentsOf(t, d, inOne, key), want[i:i+1])
 	}
 }
@@ -50,22 +51,22 @@ func documentsInTheOrderAsked(t tester, s Shelf) {
 	d := s.Of("a")
 	fill(t, d, inOne, document("d", "4", 4), document("a", "1", 1), document("b", "2", 2))
 	got := documentsOf(t, d, inOne, "d", "c", "a", "d", "A", "a\x00", "b")
-	sameDocuments(t, "documents", got, []rollup.Document{document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2)})
-	swaps := []rollup.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4), created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2), created(document("a", "9", 9))}
+	sameDocuments(t, "documents", got, []documents.Document{document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2)})
+	swaps := []documents.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4), created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2), created(document("a", "9", 9))}
 	same(t, "which swaps are done", swap(t, d, inOne, swaps...), []bool{true, false, true, false, true, false})
 }
 
 func scansInTheOrderOfBytes(t tester, s Shelf) {
 	d := s.Of("a")
-	var all []rollup.Document
-	for i := range awkward {
-		all = append(all, document(awkward[i*7%len(awkward)], "", 1))
+	var all []documents.Document
+	for i := range rolluptest.Keys {
+		all = append(all, document(rolluptest.Keys[i*7%len(rolluptest.Keys)], "", 1))
 	}
-	slices.SortFunc(all, func(a, b rollup.Document) int { return slices.Compare(a.Key, b.Key) })
-	all = slices.CompactFunc(all, func(a, b rollup.Document) bool { return string(a.Key) == string(b.Key) })
+	slices.SortFunc(all, func(a, b documents.Document) int { return slices.Compare(a.Key, b.Key) })
+	all = slices.CompactFunc(all, func(a, b documents.Document) bool { return string(a.Key) == string(b.Key) })
 	fill(t, d, inOne, all...)
-	for _, after := range append(slices.Clone(awkward), "g", "\xfe", "a\x00\x00") {
-		var want []rollup.Document
+	for _, after := range append(slices.Clone(rolluptest.Keys), "g", "\xfe", "a\x00\x00") {
+		var want []documents.Document
 		for _, doc := range all {
 			if string(doc.Key) > after {
 				want = append(want, doc)
@@ -76,8 +77,8 @@ func scansInTheOrderOfBytes(t tester, s Shelf) {
 	}
 }
 
-func numbered(n int) []rollup.Document {
-	docs := make([]rollup.Document, n)
+func numbered(n int) []documents.Document {
+	docs := make([]documents.Document, n)
 	for i := range docs {
 		docs[i] = document(fmt.Sprintf("g%05d", i), fmt.Sprint("body ", i), changelog.Seq(i))
 	}
@@ -88,7 +89,7 @@ func scansInPages(t tester, s Shelf) {
 	d := s.Of("a")
 	want := numbered(25)
 	fill(t, d, inOne, want...)
-	var got []rollup.Document
+	var got []documents.Document
 	for pages := 0; ; pages++ {
 		var after []byte
 		if len(got) > 0 {
@@ -119,11 +120,11 @@ func swapsCompareTheWatermark(t tester, s Shelf) {
 				t.Fatalf("a document at %d was written over by who found %d", at, was)
 			}
 		}
-		sameDocuments(t, "a document that nobody wrote over", documentsOf(t, d, inOne, key), []rollup.Document{first})
+		sameDocuments(t, "a document that nobody wrote over", documentsOf(t, d, inOne, key), []documents.Document{first})
 		second := document(key, "second", at-3) // may be lower: documents do not interpret watermarks
 		same(t, "a swap", swap(t, d, inOne, over(second, at)), []bool{true})
 		same(t, "the same again", swap(t, d, inOne, over(document(key, "third", at-2), at)), []bool{false})
-		sameDocuments(t, "a document that was written over", documentsOf(t, d, inOne, key), []rollup.Document{second})
+		sameDocuments(t, "a document that was written over", documentsOf(t, d, inOne, key), []documents.Document{second})
 	}
 }
 
@@ -132,11 +133,11 @@ func emptyDocumentsStay(t tester, s Shelf) {
 	fill(t, d, inOne, document("a", "", 3), document("b", "1", 3))
 	same(t, "a document that becomes empty", swap(t, d, inOne, over(document("b", "", 4), 3)), []bool{true})
 	same(t, "new documents where empty ones are", swap(t, d, inOne, created(document("a", "1", 5)), created(document("b", "1", 5))), []bool{false, false})
-	want := []rollup.Document{document("a", "", 3), document("b", "", 4)}
+	want := []documents.Document{document("a", "", 3), document("b", "", 4)}
 	sameDocuments(t, "empty documents", documentsOf(t, d, inOne, "a", "b"), want)
 	sameDocuments(t, "a scan of empty documents", scanned(t, d, inOne, nil, 9), want)
 	same(t, "documents that are not empty any more", swap(t, d, inOne, over(document("a", "1", 5), 3), over(document("b", "2", 5), 4)), []bool{true, true})
-	sameDocuments(t, "these", scanned(t, d, inOne, nil, 9), []rollup.Document{document("a", "1", 5), document("b", "2", 5)})
+	sameDocuments(t, "these", scanned(t, d, inOne, nil, 9), []documents.Document{document("a", "1", 5), document("b", "2", 5)})
 }
 
 func manyDocuments(t tester, s Shelf) {
@@ -144,7 +145,7 @@ func manyDocuments(t tester, s Shelf) {
 	docs := numbered(230)
 	fill(t, d, inOne, docs...)
 	sameDocuments(t, "documents", scanned(t, d, inOne, nil, everything), docs)
-	var swaps []rollup.Swap
+	var swaps []documents.Swap
 	var keys []string
 	var want []bool
 	for i := range 600 {
@@ -172,47 +173,47 @@ func manyDocuments(t tester, s Shelf) {
 }
 
 func spacesAreApart(t tester, s Shelf) {
-	spaces := []rollup.Namespace{{Generation: 1, BuildID: 1}, {Generation: 1, BuildID: 2}, {Generation: 2, BuildID: 1}, {Generation: 1, BuildID: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, BuildID: 1}}
+	spaces := []documents.Namespace{{Generation: 1, BuildID: 1}, {Generation: 1, BuildID: 2}, {Generation: 2, BuildID: 1}, {Generation: 1, BuildID: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, BuildID: 1}}
 	cells := []string{"a", "b", "a/1", "A", "", "g0-1", "g0-10", "ä"}
-	name := func(cell string, in rollup.Namespace) string { return fmt.Sprint(cell, in) }
+	name := func(cell string, in documents.Namespace) string { return fmt.Sprint(cell, in) }
 	for _, cell := range cells {
 		for _, in := range spaces {
 			fill(t, s.Of(cell), in, document("\x00", name(cell, in), 1), document("\xff", name(cell, in), 2))
 		}
 	}
-	check := func(gone func(cell string, in rollup.Namespace) bool) {
+	check := func(gone func(cell string, in documents.Namespace) bool) {
 		t.Helper()
 		for _, cell := range cells {
 			for _, in := range spaces {
-				want := []rollup.Document{document("\x00", name(cell, in), 1), document("\xff", name(cell, in), 2)}
+				want := []documents.Document{document("\x00", name(cell, in), 1), document("\xff", name(cell, in), 2)}
 				found := slices.Clone(want)
 				if gone(cell, in) {
-					want, found = nil, make([]rollup.Document, 2)
+					want, found = nil, make([]documents.Document, 2)
 				}
 				sameDocuments(t, "a scan of "+name(cell, in), scanned(t, s.Of(cell), in, nil, 9), want)
 				sameDocuments(t, "documents of "+name(cell, in), documentsOf(t, s.Of(cell), in, "\x00", "\xff"), found)
 			}
 		}
 	}
-	check(func(string, rollup.Namespace) bool { return false })
+	check(func(string, documents.Namespace) bool { return false })
 	same(t, "documents dropped of three fills", dropped(t, s.Of("a"), 1, everything), 6)
-	check(func(cell string, in rollup.Namespace) bool { return cell == "a" && in.Generation == 1 })
+	check(func(cell string, in documents.Namespace) bool { return cell == "a" && in.Generation == 1 })
 }
 
 func dropsGenerationsInPortions(t tester, s Shelf) {
 	d := s.Of("a")
 	docs := numbered(25)
 	fill(t, d, inOne, docs[:15]...)
-	fill(t, d, rollup.Namespace{Generation: 1, BuildID: 2}, docs[15:]...)
-	fill(t, d, rollup.Namespace{Generation: 2, BuildID: 1}, docs...)
+	fill(t, d, documents.Namespace{Generation: 1, BuildID: 2}, docs[15:]...)
+	fill(t, d, documents.Namespace{Generation: 2, BuildID: 1}, docs...)
 	left := 25
 	for i, want := range []int{10, 10, 5, 0} {
 		same(t, fmt.Sprintf("dropped by call %d", i), dropped(t, d, 1, 10), want)
 		left -= want
-		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, rollup.Namespace{Generation: 1, BuildID: 2}, nil, 99))
+		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, documents.Namespace{Generation: 1, BuildID: 2}, nil, 99))
 		same(t, fmt.Sprintf("left by call %d", i), there, left)
 	}
-	sameDocuments(t, "another generation", scanned(t, d, rollup.Namespace{Generation: 2, BuildID: 1}, nil, 99), docs)
+	sameDocuments(t, "another generation", scanned(t, d, documents.Namespace{Generation: 2, BuildID: 1}, nil, 99), docs)
 	fill(t, d, inOne, docs[:3]...)
 	sameDocuments(t, "documents that are there again", scanned(t, d, inOne, nil, 99), docs[:3])
 }
@@ -224,7 +225,7 @@ func cancelledCall(t tester, s Shelf) {
 	cancel()
 	_, errDocuments := d.Documents(ctx, inOne, [][]byte{[]byte("a")})
 	_, errScan := d.Scan(ctx, inOne, nil, 9)
-	_, errSwap := d.Swap(ctx, inOne, []rollup.Swap{over(document("a", "2", 2), 1)})
+	_, errSwap := d.Swap(ctx, inOne, []documents.Swap{over(document("a", "2", 2), 1)})
 	_, errDrop := d.Drop(ctx, 1, 9)
 	for call, err := range map[string]error{"Documents": errDocuments, "Scan": errScan, "Swap": errSwap, "Drop": errDrop} {
 		if err == nil {
@@ -244,7 +245,7 @@ func oneOfManyWins(t tester, s Shelf) {
 	var wg sync.WaitGroup
 	for who := range conformance.Writers {
 		wg.Go(func() {
-			var swaps []rollup.Swap
+			var swaps []documents.Swap
 			for i, doc := range docs {
 				next := document(string(doc.Key), fmt.Sprint("by ", who), 1000+changelog.Seq(who))
 				if swaps = append(swaps, over(next, doc.Watermark)); i >= 20 {

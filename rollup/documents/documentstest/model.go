@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rolluptest
+package documentstest
 
 import (
 	"bytes"
@@ -12,29 +12,30 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
-type documentsModel map[rollup.Namespace]map[string]rollup.Document
+type documentsModel map[documents.Namespace]map[string]documents.Document
 
-func (m documentsModel) swap(in rollup.Namespace, s rollup.Swap) bool {
+func (m documentsModel) swap(in documents.Namespace, s documents.Swap) bool {
 	there, is := m[in][string(s.Key)]
 	if is != s.Is || is && there.Watermark != s.Was {
 		return false
 	}
 	if m[in] == nil {
-		m[in] = map[string]rollup.Document{}
+		m[in] = map[string]documents.Document{}
 	}
 	m[in][string(s.Key)] = s.Document
 	return true
 }
 
 // alike reports whether two documents are equal, in which case both results of a swap are correct.
-func alike(a, b rollup.Document) bool {
+func alike(a, b documents.Document) bool {
 	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Body, b.Body) && a.Watermark == b.Watermark
 }
 
-func (m documentsModel) scan(in rollup.Namespace, after []byte, limit int) (docs []rollup.Document) {
+func (m documentsModel) scan(in documents.Namespace, after []byte, limit int) (docs []documents.Document) {
 	for _, key := range slices.Sorted(maps.Keys(m[in])) {
 		if len(docs) < limit && (after == nil || key > string(after)) {
 			docs = append(docs, m[in][key])
@@ -44,17 +45,17 @@ func (m documentsModel) scan(in rollup.Namespace, after []byte, limit int) (docs
 }
 
 var (
-	drawNamespace = rapid.Custom(func(t *rapid.T) rollup.Namespace {
-		return rollup.Namespace{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"), BuildID: rapid.Int64Range(0, 1).Draw(t, "fill")}
+	drawNamespace = rapid.Custom(func(t *rapid.T) documents.Namespace {
+		return documents.Namespace{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"), BuildID: rapid.Int64Range(0, 1).Draw(t, "fill")}
 	})
-	drawSwap = rapid.Custom(func(t *rapid.T) rollup.Swap {
+	drawSwap = rapid.Custom(func(t *rapid.T) documents.Swap {
 		at := rapid.Int64Range(-1, 2)
-		return rollup.Swap{
-			Document: rollup.Document{Key: drawKey.Draw(t, "key"), Body: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "body"), Watermark: changelog.Seq(at.Draw(t, "watermark"))},
+		return documents.Swap{
+			Document: documents.Document{Key: rolluptest.DrawKey.Draw(t, "key"), Body: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "body"), Watermark: changelog.Seq(at.Draw(t, "watermark"))},
 			Is:       rapid.Bool().Draw(t, "is"), Was: changelog.Seq(at.Draw(t, "was")),
 		}
 	})
-	drawSwaps = rapid.SliceOfNDistinct(drawSwap, 0, 8, func(s rollup.Swap) string { return string(s.Key) })
+	drawSwaps = rapid.SliceOfNDistinct(drawSwap, 0, 8, func(s documents.Swap) string { return string(s.Key) })
 )
 
 func init() { conformance.Share(drawNamespace, drawSwap, drawSwaps) }
@@ -79,13 +80,13 @@ func documentsAgreeWithModel(t tester, s Shelf) {
 				}
 			case "documents":
 				var keys []string
-				var want []rollup.Document
-				for _, key := range rapid.SliceOfN(drawKey, 0, 6).Draw(t, "keys") {
+				var want []documents.Document
+				for _, key := range rapid.SliceOfN(rolluptest.DrawKey, 0, 6).Draw(t, "keys") {
 					keys, want = append(keys, string(key)), append(want, m[in][string(key)])
 				}
 				sameDocuments(t, "documents", documentsOf(t, d, in, keys...), want)
 			case "scan":
-				after, limit := drawEnd.Draw(t, "after"), rapid.IntRange(1, 6).Draw(t, "limit")
+				after, limit := rolluptest.DrawEnd.Draw(t, "after"), rapid.IntRange(1, 6).Draw(t, "limit")
 				sameDocuments(t, "a scan", scanned(t, d, in, after, limit), m.scan(in, after, limit))
 			case "drop": // all of them, since the store chooses which ones go first
 				want := 0
@@ -100,7 +101,7 @@ func documentsAgreeWithModel(t tester, s Shelf) {
 		}
 		for generation := range int64(2) {
 			for fill := range int64(2) {
-				in := rollup.Namespace{Generation: generation + 1, BuildID: fill}
+				in := documents.Namespace{Generation: generation + 1, BuildID: fill}
 				sameDocuments(t, "what there is in the end", scanned(t, d, in, nil, everything), m.scan(in, nil, everything))
 			}
 		}

@@ -13,27 +13,27 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Documents are read between two reads of the cell. The first read returns the log position to start from: every
-// document contains at least the changes up to the generation's watermark. The second read returns the end of the
-// log, which is beyond every document, because documents contain committed changes only. Adding the changes after
-// each document's own watermark makes all of them true at one position, regardless of concurrent writes:
+// Groups elsewhere are read between two reads of the cell. The first read returns the log position to start from: every
+// group contains at least the changes up to the generation's watermark. The second read returns the end of the
+// log, which is beyond every group, because they contain committed changes only. Adding the changes after
+// each group's own watermark makes all of them true at one position, regardless of concurrent writes:
 //
 //	first read                                second read
-//	    │         documents are read               │
+//	    │          groups are read                 │
 //	────W0────────W1──w──────w───────────w─────────T──►  log
 //	    └───────── the changes that are read ──────┘
 //
 // T never decreases between reads: neither the watermark nor the end of the log does.
 
-// errMeanwhile reports that the documents and the log are inconsistent and must be read again.
-var errMeanwhile = errors.New("its documents changed while they were read")
+// errMeanwhile reports that the groups and the log are inconsistent and must be read again.
+var errMeanwhile = errors.New("its groups changed while they were read")
 
-// attempts is how often documents are read before giving up.
+// attempts is how often groups are read before giving up.
 const attempts = 10
 
-// readDocuments answers a Query; s was the first read of the cell.
-func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Part, error) {
-	from, err := db.documents(&s.Generation)
+// readElsewhere answers a Query; s was the first read of the cell.
+func (db Database) readElsewhere(ctx context.Context, s *Standing, q Query) (*Part, error) {
+	from, err := db.elsewhere(&s.Generation)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +44,11 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 	if q.After != nil {
 		begin = []byte(rowGroup + groupKey(shortened(q.After)))
 	}
-	var docs []moved
+	var docs []Moved
 	for end := begin; ; {
-		var next []moved
-		if next, end, err = scan(ctx, from, s.namespace(), end, q.Limit); err != nil {
-			return nil, fmt.Errorf("rollup %s: read documents: %w", s.Definition.Name, err)
+		var next []Moved
+		if next, end, err = from.Scan(ctx, &s.Generation, end, q.Limit); err != nil {
+			return nil, fmt.Errorf("rollup %s: read groups: %w", s.Definition.Name, err)
 		}
 		docs = append(docs, next...)
 		t, err := db.tail(ctx, s)
@@ -71,17 +71,17 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 }
 
 // readKeys reads the groups that a Query names.
-func (db Database) readKeys(ctx context.Context, from Documents, s *Standing, q Query) (*Part, error) {
+func (db Database) readKeys(ctx context.Context, from Elsewhere, s *Standing, q Query) (*Part, error) {
 	keys := rowKeys(q.Keys)
-	docs, err := from.Documents(ctx, s.namespace(), keys)
+	docs, err := from.Groups(ctx, &s.Generation, keys)
 	if err != nil {
-		return nil, fmt.Errorf("rollup %s: read documents: %w", s.Definition.Name, err)
+		return nil, fmt.Errorf("rollup %s: read groups: %w", s.Definition.Name, err)
 	}
 	t, err := db.tail(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.rows(found(keys, docs))
+	rows, err := t.rows(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -99,35 +99,9 @@ func rowKeys(groups [][]string) [][]byte {
 	return slices.CompactFunc(keys, bytes.Equal)
 }
 
-// scan reads documents after a key until it has more groups than limit; 0 is no limit. end is the last key read,
-// nil if no more follow.
-func scan(ctx context.Context, from Documents, s Namespace, after []byte, limit int) (docs []moved, end []byte, err error) {
-	size := scanned
-	if limit > 0 {
-		size = min(size, limit+1)
-	}
-	for groups := 0; ; {
-		page, err := from.Scan(ctx, s, after, size)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, d := range page {
-			docs = append(docs, moved{Document: d, is: true})
-			groups += int(count(len(d.Body) > 0))
-		}
-		switch {
-		case len(page) < size:
-			return docs, nil, nil
-		case limit > 0 && groups > limit:
-			return docs, page[len(page)-1].Key, nil
-		}
-		after = page[len(page)-1].Key
-	}
-}
-
 // tail is the log after the first read, as the second one saw it.
 type tail struct {
-	*catchUp
+	*CatchUp
 	standing *Standing // at the end of the log
 }
 
@@ -161,13 +135,13 @@ func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
 
 // between returns the keys of groups that the log touches, after begin and up to end; nil is no limit.
 func (t *tail) between(begin, end []byte) [][]byte {
-	return slices.DeleteFunc(t.keys(), func(key []byte) bool {
+	return slices.DeleteFunc(t.Keys(), func(key []byte) bool {
 		return begin != nil && bytes.Compare(key, begin) <= 0 || end != nil && bytes.Compare(key, end) > 0
 	})
 }
 
-// log reads the changes after a position, at most pending of them: documents can be no further ahead of the
-// watermark. For a frozen generation it stops at Until.
+// log reads the changes after a position, at most pending of them: groups can be no further ahead of the
+// watermark. For a frozen generation it stops at FrozenAt.
 func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes []changelog.Change, to changelog.Seq, err error) {
 	last, limit := s.Last, pending
 	if s.still() {
@@ -201,20 +175,20 @@ func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes 
 func (g *Generation) still() bool { return g.FrozenFor != 0 || g.State == Failed }
 
 // rows returns the rows of the groups at the end of the log.
-func (t *tail) rows(docs []moved) ([]Row, error) {
+func (t *tail) rows(docs []Moved) ([]Row, error) {
 	for _, d := range docs {
-		if d.is && d.Watermark > t.to {
+		if d.Is && d.Watermark > t.to {
 			return nil, errMeanwhile
 		}
 	}
-	t.apply(docs)
+	t.Apply(docs)
 	rows := make([]Row, 0, len(docs))
 	for _, d := range docs {
 		switch {
 		case d.err != nil:
 			return nil, d.err
-		case len(d.next) > 0:
-			rows = append(rows, Row{Key: d.Key, Body: d.next})
+		case len(d.Next) > 0:
+			rows = append(rows, Row{Key: d.Key, Body: d.Next})
 		}
 	}
 	return rows, nil
