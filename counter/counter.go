@@ -5,6 +5,8 @@ package counter
 import (
 	"errors"
 	"time"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Metric names what is counted: 1 to 200 bytes of UTF-8 without control characters. It is opaque: dots, dollars
@@ -126,24 +128,9 @@ var (
 	ErrOverloaded = errors.New("counter: overloaded")
 )
 
-// Problem is one problem of an input.
-type Problem struct {
-	// Field is metric, at, n, kind, key, producer, seq, hits, from, to, step, day, k or prefix.
-	Field   string
-	Message string
-}
+// Problem is one problem of a hit, a batch or a query. It is locus.Problem. Its pointer is /metric, /at, /n, /kind,
+// /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or /prefix.
+type Problem = problem.Problem
 
-// InvalidError reports why a hit, a batch or a query was refused. Nothing was applied.
-type InvalidError struct{ Problems []Problem }
-
-// Error lists every problem.
-func (e *InvalidError) Error() string {
-	text := "counter: "
-	for i, p := range e.Problems {
-		if i > 0 {
-			text += "; "
-		}
-		text += p.Field + ": " + p.Message
-	}
-	return text
-}
+// InvalidError reports why a hit, a batch or a query was refused. It is locus.InvalidError. Nothing was applied.
+type InvalidError = problem.InvalidError

@@ -54,8 +54,8 @@ const (
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
-// Shared are the internal packages that libraries may import: problems of inputs, checks of identifiers, and the reader of
-// definitions.
+// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
+// identifiers, and the reader of definitions.
 var Shared = []string{"internal/problem", "internal/identifier", "internal/definition"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
@@ -77,7 +77,7 @@ var Picture = map[string]Rule{
 	"cell":      {Imports: []string{"locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match":     {Imports: []string{"internal/definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"match":     {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
@@ -86,10 +86,10 @@ var Picture = map[string]Rule{
 	},
 	"lease":               {},
 	"internal/identifier": {},
-	"internal/definition": {Modules: []string{yaml}},
-	"counter":             {Imports: []string{"internal/identifier"}, Modules: []string{xSync, compress}},
+	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
+	"counter":             {Imports: []string{"internal/identifier", "internal/problem"}, Modules: []string{xSync, compress}},
 	"rollup": {
-		Imports: []string{"changelog", "internal/definition", "lease"},
+		Imports: []string{"changelog", "internal/definition", "internal/problem", "lease"},
 		Modules: []string{xxhash},
 	},
 	"mirror":          {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
@@ -168,7 +168,7 @@ var Picture = map[string]Rule{
 	},
 	"kinds":    {Imports: []string{"entity", "internal/engine", "lease", "locality", "match", "resolve"}},
 	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "resolve", "rollup"}},
-	"counters": {Imports: []string{"counter", "internal/engine"}},
+	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells":    {Imports: []string{"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups"}},
 
 	"": {
@@ -180,7 +180,7 @@ var Picture = map[string]Rule{
 		Tests: []string{pgx}, // flips bytes directly
 	},
 
-	"client": {Imports: []string{"counter"}},
+	"client": {Imports: []string{"counter", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "resolve", "rollup", "rollups",
@@ -212,7 +212,7 @@ var Picture = map[string]Rule{
 		Modules: []string{xSync},
 	},
 	"internal/bulk": {
-		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "match"},
+		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/strictjson", "match"},
 		Modules: []string{compress, xText},
 	},
 	"internal/demo": {},
@@ -220,7 +220,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},

@@ -80,7 +80,7 @@ func TestExplain(t *testing.T) {
 		{"a name that the server does not know", nil, problem(httpapi.CodeMisdirected), 1, "misdirected", httpapi.Unknown, "--host"},
 		{"a code of a newer server", nil, problem("brand_new"), 1, "brand_new", httpapi.Unknown, "detail"},
 		{"a file", nil, fmt.Errorf("x: %w", &bulk.FileError{Name: "f", Reason: "no", Hint: "iconv"}), 2, "invalid", "", "iconv"},
-		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Message: "is empty"}}}, 2, "invalid", "", "/key: is empty"},
+		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Detail: "is empty"}}}, 2, "invalid", "", "key: is empty"},
 		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable", httpapi.NotApplied, "locus serve"},
 		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable", httpapi.Unknown, ""},
 		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "that is safe"},

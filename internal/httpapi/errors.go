@@ -241,17 +241,9 @@ type Fault struct {
 	Code   Code   `json:"code" doc:"Stable name of the error, for programs"`
 	Detail string `json:"detail" doc:"What failed, which one, why, and what to try; for people"`
 	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a query parameter.
-	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
-	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether the operation may have taken effect"`
-	Errors  []SubFault `json:"errors,omitempty" doc:"All problems, if there are several, with finer codes"`
-}
-
-// SubFault is one of several faults of an item.
-type SubFault struct {
-	Code    string `json:"code"`
-	Detail  string `json:"detail"`
-	Pointer string `json:"pointer"`
-	Line    int    `json:"line,omitempty" doc:"Line of the body, if it is read by lines"`
+	Pointer string          `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
+	Outcome Outcome         `json:"outcome" enum:"not_applied,unknown" doc:"Whether the operation may have taken effect"`
+	Errors  []locus.Problem `json:"errors,omitempty" doc:"All problems, if there are several, with finer codes"`
 }
 
 // Problem is the answer to a failed request (RFC 9457, application/problem+json).
@@ -286,15 +278,6 @@ func toFault(err error, pointer string) *Fault {
 	var invalid *locus.InvalidError
 	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		return invalidFault(invalid, pointer)
-	}
-	if hit, ok := errors.AsType[*counter.InvalidError](err); ok && len(hit.Problems) > 0 {
-		return hitFault(hit, pointer)
-	}
-	if definition, ok := errors.AsType[*rollup.InvalidError](err); ok && len(definition.Problems) > 0 {
-		return definitionFault(definition)
-	}
-	if kind, ok := errors.AsType[*match.SchemaError](err); ok && len(kind.Problems) > 0 {
-		return schemaFault(kind)
 	}
 	code := CodeInternal
 	for _, s := range sentinels {

@@ -50,11 +50,11 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("rollup x: %w", rollup.ErrGone), CodeUnavailable, 503, NotApplied},
 		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, rollup.ErrBehind, statement), CodeUnavailable, 503, NotApplied},
 		{&rollup.InvalidError{}, CodeInternal, 500, Unknown},
-		{&rollup.InvalidError{Problems: []rollup.Problem{{Field: "measures.a.scale", Text: "no"}}}, CodeInvalid, 422, NotApplied},
+		{&rollup.InvalidError{Problems: []rollup.Problem{{Pointer: "/measures/a/scale", Detail: "no"}}}, CodeInvalid, 422, NotApplied},
 		{statement, CodeInternal, 500, Unknown},
 		{&locus.InvalidError{}, CodeInternal, 500, Unknown},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Message: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Message: "no"}}}, CodeInFuture, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Detail: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Detail: "no"}}}, CodeInFuture, 422, NotApplied},
 	}
 	for _, test := range tests {
 		f := toFault(test.err, "/records/7")
