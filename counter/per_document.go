@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // PerDocumentStore is a Store without transactions over several documents: each day of a metric is written atomically, but
@@ -73,7 +75,7 @@ func (r *DedupRecord) Covers(day DedupRecord) bool {
 
 // ErrConflict means that another transaction wrote the same day of a metric concurrently. Nothing of the day was
 // written.
-var ErrConflict = errors.New("counter: somebody else wrote the day at the same time")
+var ErrConflict = problem.Class(problem.ErrUnavailable, "counter: another transaction wrote the day at the same time")
 
 // PartialWriteError names the days that an update of an PerDocumentStore store did not write, or whose outcome is unknown; in that
 // case the day's error wraps ErrCommitUnknown. All other days were written.

@@ -5,16 +5,16 @@ package resolve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 )
 
 // ErrFormat means that the rules of an installation were written by a newer Locus or are damaged.
-var ErrFormat = errors.New("resolve: rules that this Locus cannot read")
+var ErrFormat = problem.Class(problem.ErrUnavailable, "resolve: rules that this Locus cannot read")
 
 const (
 	rulesKey    = "rules"      // definition that holds the rules

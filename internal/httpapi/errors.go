@@ -8,20 +8,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/rollup"
 )
 
 // Code identifies a failure for programs. Codes are stable: new ones are added, none is renamed.
@@ -154,86 +150,53 @@ var codes = map[Code]struct {
 	},
 }
 
-// sentinels is the only table from errors to codes. The first match counts, so a cause never hides an unknown outcome.
-var sentinels = []struct {
-	err  error
+// table is the only one from errors to codes. The first match counts, so a cause never hides an unknown outcome, and a
+// specific error comes before its class.
+var table = []struct {
 	code Code
+	errs []error
 }{
-	{cell.ErrCommitUnknown, CodeCommitUnknown},
-	{counter.ErrCommitUnknown, CodeCommitUnknown},
-	{strictjson.ErrSyntax, CodeMalformed},
-	{strictjson.ErrUTF8, CodeInvalidUTF8},
-	{strictjson.ErrDuplicate, CodeDuplicateKey},
-	{strictjson.ErrTrailing, CodeTrailingData},
-	{strictjson.ErrDepth, CodeTooDeep},
-	{cell.ErrDamaged, CodeDamaged},
-	{counter.ErrDamaged, CodeDamaged},
-	{entity.ErrNotFound, CodeNotFound},
-	{entity.ErrErased, CodeErased},
-	{changelog.ErrTrimmed, CodeTrimmed},
-	{rollup.ErrNotFound, CodeNotFound},
-	{rollup.ErrBuilding, CodeUnavailable},
-	{rollup.ErrBehind, CodeUnavailable},
-	{rollup.ErrGone, CodeUnavailable},
-	{rollup.ErrLimit, CodeConflict},
-	{rollup.ErrNoDocuments, CodeUnavailable},
-	{counter.ErrNotFound, CodeNotFound},
-	{counter.ErrTooOld, CodeTooOld},
-	{counter.ErrInFuture, CodeInFuture},
-	{counter.ErrOverflow, CodeOverflow},
-	{counter.ErrKind, CodeInvalid},
-	{counter.ErrConflict, CodeUnavailable},
-	{counter.ErrQuota, CodeNoRoom},
-	{counter.ErrKeyReused, CodeKeyReused},
-	{counter.ErrSequence, CodeConflict},
-	{counter.ErrRange, CodeRange},
-	{counter.ErrForgotten, CodeUnavailable},
-	{counter.ErrOverloaded, CodeOverloaded},
-	{counter.ErrClosed, CodeDraining},
-	{cell.ErrNoCell, CodeNotFound},
-	{cell.ErrID, CodeInvalid},
-	{locality.ErrMalformed, CodeInvalid},
-	{cell.ErrStaleMap, CodeStaleMap},
-	{locality.ErrSegmentOver, CodeStaleMap},
-	{locality.ErrSegment, CodeInternal},
-	{locality.ErrOptions, CodeInternal},
-	{locality.ErrDate, CodeInternal},
-	{cell.ErrMap, CodeInternal},
-	{cell.ErrMoved, CodeStaleMap},
-	{cell.ErrFenced, CodeStaleMap},
-	{cell.ErrConflict, CodeConflict},
-	{cell.ErrTooMany, CodeConflict},
-	{cell.ErrOccupied, CodeConflict},
-	{cell.ErrClock, CodeUnavailable},
-	{cell.ErrCopy, CodeUnavailable},
-	{cell.ErrWentBack, CodeUnavailable},
-	{lease.ErrLost, CodeLeaseLost},
-	{cell.ErrNoRoom, CodeNoRoom},
-	{kinds.ErrNoKind, CodeNotFound},
-	{kinds.ErrNoTerms, CodeNotFound},
-	{kinds.ErrOtherKind, CodeConflict},
-	{locus.ErrDocuments, CodeUnavailable},
-	{locus.ErrReadOnly, CodeUnavailable},
-	{kinds.ErrTooMany, CodeRange},
-	{resolve.ErrRules, CodeInvalid},
-	{resolve.ErrMigrating, CodeConflict},
-	{resolve.ErrFormat, CodeUnavailable},
-	{resolve.ErrBusy, CodeUnavailable},
-	{match.ErrTermFrequencies, CodeInternal},
-	{locus.ErrOverloaded, CodeOverloaded},
-	{locus.ErrUnavailable, CodeUnavailable},
-	{cell.ErrUnavailable, CodeUnavailable},
-	{cell.ErrURL, CodeInvalid},
-	{cell.ErrMissing, CodeUnavailable},
-	{cell.ErrIdentity, CodeUnavailable},
-	{cell.ErrFormat, CodeUnavailable},
-	{cell.ErrPreflight, CodeUnavailable},
-	{locus.ErrClosed, CodeDraining},
-	{resolve.ErrTooMany, CodeInvalid},
-	{resolve.ErrClosed, CodeDraining},
-	{resolve.ErrDecision, CodeInvalid},
-	{context.DeadlineExceeded, CodeUnavailable},
-	{context.Canceled, CodeUnavailable},
+	{CodeCommitUnknown, []error{locus.ErrCommitUnknown}},
+
+	// Codes that say more than the classes below.
+	{CodeMalformed, []error{strictjson.ErrSyntax}},
+	{CodeInvalidUTF8, []error{strictjson.ErrUTF8}},
+	{CodeDuplicateKey, []error{strictjson.ErrDuplicate}},
+	{CodeTrailingData, []error{strictjson.ErrTrailing}},
+	{CodeTooDeep, []error{strictjson.ErrDepth}},
+	{CodeDamaged, []error{cell.ErrDamaged, counter.ErrDamaged}},
+	{CodeTooOld, []error{counter.ErrTooOld}},
+	{CodeInFuture, []error{counter.ErrInFuture}},
+	{CodeOverflow, []error{counter.ErrOverflow}},
+	{CodeKeyReused, []error{counter.ErrKeyReused}},
+	{CodeRange, []error{counter.ErrRange, kinds.ErrTooMany}},
+	{CodeNoRoom, []error{cell.ErrNoRoom, counter.ErrQuota}},
+	{CodeStaleMap, []error{cell.ErrStaleMap, cell.ErrMoved, cell.ErrFenced, locality.ErrSegmentOver}},
+	{CodeLeaseLost, []error{lease.ErrLost}},
+
+	// The classes of package locus.
+	{CodeNotFound, []error{locus.ErrNotFound}},
+	{CodeErased, []error{locus.ErrErased}},
+	{CodeTrimmed, []error{locus.ErrTrimmed}},
+	{CodeConflict, []error{locus.ErrConflict}},
+	{CodeOverloaded, []error{locus.ErrOverloaded}},
+	{CodeUnavailable, []error{locus.ErrUnavailable}},
+	{CodeInvalid, []error{locus.ErrInvalid}},
+	{CodeDraining, []error{locus.ErrClosed}},
+	{CodeUnavailable, []error{context.DeadlineExceeded, context.Canceled}},
+}
+
+// Outcome says whether a request that failed with the code may have been applied.
+func (c Code) Outcome() Outcome { return codes[c].outcome }
+
+// CodeOf returns the code of any error, CodeInternal if it has no other.
+func CodeOf(err error) Code {
+	for _, row := range table {
+		if slices.ContainsFunc(row.errs, func(target error) bool { return errors.Is(err, target) }) {
+			return row.code
+		}
+	}
+	return CodeInternal
 }
 
 // Fault is a failure of a request or of one item of it.
@@ -279,13 +242,7 @@ func toFault(err error, pointer string) *Fault {
 	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		return invalidFault(invalid, pointer)
 	}
-	code := CodeInternal
-	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
-			code = s.code
-			break
-		}
-	}
+	code := CodeOf(err)
 	info := codes[code]
 	detail := info.text
 	if text := ofCounter(err); text != "" {

@@ -107,7 +107,7 @@ func (e *InvalidError) Error() string {
 	if e.Definition != "" {
 		return "the definition of the " + e.Definition + " is not valid: " + Join(e.Problems)
 	}
-	return Join(e.Problems)
+	return cmp.Or(Join(e.Problems), ErrInvalid.Error())
 }
 
 // Unwrap returns ErrInvalid.
