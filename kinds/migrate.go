@@ -76,7 +76,7 @@ func (h *Handle) Migrate(ctx context.Context, p Proposal, progress func(Progress
 		if !errors.Is(err, engine.ErrUnavailable) && !errors.Is(err, lease.ErrLost) {
 			return engine.Wrap(err)
 		}
-		counting.Waits = "a cell does not answer, or another server is at it"
+		counting.Waits = "a cell is unavailable, or another server is at it"
 		counting.add(0)
 		engine.Sleep(ctx, time.Second, nil)
 	}

@@ -130,7 +130,7 @@ var codes = map[Code]struct {
 	},
 	CodeUnavailable: {
 		http.StatusServiceUnavailable, NotApplied,
-		"a cell does not respond in time: try again after the seconds of Retry-After",
+		"a cell is unavailable: try again after the seconds of Retry-After",
 	},
 	CodeDraining: {
 		http.StatusServiceUnavailable, NotApplied,

@@ -76,7 +76,7 @@ func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 		{fmt.Errorf("rollup x: %w: it is at 5, and the watermark asked for is 9", rollup.ErrBehind), "it is at 5, and the watermark asked for is 9", "1"},
 		{fmt.Errorf("rollup x: %w: ask how far it is", rollup.ErrBuilding), "ask how far it is", "1"},
 		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
-		{fmt.Errorf("%w: %w: SELECT", cell.ErrUnavailable, rollup.ErrGone), "a cell does not respond in time", ""},
+		{fmt.Errorf("%w: %w: SELECT", cell.ErrUnavailable, rollup.ErrGone), "a cell is unavailable", ""},
 	} {
 		rec := httptest.NewRecorder()
 		bare(t, &strings.Builder{}).refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/rollups/x", nil), test.err)
@@ -207,7 +207,7 @@ func TestPutResult(t *testing.T) {
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
-			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not respond in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell is unavailable: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},
