@@ -71,7 +71,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	for name, p := range map[string]*locus.DB{"running": running, "new": s} {
 		status, err := p.Cells().Status(t.Context())
 		must(t, err)
-		if !status.Ready || status.Reason != "2 of 4 cells do not answer" || !status.Cells[0].Down || status.Cells[1].Down {
+		if !status.Ready || status.Reason != "2 of 4 cells are unavailable" || !status.Cells[0].Down || status.Cells[1].Down {
 			t.Errorf("the %s process says %+v", name, status)
 		}
 		for i := range 20 {

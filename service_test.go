@@ -510,7 +510,7 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-// muted wraps cells in files; one of them does not answer while it is muted.
+// muted wraps cells in files; one of them is unavailable while it is muted.
 type muted struct {
 	storage.Driver
 	mute atomic.Bool
@@ -616,7 +616,7 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status.Ready == alone || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
+		if status.Ready == alone || status.Reason != "cell g0-1 is unavailable" || len(status.Cells) != 3 {
 			t.Errorf("%+v", status)
 		}
 		if want := []cell.ID{{Index: 1}}; !slices.Equal(status.Down, want) {

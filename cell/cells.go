@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrMissing means that there is no database where one must be: no installation, or one of its cells was lost. Drivers
 // wrap it when they dial without creating.
-var ErrMissing = errors.New("cell: no database there")
+var ErrMissing = problem.Class(problem.ErrUnavailable, "cell: no database there")
 
 // abreast is how many cells are processed concurrently.
 const abreast = 8

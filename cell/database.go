@@ -7,28 +7,30 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrIdentity means that a database is not the expected cell: it is another cell, of another map, made under other
 // rules, or a copy.
-var ErrIdentity = errors.New("cell: not the cell that it should be")
+var ErrIdentity = problem.Class(problem.ErrUnavailable, "cell: not the cell that it should be")
 
 // ErrFormat means that a database is not a cell, or was written by a newer Locus.
-var ErrFormat = errors.New("cell: unknown format")
+var ErrFormat = problem.Class(problem.ErrUnavailable, "cell: unknown format")
 
 // ErrURL means that a URL is not valid for a cell; the text names the invalid part and shows a valid URL.
-var ErrURL = errors.New("cell: unusable url")
+var ErrURL = problem.Class(problem.ErrInvalid, "cell: unusable url")
 
 // ErrClock means that the machine's clock shows a time that an ID cannot represent.
-var ErrClock = errors.New("cell: the clock is wrong")
+var ErrClock = problem.Class(problem.ErrUnavailable, "cell: the clock is wrong")
 
 // ErrPreflight means that a database, its server or the connection lacks a property that durability or secrecy depend
 // on; the text names the rule.
-var ErrPreflight = errors.New("cell: preflight")
+var ErrPreflight = problem.Class(problem.ErrUnavailable, "cell: preflight")
 
 // ErrUnavailable is wrapped by errors of a cell that cannot be reached or takes no work. It is never "not found", and
 // nothing was done.
-var ErrUnavailable = errors.New("cell: cell unavailable")
+var ErrUnavailable = problem.Class(problem.ErrUnavailable, "cell: cell unavailable")
 
 // ErrFiles means that the process or its machine has reached the limit of open files. It is wrapped together with
 // ErrUnavailable.
@@ -44,7 +46,7 @@ func OutOfFiles(err error) error {
 
 // ErrCommitUnknown is wrapped by errors of a commit whose reply was lost: it may have taken effect. All other errors
 // of a transaction mean that it did not.
-var ErrCommitUnknown = errors.New("cell: outcome unknown")
+var ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "cell: outcome unknown")
 
 // Database runs transactions in one cell. T is passed to them: a Store, and the other stores of the same cell. All
 // methods return the error of fn, as seen by errors.Is, and then nothing was written. fn may be run more than once, so

@@ -4,12 +4,15 @@ package cell
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrTooMany means that there are more cells than a machine or server can take; the text gives demand, capacity and a
 // remedy.
-var ErrTooMany = fmt.Errorf("%w of more cells than fit", ErrPreflight)
+var ErrTooMany = problem.Class(errors.Join(problem.ErrConflict, ErrPreflight), ErrPreflight.Error()+" of more cells than fit")
 
 // Fitter is a Driver that knows how many cells its machine or servers can take.
 type Fitter interface {

@@ -2,15 +2,15 @@
 
 package cell
 
-import "errors"
+import "github.com/locus-db/locus/internal/problem"
 
 // ErrMoved means that the cell is not, or temporarily not, at this database: refresh the map and try again. Nothing was
 // done.
-var ErrMoved = errors.New("cell: the cell has moved: refresh the cell map and try again")
+var ErrMoved = problem.Class(problem.ErrUnavailable, "cell: the cell has moved: refresh the cell map and try again")
 
 // ErrFenced means that a cell takes no keys and postings, or none from a map as old as the writer's: refresh the map
 // and begin again. Nothing was done.
-var ErrFenced = errors.New("cell: the cell takes no keys from a map as old as this: refresh it and begin again")
+var ErrFenced = problem.Class(problem.ErrUnavailable, "cell: the cell takes no keys from a map as old as this: refresh it and begin again")
 
 // Head is the state of a cell: one row, read in the transaction of every write, under a lock that conflicts with
 // changing it. So a cell rejects outdated writers itself, whatever map they use.

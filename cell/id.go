@@ -4,14 +4,15 @@ package cell
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrID means that a text is not the name of a cell.
-var ErrID = errors.New("cell: malformed cell name: want generation and index like g1-19")
+var ErrID = problem.Class(problem.ErrInvalid, "cell: malformed cell name: want generation and index like g1-19")
 
 // ID names a cell: the Index-th of the cells that generation Gen added, both from 0. It is comparable; the zero value
 // is g0-0, which every map has.

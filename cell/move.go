@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/lease"
 )
 
 // ErrOccupied means that a database cannot take a cell because that would delete its content; the text names the
 // content and the remedy.
-var ErrOccupied = errors.New("cell: the database is not empty")
+var ErrOccupied = problem.Class(problem.ErrConflict, "cell: the database is not empty")
 
 // ErrLeft is the ErrOccupied for rows that Destination.Replace would delete.
 var ErrLeft = fmt.Errorf("%w", ErrOccupied)

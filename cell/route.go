@@ -41,11 +41,11 @@ type Answer string
 
 // The results of a probe.
 const (
-	AnswerNotAsked    Answer = "not asked"       // the key was found before, or no probe was made
-	AnswerNo          Answer = "no"              // the directory lacks the key
-	AnswerFilterNo    Answer = "filter says no"  // the filter proves that the directory lacks the key; nothing was read
-	AnswerFound       Answer = "found"           // the directory has the key
-	AnswerUnavailable Answer = "does not answer" // it is not known whether the key exists
+	AnswerNotAsked    Answer = "not asked"      // the key was found before, or no probe was made
+	AnswerNo          Answer = "no"             // the directory lacks the key
+	AnswerFilterNo    Answer = "filter says no" // the filter proves that the directory lacks the key; nothing was read
+	AnswerFound       Answer = "found"          // the directory has the key
+	AnswerUnavailable Answer = "unavailable"    // it is not known whether the key exists
 )
 
 // Probe is a cell to search for an external key, and the result.

@@ -4,12 +4,13 @@ package cell
 
 import (
 	"context"
-	"errors"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrNoRoom means that a cell has allocated all puids of its range. Existing records are not affected; new ones need a
 // new generation of cells.
-var ErrNoRoom = errors.New("cell: the cell's range of puids is used up: add a generation of cells")
+var ErrNoRoom = problem.Class(problem.ErrUnavailable, "cell: the cell's range of puids is used up: add a generation of cells")
 
 // Nothing is returned for a key without a puid. It is never a puid: a range begins after its base.
 const Nothing = 0
@@ -69,7 +70,7 @@ type Store interface {
 }
 
 // ErrConflict means that another process wrote a newer version of the cell map first: read it and begin again.
-var ErrConflict = errors.New("cell: a newer cell map was written meanwhile: read it and begin again")
+var ErrConflict = problem.Class(problem.ErrConflict, "cell: a newer cell map was written meanwhile: read it and begin again")
 
 // Allocation is the puid of a key, and whether this call allocated it.
 type Allocation struct {

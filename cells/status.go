@@ -131,13 +131,13 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 		if errs[i] != nil {
 			silent++
 			status.Down = append(status.Down, ids[i])
-			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
-			h.engine.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
+			status.Reason = fmt.Sprintf("cell %v is unavailable", ids[i])
+			h.engine.Logger.Warn("cell is unavailable", "cell", ids[i], "err", errs[i])
 		}
 	}
 	switch {
 	case silent > 1:
-		status.Reason = fmt.Sprintf("%d of %d cells do not answer", silent, len(ids))
+		status.Reason = fmt.Sprintf("%d of %d cells are unavailable", silent, len(ids))
 	case silent == 0 && unwritable > 1:
 		status.Reason = fmt.Sprintf("%d of %d cells take no writes", unwritable, len(ids))
 	}

@@ -4,10 +4,10 @@ package changelog
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -79,7 +79,7 @@ type Change struct {
 // ErrTrimmed means that changes after the requested number were trimmed: start from a snapshot. Numbers of a
 // history lost in a restore are skipped forever, so that a reader that continues from one of them finds no change
 // with that number.
-var ErrTrimmed = errors.New("changelog: changes were trimmed")
+var ErrTrimmed = problem.Class(problem.ErrTrimmed, "changelog: changes were trimmed")
 
 // Bounds are the ends of a log.
 type Bounds struct {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 const (
@@ -30,10 +31,10 @@ const (
 // encode encodes a hit, and refuses what JSON cannot represent.
 func encode(h *counter.Hit) ([]byte, error) {
 	if !utf8.ValidString(string(h.Metric)) {
-		return nil, &counter.InvalidError{Problems: []counter.Problem{{Field: "metric", Message: "the name is not valid UTF-8"}}}
+		return nil, problem.Invalid("/metric", "invalid", "the name is not valid UTF-8")
 	}
 	if len(h.Metric) > counter.MaxMetric {
-		return nil, &counter.InvalidError{Problems: []counter.Problem{{Field: "metric", Message: fmt.Sprintf("the name has %d bytes, more than %d", len(h.Metric), counter.MaxMetric)}}}
+		return nil, problem.Invalid("/metric", "invalid", "the name has %d bytes, more than %d", len(h.Metric), counter.MaxMetric)
 	}
 	hit := struct {
 		Metric string `json:"metric"`

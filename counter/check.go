@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/identifier"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 func (b *Batch) check() error {
 	var problems []Problem
-	add := func(field, message string) { problems = append(problems, Problem{field, message}) }
+	add := func(field, detail string) { problems = append(problems, problem.New("/"+field, "invalid", detail)) }
 	if len(b.Hits) == 0 || len(b.Hits) > MaxBatch {
 		add("hits", fmt.Sprintf("a batch has 1 to %d hits, not %d", MaxBatch, len(b.Hits)))
 	}
@@ -40,7 +41,7 @@ func (b *Batch) check() error {
 		}
 	}
 	if problems != nil {
-		return &InvalidError{problems}
+		return &InvalidError{Problems: problems}
 	}
 	return nil
 }

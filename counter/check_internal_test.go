@@ -17,7 +17,7 @@ func fields(err error) string {
 	}
 	var names []string
 	for _, p := range bad.Problems {
-		names = append(names, p.Field)
+		names = append(names, p.Field())
 	}
 	return strings.Join(names, " ")
 }

@@ -5,6 +5,8 @@ package counter
 import (
 	"errors"
 	"time"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Metric names what is counted: 1 to 200 bytes of UTF-8 without control characters. It is opaque: dots, dollars
@@ -93,60 +95,45 @@ type Answer struct {
 var (
 	// ErrTooOld means that a hit is older than Window, or than the cell's floor, below which dedup records may be
 	// gone.
-	ErrTooOld = errors.New("counter: too old: a hit may be 7 days late")
+	ErrTooOld = problem.Class(problem.ErrInvalid, "counter: too old: a hit may be 7 days late")
 	// ErrInFuture means that a hit is more than Ahead in the future.
-	ErrInFuture = errors.New("counter: in the future: a hit may be 5 minutes ahead")
+	ErrInFuture = problem.Class(problem.ErrInvalid, "counter: in the future: a hit may be 5 minutes ahead")
 	// ErrOverflow means that a day of the metric would exceed 2^63 - 1.
-	ErrOverflow = errors.New("counter: the count would exceed 2^63 - 1")
+	ErrOverflow = problem.Class(problem.ErrInvalid, "counter: the count would exceed 2^63 - 1")
 	// ErrKind means that the metric has the other kind.
-	ErrKind = errors.New("counter: the metric is of the other kind")
+	ErrKind = problem.Class(problem.ErrInvalid, "counter: the metric is of the other kind")
 	// ErrQuota means that the maximum number of metrics is reached.
-	ErrQuota = errors.New("counter: there are as many metrics as there may be")
+	ErrQuota = problem.Class(problem.ErrUnavailable, "counter: there are as many metrics as there may be")
 	// ErrKeyReused means that the key, or the producer's Seq, was used for a different batch.
-	ErrKeyReused = errors.New("counter: the key was used for another batch")
+	ErrKeyReused = problem.Class(problem.ErrInvalid, "counter: the key was used for another batch")
 	// ErrSequence means that the producer has sent a batch with a higher Seq before.
-	ErrSequence = errors.New("counter: the producer has sent a later batch before")
+	ErrSequence = problem.Class(problem.ErrConflict, "counter: the producer has sent a later batch before")
 	// ErrConflict means that other processes wrote the same rows again and again: the hit was not counted and can be
 	// sent again.
-	ErrConflict = errors.New("counter: another process wrote the day at the same time")
+	ErrConflict = problem.Class(problem.ErrUnavailable, "counter: another process wrote the day at the same time")
 	// ErrCommitUnknown means that the commit was sent but its reply was lost: send the batch again if it has a key.
 	// Databases wrap it.
-	ErrCommitUnknown = errors.New("counter: counted or not, the answer was lost")
+	ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "counter: counted or not, the answer was lost")
 	// ErrForgotten means that a cell has lost a metric that it used to have, because it was restored from a
 	// backup. Recorder handles this by asking the directory again and returns the error only if it recurs: the
 	// hit was not applied and can be sent again.
-	ErrForgotten = errors.New("counter: the cell has lost the metric")
+	ErrForgotten = problem.Class(problem.ErrUnavailable, "counter: the cell has lost the metric")
 	// ErrNotFound means that nothing was ever counted for the metric.
-	ErrNotFound = errors.New("counter: no such metric")
+	ErrNotFound = problem.Class(problem.ErrNotFound, "counter: no such metric")
 	// ErrDamaged means that a compacted day fails its checks. The error names the day and the metric. All other days
 	// can be read.
 	ErrDamaged = errors.New("counter: a row of table counter_compacted is damaged")
 	// ErrRange means that an answer would have more than MaxPoints values, or that a sum exceeds 2^63 - 1.
-	ErrRange = errors.New("counter: the range is too large")
+	ErrRange = problem.Class(problem.ErrInvalid, "counter: the range is too large")
 	// ErrClosed means that the recorder has been closed.
-	ErrClosed = errors.New("counter: closed")
+	ErrClosed = problem.Class(problem.ErrClosed, "counter: closed")
 	// ErrOverloaded means that the context ended before there was room in the queue; nothing was applied.
-	ErrOverloaded = errors.New("counter: overloaded")
+	ErrOverloaded = problem.Class(problem.ErrOverloaded, "counter: overloaded")
 )
 
-// Problem is one problem of an input.
-type Problem struct {
-	// Field is metric, at, n, kind, key, producer, seq, hits, from, to, step, day, k or prefix.
-	Field   string
-	Message string
-}
+// Problem is one problem of a hit, a batch or a query. It is locus.Problem. Its pointer is /metric, /at, /n, /kind,
+// /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or /prefix.
+type Problem = problem.Problem
 
-// InvalidError reports why a hit, a batch or a query was refused. Nothing was applied.
-type InvalidError struct{ Problems []Problem }
-
-// Error lists every problem.
-func (e *InvalidError) Error() string {
-	text := "counter: "
-	for i, p := range e.Problems {
-		if i > 0 {
-			text += "; "
-		}
-		text += p.Field + ": " + p.Message
-	}
-	return text
-}
+// InvalidError reports why a hit, a batch or a query was refused. It is locus.InvalidError. Nothing was applied.
+type InvalidError = problem.InvalidError

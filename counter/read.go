@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Series returns the counted values. The error is an *InvalidError, ErrNotFound if a name in Metrics does not
@@ -53,19 +55,19 @@ func (r *Recorder) Series(ctx context.Context, q Query) (*Series, error) {
 // check finds every problem of a query except its size.
 func (q *Query) check() error {
 	var e InvalidError
-	problem := func(wrong bool, field, message string) {
+	fail := func(wrong bool, field, detail string) {
 		if wrong {
-			e.Problems = append(e.Problems, Problem{field, message})
+			e.Problems = append(e.Problems, problem.New("/"+field, "invalid", detail))
 		}
 	}
-	problem(q.Prefix != nil && q.Metrics != nil, "prefix", "with names there is no prefix")
-	problem(q.Prefix == nil && len(q.Metrics) == 0, "metric", "which ones?")
-	problem(q.Step != ByMinute && q.Step != ByHour && q.Step != ByDay, "step", "is minute, hour or day")
+	fail(q.Prefix != nil && q.Metrics != nil, "prefix", "with names there is no prefix")
+	fail(q.Prefix == nil && len(q.Metrics) == 0, "metric", "which ones?")
+	fail(q.Step != ByMinute && q.Step != ByHour && q.Step != ByDay, "step", "is minute, hour or day")
 	for i, t := range []time.Time{q.From, q.To} {
 		year := t.UTC().Year()
-		problem(t.IsZero() || year < 1 || year > 9999, []string{"from", "to"}[i], "is a time of the years 1 to 9999")
+		fail(t.IsZero() || year < 1 || year > 9999, []string{"from", "to"}[i], "is a time of the years 1 to 9999")
 	}
-	problem(!q.To.After(q.From), "to", "is after from")
+	fail(!q.To.After(q.From), "to", "is after from")
 	if e.Problems != nil {
 		return &e
 	}

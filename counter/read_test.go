@@ -81,7 +81,7 @@ func TestSeries_Refuses(t *testing.T) {
 			}
 			continue
 		}
-		if e, ok := errors.AsType[*counter.InvalidError](err); !ok || len(e.Problems) != 1 || e.Problems[0].Field != what {
+		if e, ok := errors.AsType[*counter.InvalidError](err); !ok || len(e.Problems) != 1 || e.Problems[0].Pointer != "/"+what {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestTop(t *testing.T) {
 	}
 	for field, q := range map[string]counter.TopQuery{"day": {}, "k": {Day: day, K: counter.MaxTop + 1}} {
 		_, err := w.recorder().Top(t.Context(), q)
-		if e, ok := errors.AsType[*counter.InvalidError](err); !ok || e.Problems[0].Field != field {
+		if e, ok := errors.AsType[*counter.InvalidError](err); !ok || e.Problems[0].Pointer != "/"+field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

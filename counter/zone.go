@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // cut returns the edges of the steps that begin in [from, to), the first one rounded down to the start of its
@@ -60,9 +62,7 @@ func errPoints(n int64) error {
 	return fmt.Errorf("%w: %d values or more, %d are the most", ErrRange, n, MaxPoints)
 }
 
-func invalid(field, message string) error {
-	return &InvalidError{Problems: []Problem{{field, message}}}
-}
+func invalid(field, detail string) error { return problem.Invalid("/"+field, "invalid", "%s", detail) }
 
 // clock finds the starts of local hours and days. All times are in seconds since 1970.
 //

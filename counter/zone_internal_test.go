@@ -96,7 +96,7 @@ func TestCut_Refuses(t *testing.T) {
 	}
 	// Clocks of Amsterdam were 19 minutes and 32 seconds ahead until 1937.
 	_, err := cut(time.Date(1930, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1930, 1, 3, 0, 0, 0, 0, time.UTC), ByDay, load(t, "Europe/Amsterdam"))
-	if e, ok := errors.AsType[*InvalidError](err); !ok || e.Problems[0].Field != "step" {
+	if e, ok := errors.AsType[*InvalidError](err); !ok || e.Problems[0].Pointer != "/step" {
 		t.Errorf("seconds: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // maintainEvery is how often ended days are compacted and dedup records forgotten.
@@ -120,9 +121,7 @@ func CheckMetric(metric counter.Metric) error {
 	if !strings.HasPrefix(string(metric), engine.OwnMetrics) {
 		return nil
 	}
-	return &counter.InvalidError{Problems: []counter.Problem{{
-		Field: "metric", Message: "names that begin with " + engine.OwnMetrics + " are Locus's own: read them, and count under another name",
-	}}}
+	return problem.Invalid("/metric", "invalid", "names that begin with %s are Locus's own: read them, and count under another name", engine.OwnMetrics)
 }
 
 // CountError counts a response that failed through no fault of the caller, in locus.errors.

@@ -199,11 +199,10 @@ func (d *Input) check() (problems []problem.Problem) {
 func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.Problem) {
 	for _, p := range h.engine.Schema(kind).Check(match.Attributes{attribute: {value}}) {
 		switch {
-		case p.Attribute != attribute:
 		case p.Code == match.CodeUnknown:
-			problems = append(problems, problem.New("/attribute", p.Code, p.Message))
-		default:
-			problems = append(problems, problem.New("/value", p.Code, p.Message))
+			problems = append(problems, problem.New("/attribute", p.Code, p.Detail))
+		case p.Pointer == problem.Pointer(attribute):
+			problems = append(problems, problem.New("/value", p.Code, p.Detail))
 		}
 	}
 	if problems == nil && h.engine.Kind(kind).Matcher.NormaliseValue(attribute, value) == "" {

@@ -62,7 +62,7 @@ func standings(now time.Time) []rollups.Status {
 		many.Cells[100+i].State = rollup.Failed
 		many.Cells[100+i].Reason = `rollup: group "<b>` + strings.Repeat("x", 80) + `" is past a limit`
 	}
-	many.Cells[7] = rollups.Cell{Cell: many.Cells[7].Cell, Reason: "the cell does not answer"}
+	many.Cells[7] = rollups.Cell{Cell: many.Cells[7].Cell, Reason: "the cell is unavailable"}
 	many.Cells[8] = rollups.Cell{Cell: many.Cells[8].Cell}
 	return []rollups.Status{some, many, one}
 }

@@ -4,22 +4,22 @@ package entity
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 )
 
 var (
 	// ErrNotFound means that no record or entity ever had this address.
-	ErrNotFound = errors.New("entity: not found")
+	ErrNotFound = problem.Class(problem.ErrNotFound, "entity: not found")
 	// ErrErased means that the last record behind the address has been deleted. Only a tombstone without
 	// content is left.
-	ErrErased = errors.New("entity: erased")
+	ErrErased = problem.Class(problem.ErrErased, "entity: erased")
 )
 
 // PUID is a record's internal id: a signed 64-bit number that the home cell of the record's external key

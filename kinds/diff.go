@@ -76,22 +76,22 @@ func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress
 		d.of[rec.PUID] = rec
 		return nil
 	}); err != nil {
-		return nil, wrapRules(err)
+		return nil, engine.Wrap(err)
 	}
 	if err := d.readDecisions(ctx); err != nil {
-		return nil, wrapRules(err)
+		return nil, engine.Wrap(err)
 	}
 	counting.Step, counting.Of = "resolving", len(d.records)
 	counting.add(0)
 	d.groups = resolve.Batch(m, d.records, d.decisions...)
 	if err := ctx.Err(); err != nil {
-		return nil, wrapRules(err)
+		return nil, engine.Wrap(err)
 	}
 	counting.Step, counting.told = "comparing", counting.begun
 	counting.add(0)
 	d.compare()
 	if err := d.views(ctx); err != nil {
-		return nil, wrapRules(err)
+		return nil, engine.Wrap(err)
 	}
 	return d.diff, nil
 }

@@ -4,11 +4,11 @@ package kinds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -25,13 +25,13 @@ func New(e *engine.Engine) *Handle { return &Handle{e} }
 
 var (
 	// ErrNoKind means that there is no kind of that name.
-	ErrNoKind = errors.New("locus: there is no such kind")
+	ErrNoKind = problem.Class(problem.ErrNotFound, "locus: there is no such kind")
 	// ErrNoTerms means that the installation stores no term-frequency table with that hash.
-	ErrNoTerms = errors.New("locus: there is no such pack")
+	ErrNoTerms = problem.Class(problem.ErrNotFound, "locus: there is no such pack")
 	// ErrOtherKind means that a different kind of that name exists. Change it with Migrate.
-	ErrOtherKind = errors.New("locus: the kind is there already, and is another one")
+	ErrOtherKind = problem.Class(problem.ErrConflict, "locus: the kind is there already, and is another one")
 	// ErrTooMany means that the comparison would need too much memory.
-	ErrTooMany = errors.New("locus: too many records to compare in memory")
+	ErrTooMany = problem.Class(problem.ErrInvalid, "locus: too many records to compare in memory")
 )
 
 // Rules is how a kind is resolved.
@@ -79,7 +79,7 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 		return false, err
 	}
 	if err := h.engine.Resolver.Reload(ctx); err != nil {
-		return false, wrapRules(err)
+		return false, engine.Wrap(err)
 	}
 	if k := h.engine.Kind(schema.Kind); k != nil {
 		if k.Matcher.Schema().Hash() == schema.Hash() {
@@ -88,7 +88,7 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
 	}
 	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
-	return err == nil, wrapRules(err)
+	return err == nil, engine.Wrap(err)
 }
 
 // CountTerms computes name statistics from the live records of a kind and stores them as a term-frequency table. The term-frequency table is not used
@@ -116,7 +116,7 @@ func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progr
 		failed = h.engine.Resolver.Keep(ctx, k.Name(), terms)
 	}
 	if failed != nil {
-		return resolve.Terms{}, wrapRules(failed)
+		return resolve.Terms{}, engine.Wrap(failed)
 	}
 	hash := resolve.HashText(terms.Hash())
 	for _, p := range h.Terms() {
@@ -144,17 +144,7 @@ func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema
 	} else {
 		terms = h.engine.Kind(schema.Kind).Matcher.TermFrequencies()
 	}
-	return schema, terms, wrapRules(err)
-}
-
-// wrapRules maps errors of reading or changing rules to this package's errors.
-func wrapRules(err error) error {
-	for _, said := range []error{resolve.ErrRules, resolve.ErrMigrating, ErrNoKind, ErrNoTerms, ErrTooMany} {
-		if errors.Is(err, said) {
-			return err
-		}
-	}
-	return engine.Wrap(err)
+	return schema, terms, engine.Wrap(err)
 }
 
 // recordsPage is how many records are read at once.

@@ -56,7 +56,7 @@ func (h *Handle) Migrate(ctx context.Context, p Proposal, progress func(Progress
 	}
 	more, err := h.engine.Resolver.Migrate(ctx, schema, terms)
 	if err != nil || !more {
-		return wrapRules(err)
+		return engine.Wrap(err)
 	}
 	defer h.engine.Migrating()() // keeps the maintenance loop from doing the same
 	counting := h.progress(ctx, "migrating", progress)
@@ -71,12 +71,12 @@ func (h *Handle) Migrate(ctx context.Context, p Proposal, progress func(Progress
 			counting.add(n - counting.Records)
 		})
 		if err == nil || ctx.Err() != nil {
-			return wrapRules(errors.Join(err, ctx.Err()))
+			return engine.Wrap(errors.Join(err, ctx.Err()))
 		}
 		if !errors.Is(err, engine.ErrUnavailable) && !errors.Is(err, lease.ErrLost) {
-			return wrapRules(err)
+			return engine.Wrap(err)
 		}
-		counting.Waits = "a cell does not answer, or another server is at it"
+		counting.Waits = "a cell is unavailable, or another server is at it"
 		counting.add(0)
 		engine.Sleep(ctx, time.Second, nil)
 	}

@@ -3,7 +3,6 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Limits of one record's attributes, in bytes of UTF-8 unless noted.
@@ -41,63 +41,58 @@ const (
 	CodeTooDeep    = "too_deep"
 )
 
-// Problem is one reason to refuse a record.
-type Problem struct {
-	Attribute string `json:"attribute,omitempty"` // empty: the record as a whole
-	Index     int    `json:"index"`               // of the value, -1 for the attribute as a whole
-	Code      string `json:"code"`
-	Message   string `json:"message"` // for people; suggests a fix
-}
-
-// Check returns all reasons to refuse a record of this kind, ordered by attribute and index; nil if there
-// are none. Dirty values are accepted. Problems are values over a limit, unreadable or undeclared, a
+// Check returns all reasons to refuse a record of this kind, first those of the whole record, then by attribute and
+// value; nil if there are none. A pointer is /ATTRIBUTE, or /ATTRIBUTE/INDEX if there are several values. Dirty values
+// are accepted. Problems are values over a limit, unreadable or undeclared, a
 // missing required attribute, and a record without any compared attribute. Empty or blank text counts as
 // absent.
 func (s *Schema) Check(a Attributes) []Problem {
-	var problems []Problem
+	var whole, problems []Problem
 	if len(a) > MaxAttributes {
-		problems = append(problems, Problem{
-			Index: -1, Code: CodeTooMany,
-			Message: fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a)),
-		})
+		whole = append(whole, problem.New("", CodeTooMany, fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a))))
 	}
-	for _, name := range slices.Sorted(maps.Keys(a)) {
+	missing := s.missing(a)
+	names := slices.AppendSeq(slices.Clone(missing), maps.Keys(a))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		pointer := problem.Pointer(problem.Clip(name))
 		attribute, ok := s.Attribute(name)
 		if !ok {
-			problems = append(problems, Problem{Attribute: definition.Clip(name), Index: -1, Code: CodeUnknown, Message: s.unknown(name)})
+			problems = append(problems, problem.New(pointer, CodeUnknown, s.unknown(name)))
 			continue
 		}
+		if slices.Contains(missing, name) {
+			problems = append(problems, problem.New(pointer, CodeRequired, fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, name)))
+		}
 		if n := len(a[name]); n > MaxValues {
-			problems = append(problems, Problem{
-				Attribute: name, Index: -1, Code: CodeTooMany,
-				Message: fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n),
-			})
+			problems = append(problems, problem.New(pointer, CodeTooMany, fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n)))
 			continue
 		}
 		for i, raw := range a[name] {
-			if code, message := attribute.check(raw); code != "" {
-				problems = append(problems, Problem{Attribute: name, Index: i, Code: code, Message: message})
+			if code, detail := attribute.check(raw); code != "" {
+				at := pointer
+				if len(a[name]) > 1 {
+					at += "/" + strconv.Itoa(i)
+				}
+				problems = append(problems, problem.New(at, code, detail))
 			}
 		}
 	}
+	if !s.says(a) && missing == nil {
+		whole = append(whole, problem.New("", CodeRequired,
+			fmt.Sprintf("a record of kind %s says something that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", "))))
+	}
+	return append(whole, problems...)
+}
+
+// missing returns the names of the required attributes without a value.
+func (s *Schema) missing(a Attributes) (names []string) {
 	for _, attribute := range s.Attributes {
 		if attribute.Required && !s.said(attribute, a) {
-			problems = append(problems, Problem{
-				Attribute: attribute.Name, Index: -1, Code: CodeRequired,
-				Message: fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, attribute.Name),
-			})
+			names = append(names, attribute.Name)
 		}
 	}
-	if !s.says(a) && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == CodeRequired }) {
-		problems = append(problems, Problem{
-			Index: -1, Code: CodeRequired,
-			Message: fmt.Sprintf("a record of kind %s says something that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", ")),
-		})
-	}
-	slices.SortStableFunc(problems, func(x, y Problem) int {
-		return cmp.Or(strings.Compare(x.Attribute, y.Attribute), cmp.Compare(x.Index, y.Index))
-	})
-	return problems
+	return names
 }
 
 func (s *Schema) compared() (names []string) {
@@ -153,7 +148,7 @@ func (a Attribute) check(raw string) (code, message string) {
 		return a.checkDegrees(raw)
 	case TypeURL:
 		if scheme, ok := urlScheme(strings.TrimSpace(raw)); ok && scheme != "http" && scheme != "https" {
-			return CodeScheme, fmt.Sprintf("a website begins with http:// or https://, this one with %q", definition.Clip(scheme))
+			return CodeScheme, fmt.Sprintf("a website begins with http:// or https://, this one with %q", problem.Clip(scheme))
 		}
 	case TypeCategory:
 		if levels := strings.Count(raw, ">") + 1; levels > MaxCategoryLevels {
@@ -170,10 +165,10 @@ func (a Attribute) checkDegrees(raw string) (code, message string) {
 		if isNothing(fold(raw)) {
 			return "", ""
 		}
-		return CodeNotANumber, fmt.Sprintf("%q is not a number of degrees such as 37.7749", definition.Clip(raw))
+		return CodeNotANumber, fmt.Sprintf("%q is not a number of degrees such as 37.7749", problem.Clip(raw))
 	}
 	if math.Abs(degrees) > limit {
-		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", definition.Clip(raw), limit, limit)
+		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", problem.Clip(raw), limit, limit)
 	}
 	return "", ""
 }
@@ -192,9 +187,9 @@ func (s *Schema) unknown(name string) string {
 		names = append(names, a.Name)
 	}
 	if best := definition.Nearest(name, names); best != "" {
-		return fmt.Sprintf("kind %s has no attribute %q: did you mean %q?", s.Kind, definition.Clip(name), best)
+		return fmt.Sprintf("kind %s has no attribute %q: did you mean %q?", s.Kind, problem.Clip(name), best)
 	}
-	return fmt.Sprintf("kind %s has no attribute %q: it has %s", s.Kind, definition.Clip(name), strings.Join(names, ", "))
+	return fmt.Sprintf("kind %s has no attribute %q: it has %s", s.Kind, problem.Clip(name), strings.Join(names, ", "))
 }
 
 func sent(raw string) bool { return strings.TrimSpace(raw) != "" }

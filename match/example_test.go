@@ -77,9 +77,9 @@ func ExampleClusterAll() {
 func ExampleSchema_Check() {
 	problems := match.Place().Check(match.Attributes{"nam": {"Joe's"}, "country": {"US"}})
 	for _, p := range problems {
-		fmt.Println(p.Code, p.Attribute+":", p.Message)
+		fmt.Println(p.Code, p)
 	}
 	// Output:
-	// required : a record of kind place says something that it can be matched by: send one of name, phones, address, city, region, postcode, latitude, longitude, websites, emails, category, vendor_id, or map a column to it
+	// required a record of kind place says something that it can be matched by: send one of name, phones, address, city, region, postcode, latitude, longitude, websites, emails, category, vendor_id, or map a column to it
 	// unknown_attribute nam: kind place has no attribute "nam": did you mean "name"?
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Limits of a kind.
@@ -24,23 +26,22 @@ const (
 	maxAliases    = 200   // of an attribute
 )
 
-// SchemaError lists all problems of a kind.
-type SchemaError struct{ Problems []SchemaProblem }
+// InvalidError lists all problems of a kind. It is locus.InvalidError.
+type InvalidError = problem.InvalidError
 
-// SchemaProblem is one problem of a kind.
-type SchemaProblem = definition.Problem
+// Problem is one problem of a kind or of a record. It is locus.Problem.
+type Problem = problem.Problem
 
-// Error returns all problems in one line.
-func (e *SchemaError) Error() string {
-	return "match: the kind is not valid: " + definition.Join(e.Problems)
-}
-
-// Validate checks a kind that was not parsed from YAML. The error is a *SchemaError.
+// Validate checks a kind that was not parsed from YAML. The error is an *InvalidError.
 func (s *Schema) Validate() error {
 	if problems := s.problems(); len(problems) > 0 {
-		return &SchemaError{problems}
+		return invalidKind(problems)
 	}
 	return nil
+}
+
+func invalidKind(problems []Problem) error {
+	return &InvalidError{Problems: problems, Definition: "kind"}
 }
 
 var (
@@ -59,30 +60,30 @@ var (
 
 type schemaCheck struct {
 	schema   *Schema
-	problems []SchemaProblem
+	problems []Problem
 }
 
-func (c *schemaCheck) fail(field, format string, args ...any) {
-	c.problems = append(c.problems, SchemaProblem{Field: field, Text: fmt.Sprintf(format, args...)})
+func (c *schemaCheck) fail(pointer, format string, args ...any) {
+	c.problems = append(c.problems, problem.New(pointer, "invalid", fmt.Sprintf(format, args...)))
 }
 
 // word checks that a word is one of several, or empty.
-func (c *schemaCheck) word(field, word string, words []string) {
+func (c *schemaCheck) word(pointer, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
-		c.fail(field, "no such %s %q: there are %s%s", field[strings.LastIndexByte(field, '.')+1:], definition.Clip(word), strings.Join(words, ", "), definition.Meant(word, words))
+		c.fail(pointer, "no such %s %q: there are %s%s", path.Base(pointer), problem.Clip(word), strings.Join(words, ", "), definition.Meant(word, words))
 	}
 }
 
-func (s *Schema) problems() []SchemaProblem {
+func (s *Schema) problems() []Problem {
 	c := &schemaCheck{schema: s}
 	if !nameForm.MatchString(s.Kind) {
-		c.fail("kind", "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", definition.Clip(s.Kind))
+		c.fail("/kind", "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", problem.Clip(s.Kind))
 	}
 	if s.Version < 1 || s.Version > math.MaxInt32 {
-		c.fail("version", "want a whole number from 1; a change of the kind takes the next one")
+		c.fail("/version", "want a whole number from 1; a change of the kind takes the next one")
 	}
 	if len(s.Attributes) > MaxAttributes {
-		c.fail("attributes", "a kind has at most %d attributes, this one has %d", MaxAttributes, len(s.Attributes))
+		c.fail("/attributes", "a kind has at most %d attributes, this one has %d", MaxAttributes, len(s.Attributes))
 	}
 	meets := false
 	for i := range s.Attributes {
@@ -91,7 +92,7 @@ func (s *Schema) problems() []SchemaProblem {
 		meets = meets || meetsBy(a.Type)
 	}
 	if !meets {
-		c.fail("attributes", "two records meet by a name, phone, address, url, email or id: declare one")
+		c.fail("/attributes", "two records meet by a name, phone, address, url, email or id: declare one")
 	}
 	c.together()
 	c.sources()
@@ -109,36 +110,36 @@ func meetsBy(t Type) bool {
 }
 
 func (c *schemaCheck) attribute(a *Attribute) {
-	at := "attributes." + a.Name
+	at := problem.Pointer("attributes", a.Name)
 	if !nameForm.MatchString(a.Name) {
-		c.fail(at, "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", definition.Clip(a.Name))
+		c.fail(at, "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", problem.Clip(a.Name))
 	}
 	if a.Type == "" {
 		c.fail(at, "has no type: there are %s", strings.Join(types, ", "))
 		return
 	}
-	c.word(at+".type", string(a.Type), types)
-	c.word(at+".style", string(a.Style), styles)
-	c.word(at+".scope", string(a.Scope), scopes)
+	c.word(at+"/type", string(a.Type), types)
+	c.word(at+"/style", string(a.Style), styles)
+	c.word(at+"/scope", string(a.Scope), scopes)
 	switch roles := rolesOf[a.Type]; {
 	case a.Role != "" && len(roles) == 0:
-		c.fail(at+".role", "an attribute of type %s has no role", definition.Clip(string(a.Type)))
+		c.fail(at+"/role", "an attribute of type %s has no role", problem.Clip(string(a.Type)))
 	case a.Type == TypeGeo && a.Role == "":
 		c.fail(at, "an attribute of type geo has role latitude or longitude")
 	default:
-		c.word(at+".role", string(a.Role), roles)
+		c.word(at+"/role", string(a.Role), roles)
 	}
 	if a.Style != "" && a.Type != TypeName {
-		c.fail(at+".style", "only an attribute of type name has a style")
+		c.fail(at+"/style", "only an attribute of type name has a style")
 	}
 	if a.Scope != "" && a.Type != TypeID {
-		c.fail(at+".scope", "only an attribute of type id has a scope")
+		c.fail(at+"/scope", "only an attribute of type id has a scope")
 	}
 	if a.Many && (a.Type == TypeGeo || a.Role != "") {
-		c.fail(at+".many", "an attribute with a role has one value")
+		c.fail(at+"/many", "an attribute with a role has one value")
 	}
 	if a.HalfLife < 0 || a.HalfLife > maxHalfLife {
-		c.fail(at+".half_life", "want days from 1 to %d", maxHalfLife)
+		c.fail(at+"/half_life", "want days from 1 to %d", maxHalfLife)
 	}
 	c.aliases(at, a.Aliases)
 	if a.Region == "" {
@@ -147,22 +148,22 @@ func (c *schemaCheck) attribute(a *Attribute) {
 	of, ok := c.schema.Attribute(a.Region)
 	switch {
 	case a.Type != TypePhone:
-		c.fail(at+".region", "only an attribute of type phone has a region")
+		c.fail(at+"/region", "only an attribute of type phone has a region")
 	case !ok:
-		c.fail(at+".region", "there is no attribute %q: name the one that holds the country%s", definition.Clip(a.Region), definition.Meant(a.Region, c.names()))
+		c.fail(at+"/region", "there is no attribute %q: name the one that holds the country%s", problem.Clip(a.Region), definition.Meant(a.Region, c.names()))
 	case of.Type != TypeText && of.Type != TypeCategory:
-		c.fail(at+".region", "%q is of type %s: name one of type text or category that holds the country", of.Name, definition.Clip(string(of.Type)))
+		c.fail(at+"/region", "%q is of type %s: name one of type text or category that holds the country", of.Name, problem.Clip(string(of.Type)))
 	}
 }
 
 // aliases checks the form of aliases. Two attributes may have the same: which of them a column means is asked.
 func (c *schemaCheck) aliases(at string, aliases []string) {
 	if len(aliases) > maxAliases {
-		c.fail(at+".aliases", "an attribute has at most %d aliases, this one has %d", maxAliases, len(aliases))
+		c.fail(at+"/aliases", "an attribute has at most %d aliases, this one has %d", maxAliases, len(aliases))
 	}
 	for _, alias := range aliases {
 		if !aliasForm.MatchString(alias) {
-			c.fail(at+".aliases", "want names of a-z, 0-9 and _, without accents and capitals, not %q", definition.Clip(alias))
+			c.fail(at+"/aliases", "want names of a-z, 0-9 and _, without accents and capitals, not %q", problem.Clip(alias))
 			return
 		}
 	}
@@ -183,13 +184,13 @@ func (c *schemaCheck) together() {
 	var first *Attribute
 	for i := range c.schema.Attributes {
 		a := &c.schema.Attributes[i]
-		at := "attributes." + a.Name
+		at := problem.Pointer("attributes", a.Name)
 		if names[a.Name] {
 			c.fail(at, "stands here twice: leave one of the two")
 		}
 		names[a.Name] = true
 		if other := roles[a.Role]; a.Role != "" && other != "" {
-			c.fail(at+".role", "%q is the %s already: a kind has one", other, definition.Clip(string(a.Role)))
+			c.fail(at+"/role", "%q is the %s already: a kind has one", other, problem.Clip(string(a.Role)))
 		} else if slices.Contains(rolesOf[a.Type], string(a.Role)) {
 			roles[a.Role] = a.Name
 		}
@@ -198,9 +199,9 @@ func (c *schemaCheck) together() {
 		}
 		switch style := c.schema.Style(); {
 		case a.Role != "" && style != StylePerson:
-			c.fail(at+".role", "only names of style person have the roles given and family: add \"style: person\"")
+			c.fail(at+"/role", "only names of style person have the roles given and family: add \"style: person\"")
 		case first != nil && a.Style != "" && a.Style != style:
-			c.fail(at+".style", "%q has style %s: a kind has one style", first.Name, style)
+			c.fail(at+"/style", "%q has style %s: a kind has one style", first.Name, style)
 		}
 		if a.Role == "" && plain != "" {
 			c.fail(at, "%q is the name already: a kind has one; declare other names as text", plain)
@@ -212,7 +213,7 @@ func (c *schemaCheck) together() {
 		}
 	}
 	if (roles[RoleLatitude] == "") != (roles[RoleLongitude] == "") {
-		at := "attributes." + roles[RoleLatitude] + roles[RoleLongitude]
+		at := problem.Pointer("attributes", roles[RoleLatitude]+roles[RoleLongitude])
 		c.fail(at, "a latitude needs a longitude, and the other way round: declare both")
 	}
 }
@@ -220,26 +221,26 @@ func (c *schemaCheck) together() {
 func (c *schemaCheck) sources() {
 	s := c.schema
 	if len(s.Sources) > maxSources {
-		c.fail("sources", "a kind names at most %d sources, this one names %d", maxSources, len(s.Sources))
+		c.fail("/sources", "a kind names at most %d sources, this one names %d", maxSources, len(s.Sources))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
-		at, source := "sources."+name, s.Sources[name]
+		at, source := problem.Pointer("sources", name), s.Sources[name]
 		if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 			c.fail(at, "want the name of a source, at most %d bytes without control characters", maxSourceName)
 		}
-		c.trust(at+".trust", source.Trust)
+		c.trust(at+"/trust", source.Trust)
 		for _, attribute := range slices.Sorted(maps.Keys(source.Attributes)) {
 			if _, ok := s.Attribute(attribute); !ok {
-				c.fail(at+".attributes."+attribute, "there is no such attribute%s", definition.Meant(attribute, c.names()))
+				c.fail(at+problem.Pointer("attributes", attribute), "there is no such attribute%s", definition.Meant(attribute, c.names()))
 			}
-			c.trust(at+".attributes."+attribute, source.Attributes[attribute])
+			c.trust(at+problem.Pointer("attributes", attribute), source.Attributes[attribute])
 		}
 	}
 }
 
-func (c *schemaCheck) trust(field string, trust float64) {
+func (c *schemaCheck) trust(pointer string, trust float64) {
 	if !(trust >= 0 && trust <= 1) {
-		c.fail(field, "want a number above 0, up to 1")
+		c.fail(pointer, "want a number above 0, up to 1")
 	}
 }
 
@@ -247,7 +248,7 @@ func (c *schemaCheck) trust(field string, trust float64) {
 func (c *schemaCheck) weights() {
 	style := c.schema.Style()
 	for _, line := range slices.Sorted(maps.Keys(c.schema.Weights)) {
-		at := "weights." + line
+		at := problem.Pointer("weights", line)
 		f := style.fieldNamed(line)
 		if f == fieldCount || f == fieldSource || f == fieldRelation {
 			lines := style.fieldNames()
@@ -257,10 +258,10 @@ func (c *schemaCheck) weights() {
 		words := style.levelWords(f)
 		for _, level := range slices.Sorted(maps.Keys(c.schema.Weights[line])) {
 			if !slices.Contains(words, level) {
-				c.fail(at+"."+level, "no such level: there are %s%s", quoteAll(words), definition.Meant(level, words))
+				c.fail(at+problem.Pointer(level), "no such level: there are %s%s", quoteAll(words), definition.Meant(level, words))
 			}
 			if w := c.schema.Weights[line][level]; w < -100*maxWeight || w > 100*maxWeight {
-				c.fail(at+"."+level, "want bits from %d to %d", -maxWeight, maxWeight)
+				c.fail(at+problem.Pointer(level), "want bits from %d to %d", -maxWeight, maxWeight)
 			}
 		}
 	}

@@ -6,27 +6,28 @@ import (
 	"math"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // maxSchema is the maximum length of the text of a kind, in bytes.
 const maxSchema = 256 << 10
 
-// ParseSchema parses a kind in YAML, and therefore also in JSON. The error is a *SchemaError with all
+// ParseSchema parses a kind in YAML, and therefore also in JSON. The error is an *InvalidError with all
 // problems.
 func ParseSchema(text []byte) (*Schema, error) {
 	r, all := definition.Read("kind", maxSchema, text)
 	s := parseSchema(all)
 	if !r.Broken() {
-		for _, problem := range s.problems() {
-			if !r.Failed(problem.Field) {
-				problem.Line = r.Line(problem.Field)
-				r.Problems = append(r.Problems, problem)
+		for _, p := range s.problems() {
+			if !r.Failed(p.Pointer) {
+				p.Line = r.Line(p.Pointer)
+				r.Problems = append(r.Problems, p)
 			}
 		}
 	}
 	if len(r.Problems) > 0 {
-		definition.Sort(r.Problems)
-		return nil, &SchemaError{r.Problems}
+		problem.Sort(r.Problems)
+		return nil, invalidKind(r.Problems)
 	}
 	return s, nil
 }

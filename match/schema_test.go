@@ -176,7 +176,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := match.ParseSchema([]byte(tt.text))
-			var invalid *match.SchemaError
+			var invalid *match.InvalidError
 			if !errors.As(err, &invalid) {
 				t.Fatalf("the error is %v", err)
 			}
@@ -200,7 +200,7 @@ func FuzzParseSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := match.ParseSchema(text)
 		if err != nil {
-			var invalid *match.SchemaError
+			var invalid *match.InvalidError
 			if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 				t.Fatalf("an error without problems: %v", err)
 			}

@@ -4,7 +4,6 @@ package records
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -50,14 +49,8 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 		return append(problems, problem.New("/attributes", "too_large", fmt.Sprintf("the record has %d bytes, more than %d", size, MaxRecord)))
 	}
 	for _, a := range schema.Check(match.Attributes(attributes)) {
-		pointer := "/attributes"
-		if a.Attribute != "" {
-			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(a.Attribute)
-		}
-		if a.Index >= 0 && len(attributes[a.Attribute]) > 1 {
-			pointer += "/" + strconv.Itoa(a.Index)
-		}
-		problems = append(problems, problem.New(pointer, a.Code, a.Message))
+		a.Pointer = "/attributes" + a.Pointer
+		problems = append(problems, a)
 	}
 	return problems
 }

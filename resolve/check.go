@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -63,7 +64,7 @@ const (
 )
 
 // ErrBusy means that rows could not be compared because their inputs were changing all the time.
-var ErrBusy = errors.New("resolve: rows were written all the time while they were compared")
+var ErrBusy = problem.Class(problem.ErrUnavailable, "resolve: rows were written all the time while they were compared")
 
 // checker compares stored rows with those derived from the records.
 type checker struct {

@@ -262,7 +262,7 @@ func (c *checker) stays(ctx context.Context, id cell.ID) error {
 		if was, there := before[p]; !there || was.Version != e.Version || was.Decided != e.Decided {
 			continue
 		}
-		why := "a cell does not answer"
+		why := "a cell is unavailable"
 		if trouble := c.redoLog.lastTrouble(); trouble != nil {
 			why = trouble.Error()
 		}

@@ -95,7 +95,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		case len(f.redo) > 0 && trouble != nil:
 			f.Advice = "it cannot be resolved again: " + trouble.Error()
 		case len(f.redo) > 0:
-			f.Advice = "a cell does not answer: repair when it does"
+			f.Advice = "a cell is unavailable: repair when it is back"
 		}
 	}
 	return nil

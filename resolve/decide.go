@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
@@ -22,7 +23,7 @@ import (
 
 // ErrDecision means that a decision is invalid: about a record and itself, about records of two kinds, or
 // about an attribute that the kind does not have.
-var ErrDecision = errors.New("resolve: not a decision")
+var ErrDecision = problem.Class(problem.ErrInvalid, "resolve: not a decision")
 
 // Decided is the result of a decision.
 type Decided struct {

@@ -3,9 +3,8 @@
 package resolve
 
 import (
-	"errors"
-
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrCommitUnknown is wrapped by errors after which a write may or may not have happened. Any other error
@@ -14,9 +13,9 @@ var ErrCommitUnknown = cell.ErrCommitUnknown
 
 var (
 	// ErrRules means that a kind cannot be changed in the requested way; the text gives the reason.
-	ErrRules = errors.New("resolve: the kind cannot be changed like that")
+	ErrRules = problem.Class(problem.ErrInvalid, "resolve: the kind cannot be changed like that")
 	// ErrMigrating means that another migration of a kind must finish first.
-	ErrMigrating = errors.New("resolve: another migration is not finished")
+	ErrMigrating = problem.Class(problem.ErrConflict, "resolve: another migration is not finished")
 )
 
 // ErrUnavailable is wrapped by errors of a cell that accepts no work: it is closed, its disk failed, or

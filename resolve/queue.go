@@ -4,15 +4,16 @@ package resolve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // ErrClosed means that the queue takes no more work.
-var ErrClosed = errors.New("resolve: queue closed")
+var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 
 // maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the
 // syncs of all cells, few enough to bound the wait.

@@ -5,17 +5,17 @@ package resolve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/storage"
 )
 
 // ErrFormat means that the rules of an installation were written by a newer Locus or are damaged.
-var ErrFormat = errors.New("resolve: rules that this Locus cannot read")
+var ErrFormat = problem.Class(problem.ErrUnavailable, "resolve: rules that this Locus cannot read")
 
 const (
 	rulesKey    = "rules"      // definition that holds the rules

@@ -4,19 +4,19 @@ package resolve
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 )
 
 // ErrTooMany means that a what-if scenario connects more than MaxLinked records.
-var ErrTooMany = errors.New("resolve: too many records are connected")
+var ErrTooMany = problem.Class(problem.ErrInvalid, "resolve: too many records are connected")
 
 // Scenario is a what-if scenario: changes to the inputs of entities.
 type Scenario struct {

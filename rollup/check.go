@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Limits of a definition and its results.
@@ -42,7 +44,7 @@ var (
 // problem.
 func (d Definition) Check(kind Kind) (Definition, error) {
 	if problems := d.problems(&kind); len(problems) > 0 {
-		return d, &InvalidError{problems}
+		return d, invalid(problems)
 	}
 	return d.canonical(), nil
 }
@@ -57,85 +59,85 @@ type checking struct {
 func (d Definition) problems(kind *Kind) []Problem {
 	c := &checking{Definition: d, kind: kind}
 	if !nameOK.MatchString(d.Name) {
-		c.fail("rollup", "want a name of a-z, 0-9, _ and -, at most 63, that begins with a letter")
+		c.fail("/rollup", "want a name of a-z, 0-9, _ and -, at most 63, that begins with a letter")
 	}
 	switch {
 	case d.Kind == "" || !utf8.ValidString(d.Kind):
-		c.fail("kind", "want the kind of the things")
+		c.fail("/kind", "want the kind of the things")
 	case kind != nil && d.Kind != kind.Name:
-		c.fail("kind", "this installation has things of kind %s", kind.Name)
+		c.fail("/kind", "this installation has things of kind %s", kind.Name)
 	}
 	if d.Over != "" && d.Over != Entities && d.Over != Records {
-		c.fail("over", "want entities or records")
+		c.fail("/over", "want entities or records")
 	}
 	if d.Store != InCell && d.Store != InMongoDB {
-		c.fail("store", "want mongodb, or nothing for the database of the cell")
+		c.fail("/store", "want mongodb, or nothing for the database of the cell")
 	}
 	c.groups()
 	c.conditions()
 	c.measures()
 	if text, err := json.Marshal(d); err != nil || len(text) > maxText {
-		c.fail("rollup", "as JSON the definition has %d bytes, %d are allowed", len(text), maxText)
+		c.fail("/rollup", "as JSON the definition has %d bytes, %d are allowed", len(text), maxText)
 	}
 	return c.found
 }
 
-func (c *checking) fail(field, format string, args ...any) {
-	c.found = append(c.found, Problem{Field: field, Text: fmt.Sprintf(format, args...)})
+func (c *checking) fail(pointer, format string, args ...any) {
+	c.found = append(c.found, problem.New(pointer, "invalid", fmt.Sprintf(format, args...)))
 }
 
 // attribute checks a name and reports whether the attribute has many values.
-func (c *checking) attribute(field, name string) (many bool) {
+func (c *checking) attribute(pointer, name string) (many bool) {
 	switch {
 	case name == attrSource:
 		return c.Over != Records
 	case name == attrOutcome:
 		if c.Over != Records {
-			c.fail(field, "only records have an outcome; say over: records")
+			c.fail(pointer, "only records have an outcome; say over: records")
 		}
 		return false
 	case !attributeOK.MatchString(name):
-		c.fail(field, "%.64q is no name of an attribute", name)
+		c.fail(pointer, "%.64q is no name of an attribute", name)
 		return false
 	case c.kind == nil:
 		return false
 	}
 	many, known := c.kind.Many[name]
 	if !known {
-		c.fail(field, "kind %s has no attribute %s", c.kind.Name, name)
+		c.fail(pointer, "kind %s has no attribute %s", c.kind.Name, name)
 	}
 	return many
 }
 
 func (c *checking) groups() {
 	if len(c.Group) < 1 || len(c.Group) > maxAttributes {
-		c.fail("group", "want 1 to %d attributes", maxAttributes)
+		c.fail("/group", "want 1 to %d attributes", maxAttributes)
 	}
 	for i, name := range c.Group {
-		c.attribute("group", name)
+		c.attribute("/group", name)
 		if slices.Contains(c.Group[:i], name) {
-			c.fail("group", "attribute %s stands there twice", name)
+			c.fail("/group", "attribute %s stands there twice", name)
 		}
 	}
 	if c.Dimension != "" {
-		if c.attribute("dimension", c.Dimension) {
-			c.fail("dimension", "attribute %s has many values; a dimension divides a group, so it has one", c.Dimension)
+		if c.attribute("/dimension", c.Dimension) {
+			c.fail("/dimension", "attribute %s has many values; a dimension divides a group, so it has one", c.Dimension)
 		}
 		if slices.Contains(c.Group, c.Dimension) {
-			c.fail("dimension", "attribute %s makes the groups already", c.Dimension)
+			c.fail("/dimension", "attribute %s makes the groups already", c.Dimension)
 		}
 	}
 }
 
 func (c *checking) conditions() {
 	if len(c.Where) > maxConditions {
-		c.fail("where", "%d conditions are allowed, these are %d", maxConditions, len(c.Where))
+		c.fail("/where", "%d conditions are allowed, these are %d", maxConditions, len(c.Where))
 	}
 	for i, w := range c.Where {
-		field := "where." + w.Attribute
-		c.attribute(field, w.Attribute)
+		at := problem.Pointer("where", w.Attribute)
+		c.attribute(at, w.Attribute)
 		if slices.ContainsFunc(c.Where[:i], func(v Condition) bool { return v.Attribute == w.Attribute }) {
-			c.fail(field, "an attribute has one condition")
+			c.fail(at, "an attribute has one condition")
 		}
 		forms := 0
 		for _, set := range []bool{len(w.Values) > 0, w.Min != "" || w.Max != "", w.Exists, w.Absent} {
@@ -144,57 +146,57 @@ func (c *checking) conditions() {
 			}
 		}
 		if forms != 1 {
-			c.fail(field, "want one of: a value or a list of them, min and max, exists")
+			c.fail(at, "want one of: a value or a list of them, min and max, exists")
 		}
 		if slices.ContainsFunc(w.Values, func(v string) bool { return !utf8.ValidString(v) }) {
-			c.fail(field, "a value is not UTF-8")
+			c.fail(at, "a value is not UTF-8")
 		}
 		if len(w.Values) > maxValues {
-			c.fail(field, "%d values are allowed, these are %d", maxValues, len(w.Values))
+			c.fail(at, "%d values are allowed, these are %d", maxValues, len(w.Values))
 		}
 		for _, limit := range []string{w.Min, w.Max} {
 			if _, ok := parseBound(limit); limit != "" && !ok {
-				c.fail(field, "%.64q is neither a decimal number nor a date like 2026-11-20", limit)
+				c.fail(at, "%.64q is neither a decimal number nor a date like 2026-11-20", limit)
 			}
 		}
 		low, okLow := parseBound(w.Min)
 		high, okHigh := parseBound(w.Max)
 		if okLow && okHigh && low.date != high.date {
-			c.fail(field, "min and max are both numbers or both dates")
+			c.fail(at, "min and max are both numbers or both dates")
 		}
 	}
 }
 
 func (c *checking) measures() {
 	if len(c.Measures) > maxMeasures {
-		c.fail("measures", "%d are allowed, these are %d", maxMeasures, len(c.Measures))
+		c.fail("/measures", "%d are allowed, these are %d", maxMeasures, len(c.Measures))
 	}
 	for i, m := range c.Measures {
-		field := "measures." + m.Name
+		at := problem.Pointer("measures", m.Name)
 		if !attributeOK.MatchString(m.Name) {
-			c.fail(field, "want a name of a-z, 0-9 and _, at most 64, that begins with a letter")
+			c.fail(at, "want a name of a-z, 0-9 and _, at most 64, that begins with a letter")
 		}
 		if slices.ContainsFunc(c.Measures[:i], func(n Measure) bool { return n.Name == m.Name }) {
-			c.fail(field, "the measure stands there twice")
+			c.fail(at, "the measure stands there twice")
 		}
 		if !m.Func.known() {
-			c.fail(field, "want count, or sum, avg, min, max, top or distinct with an attribute")
+			c.fail(at, "want count, or sum, avg, min, max, top or distinct with an attribute")
 			continue
 		}
 		if c.external() && m.Func.multiset() {
-			c.fail(field, "%s keeps every value by itself; a group in MongoDB is one document of counts, sums and averages: leave store: mongodb out, or the measure", m.Func)
+			c.fail(at, "%s keeps every value by itself; a group in MongoDB is one document of counts, sums and averages: leave store: mongodb out, or the measure", m.Func)
 		}
 		if m.Func == Count && m.Attribute != "" {
-			c.fail(field, "a count has no attribute")
+			c.fail(at, "a count has no attribute")
 		}
 		if m.Func != Count {
-			c.attribute(field+"."+string(m.Func), m.Attribute)
+			c.attribute(problem.Pointer("measures", m.Name, string(m.Func)), m.Attribute)
 		}
 		if m.Scale < 0 || m.Scale > maxScale || m.Scale > 0 && !m.Func.numeric() {
-			c.fail(field+".scale", "want 0 to %d digits after the point, of numbers only; sums of floats would depend on their order", maxScale)
+			c.fail(at+"/scale", "want 0 to %d digits after the point, of numbers only; sums of floats would depend on their order", maxScale)
 		}
 		if m.Func == Top && (m.K < 1 || m.K > maxTop) || m.Func != Top && m.K != 0 {
-			c.fail(field+".k", "want 1 to %d, for top only", maxTop)
+			c.fail(at+"/k", "want 1 to %d, for top only", maxTop)
 		}
 	}
 }

@@ -23,19 +23,19 @@ func ParseNamed(name string, text []byte) (*Definition, error) {
 	d := parse(all)
 	switch {
 	case name == "" || r.Broken():
-	case d.Name == "" && r.Line("rollup") == 0:
+	case d.Name == "" && r.Line("/rollup") == 0:
 		d.Name = name
 	case d.Name != "" && d.Name != name:
-		r.Problems = append(r.Problems, Problem{Line: r.Line("rollup"), Field: "rollup", Text: fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name)})
+		r.Problems = append(r.Problems, Problem{Code: "invalid", Detail: fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name), Pointer: "/rollup", Line: r.Line("/rollup")})
 	}
 	if len(r.Problems) == 0 {
 		for _, problem := range d.problems(nil) {
-			problem.Line = r.Line(problem.Field)
+			problem.Line = r.Line(problem.Pointer)
 			r.Problems = append(r.Problems, problem)
 		}
 	}
 	if len(r.Problems) > 0 {
-		return nil, &InvalidError{r.Problems}
+		return nil, invalid(r.Problems)
 	}
 	d = d.canonical()
 	return &d, nil

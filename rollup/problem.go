@@ -2,15 +2,14 @@
 
 package rollup
 
-import "github.com/locus-db/locus/internal/definition"
+import "github.com/locus-db/locus/internal/problem"
 
-// InvalidError lists every problem of a definition.
-type InvalidError struct{ Problems []Problem }
+// InvalidError lists every problem of a definition. It is locus.InvalidError.
+type InvalidError = problem.InvalidError
 
-// Problem is one problem of a definition.
-type Problem = definition.Problem
+// Problem is one problem of a definition. It is locus.Problem.
+type Problem = problem.Problem
 
-// Error returns all problems in one line.
-func (e *InvalidError) Error() string {
-	return "rollup: the definition is not valid: " + definition.Join(e.Problems)
+func invalid(problems []Problem) error {
+	return &InvalidError{Problems: problems, Definition: "rollup"}
 }

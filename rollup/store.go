@@ -4,10 +4,10 @@ package rollup
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -147,15 +147,15 @@ type Database struct {
 
 var (
 	// ErrNotFound means that the rollup or group does not exist.
-	ErrNotFound = errors.New("rollup: not found")
+	ErrNotFound = problem.Class(problem.ErrNotFound, "rollup: not found")
 	// ErrBuilding means that the rollup is defined but its first generation is still being built.
-	ErrBuilding = errors.New("rollup: being built")
+	ErrBuilding = problem.Class(problem.ErrUnavailable, "rollup: being built")
 	// ErrBehind means that the rollup did not reach the requested watermark in time.
-	ErrBehind = errors.New("rollup: behind the watermark asked for")
+	ErrBehind = problem.Class(problem.ErrUnavailable, "rollup: behind the watermark asked for")
 	// ErrGone means that a cell no longer has the generation, or not yet: look up again which one serves.
-	ErrGone = errors.New("rollup: no such generation in the cell")
+	ErrGone = problem.Class(problem.ErrUnavailable, "rollup: no such generation in the cell")
 	// ErrLimit means that a rollup has too many groups, or a group too many dimension values.
-	ErrLimit = errors.New("rollup: past a limit")
+	ErrLimit = problem.Class(problem.ErrConflict, "rollup: past a limit")
 	// ErrNoDocuments means that the groups are in documents to which this process has no access.
-	ErrNoDocuments = errors.New("rollup: the groups are in documents that this process does not have")
+	ErrNoDocuments = problem.Class(problem.ErrUnavailable, "rollup: the groups are in documents that this process does not have")
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -26,9 +27,9 @@ func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Statu
 		return nil, false, err
 	}
 	if d.Store == rollup.InMongoDB && h.engine.Documents == nil {
-		return nil, false, &rollup.InvalidError{Problems: []rollup.Problem{{
-			Field: "store", Text: "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out",
-		}}}
+		return nil, false, &rollup.InvalidError{Definition: "rollup", Problems: []rollup.Problem{
+			problem.New("/store", "invalid", "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out"),
+		}}
 	}
 	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (r rollup.Rollup, err error) {
 		r, changed, err = rollup.Define(ctx, tx, d, h.engine.Now())

@@ -122,7 +122,7 @@ func (r *reading) wait(why error) error {
 	case errors.Is(err, rollup.ErrBehind):
 		return why
 	default:
-		return fmt.Errorf("%w: %w", engine.ErrOverloaded, err)
+		return fmt.Errorf("%w: %w", problem.ErrOverloaded, err)
 	}
 }
 

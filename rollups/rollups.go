@@ -14,7 +14,7 @@ import (
 type Status struct {
 	Name string `json:"name"`
 	// State is Building until the first generation serves, then Following; Failed if it failed in some cell, or
-	// Partial if some cell does not answer. The cell's Reason says why.
+	// Partial if some cell is unavailable. The cell's Reason says why.
 	State State `json:"state"`
 	// Definition is that of the serving generation, or of the first one while it is being built.
 	Definition rollup.Definition `json:"definition"`
@@ -44,13 +44,13 @@ const (
 	Building  State = "building"  // defined, but not readable yet
 	Following State = "following" // true at its watermark, which advances
 	Failed    State = "failed"    // failed in some cell; Reason says why
-	Partial   State = "partial"   // some cell does not answer
+	Partial   State = "partial"   // some cell is unavailable
 )
 
 // Cell is the state of a rollup in one cell.
 type Cell struct {
 	Cell  cell.ID      `json:"cell"`
-	State rollup.State `json:"state,omitempty"` // "" if the cell has no generation of it, or does not answer
+	State rollup.State `json:"state,omitempty"` // "" if the cell has no generation of it, or is unavailable
 	// Watermark is the last change applied, Last the last one in the log.
 	Watermark changelog.Seq `json:"watermark,string"`
 	Last      changelog.Seq `json:"last,string"`

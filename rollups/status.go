@@ -117,8 +117,8 @@ func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
 		return err
 	})
 	if err != nil {
-		c.Reason = "the cell does not answer"
-		h.engine.Logger.Warn("cell does not answer", "cell", id, "err", err)
+		c.Reason = "the cell is unavailable"
+		h.engine.Logger.Warn("cell is unavailable", "cell", id, "err", err)
 	}
 	return c
 }

@@ -54,8 +54,8 @@ const (
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "storage"}
 
-// Shared are the internal packages that libraries may import: problems of inputs, checks of identifiers, and the reader of
-// definitions.
+// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
+// identifiers, and the reader of definitions.
 var Shared = []string{"internal/problem", "internal/identifier", "internal/definition"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
@@ -74,24 +74,24 @@ var TestModules = []string{
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
 	"locality":  {Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
-	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
+	"cell":      {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"entity":    {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match":     {Imports: []string{"internal/definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"match":     {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "resolve/derived", "storage"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage"},
 		Modules: []string{xxhash},
 	},
 	// What resolve derives, and the Store that a backend implements for it; no logic.
 	"resolve/derived":     {Imports: []string{"entity", "match"}},
 	"lease":               {},
 	"internal/identifier": {},
-	"internal/definition": {Modules: []string{yaml}},
-	"counter":             {Imports: []string{"internal/identifier"}, Modules: []string{xSync, compress}},
+	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
+	"counter":             {Imports: []string{"internal/identifier", "internal/problem"}, Modules: []string{xSync, compress}},
 	"rollup": {
-		Imports: []string{"changelog", "internal/definition", "lease"},
+		Imports: []string{"changelog", "internal/definition", "internal/problem", "lease"},
 		Modules: []string{xxhash},
 	},
 	// The counters of a store that writes one document at a time, on the side of storage/mongodb.
@@ -183,9 +183,9 @@ var Picture = map[string]Rule{
 			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"kinds":    {Imports: []string{"entity", "internal/engine", "lease", "locality", "match", "resolve", "storage"}},
+	"kinds":    {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"counters": {Imports: []string{"counter", "internal/engine"}},
+	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
 			"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "resolve/derived", "rollup", "rollups",
@@ -195,14 +195,14 @@ var Picture = map[string]Rule{
 
 	"": {
 		Imports: []string{
-			"cells", "changelog", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
+			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"storage",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
 
-	"client": {Imports: []string{"counter"}},
+	"client": {Imports: []string{"counter", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "resolve", "rollup", "rollups",
@@ -234,7 +234,7 @@ var Picture = map[string]Rule{
 		Modules: []string{xSync},
 	},
 	"internal/bulk": {
-		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "match"},
+		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/strictjson", "match"},
 		Modules: []string{compress, xText},
 	},
 	"internal/demo": {},
@@ -242,7 +242,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // maxMapping is the length of a mapping file, in bytes.
@@ -62,8 +63,8 @@ func ParseMapping(text []byte) (*Options, error) {
 		}
 		return o, nil
 	}
-	definition.Sort(r.Problems)
-	return nil, errors.New("the mapping is not valid: " + definition.Join(r.Problems))
+	problem.Sort(r.Problems)
+	return nil, errors.New("the mapping is not valid: " + problem.Join(r.Problems))
 }
 
 func textOrList(v definition.Value) []string {

@@ -29,8 +29,8 @@ func (a *app) cellCommand() *cobra.Command {
 	return c
 }
 
-// unanswered returns the error for a list that lacks unreachable cells.
-func unanswered(cells []string) error {
+// errUnavailable returns the error for a list that lacks unavailable cells.
+func errUnavailable(cells []string) error {
 	if len(cells) == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (a *app) cellList() *cobra.Command {
 			if _, err := cl.get(c.Context(), "/v1/cells", nil, &list); err != nil {
 				return err
 			}
-			var silent []string
+			var unavailable []string
 			t := &term.Table{
 				Header: []string{"cell", "role", "keys", "home", "epoch", "records", "entities", "puids", "used", "redo", "bytes", "url"},
 				Right:  map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true},
@@ -67,7 +67,7 @@ func (a *app) cellList() *cobra.Command {
 					return fmt.Errorf("read a cell: %w", err)
 				}
 				if !of.Answers {
-					silent = append(silent, of.Cell.String())
+					unavailable = append(unavailable, of.Cell.String())
 				}
 				if a.json {
 					if err := a.printRaw(typed("result", raw)); err != nil {
@@ -78,16 +78,16 @@ func (a *app) cellList() *cobra.Command {
 				t.Add(cellRow(&of)...)
 			}
 			if a.json {
-				if err := a.printJSON(map[string]any{"type": "summary", "count": len(list.Cells), "silent": len(silent), "epoch": list.Epoch}); err != nil {
+				if err := a.printJSON(map[string]any{"type": "summary", "count": len(list.Cells), "unavailable": len(unavailable), "epoch": list.Epoch}); err != nil {
 					return err
 				}
-				return unanswered(silent)
+				return errUnavailable(unavailable)
 			}
 			a.say("%s", generationsLine(&list.CellList))
 			if err := a.printTable(t); err != nil {
 				return err
 			}
-			return unanswered(silent)
+			return errUnavailable(unavailable)
 		}),
 	})
 }
@@ -108,7 +108,7 @@ func generationsLine(list *httpapi.CellList) string {
 func cellRow(of *httpapi.Cell) []string {
 	row := []string{of.Cell.String(), string(of.Role)}
 	if !of.Answers {
-		return append(row, "no answer", "", "", "", "", "", "", "", "", of.URL)
+		return append(row, "unavailable", "", "", "", "", "", "", "", "", of.URL)
 	}
 	keys := of.Keys.String()
 	if of.Filter {
@@ -147,7 +147,7 @@ func (a *app) cellShow() *cobra.Command {
 				_, err = fmt.Fprint(a.stdout, cellCard(&of))
 			}
 			if err == nil && !of.Answers {
-				err = unanswered([]string{of.Cell.Cell.String()})
+				err = errUnavailable([]string{of.Cell.Cell.String()})
 			}
 			return err
 		}),
@@ -167,7 +167,7 @@ func cellCard(of *httpapi.CellDetail) string {
 		line("puids", "%d to %d   %s allocated, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)), percent(of.PUIDs, of.PUIDRoom))
 	}
 	if !of.Answers {
-		line("state", "it does not answer")
+		line("state", "it is unavailable")
 		return b.String()
 	}
 	state := of.Keys.String()

@@ -123,10 +123,10 @@ holds     1,234,567 records, 1 entity   3 to redo   5,242,880 bytes
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	of.Answers = false
-	if got := cellCard(&of); !strings.HasSuffix(got, "state     it does not answer\n") {
+	if got := cellCard(&of); !strings.HasSuffix(got, "state     it is unavailable\n") {
 		t.Errorf("a silent one:\n%s", got)
 	}
-	if row := cellRow(&of.Cell); len(row) != 12 || row[2] != "no answer" {
+	if row := cellRow(&of.Cell); len(row) != 12 || row[2] != "unavailable" {
 		t.Errorf("row %q", row)
 	}
 	if row := cellRow(&httpapi.Cell{Answers: true}); len(row) != 12 {
@@ -136,13 +136,13 @@ holds     1,234,567 records, 1 entity   3 to redo   5,242,880 bytes
 
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
-	if err := unanswered(nil); err != nil {
+	if err := errUnavailable(nil); err != nil {
 		t.Error(err)
 	}
-	if err := unanswered([]string{"g0-1"}); err == nil || err.Error() != "g0-1 is unavailable" {
+	if err := errUnavailable([]string{"g0-1"}); err == nil || err.Error() != "g0-1 is unavailable" {
 		t.Error(err)
 	}
-	if err := unanswered([]string{"g0-1", "g0-2"}); err == nil || err.Error() != "2 cells are unavailable, among them g0-1" {
+	if err := errUnavailable([]string{"g0-1", "g0-2"}); err == nil || err.Error() != "2 cells are unavailable, among them g0-1" {
 		t.Error(err)
 	}
 }

@@ -89,15 +89,15 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	must(t, env, "ingest", "--source", "before", "--key", "id", file)
 	down.Stop(t)
 
-	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 does not answer") ||
+	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 is unavailable") ||
 		!strings.Contains(got.err, "the sums are those of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
 		t.Errorf("status: %s", got.err)
 	}
 	got := run(t.Context(), env, "cell", "list", "--json")
-	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"silent":1`) || !strings.Contains(got.err, "g0-1 is unavailable") {
+	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"unavailable":1`) || !strings.Contains(got.err, "g0-1 is unavailable") {
 		t.Errorf("list: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
-	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it does not answer") {
+	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it is unavailable") {
 		t.Errorf("show: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	// Keys of the reachable cell are found; those of the other are unavailable, not absent.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/storage"
@@ -87,7 +87,7 @@ func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair 
 	defer func() { err = errors.Join(err, to.Close(context.WithoutCancel(ctx))) }()
 	from, err := open(pair[0])
 	switch {
-	case err != nil && !errors.Is(err, locus.ErrUnavailable):
+	case err != nil && !errors.Is(err, cell.ErrUnavailable):
 		return err
 	case err != nil:
 		a.say("%s is unavailable, so the copy is not compared with it", shownMongo(pair[0]))

@@ -148,7 +148,7 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 	if err != nil && service.Documents != nil {
 		err = errors.Join(err, service.Documents.Close(context.WithoutCancel(ctx)))
 	}
-	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
+	if !w.shared && errors.Is(err, cell.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A local file that cannot be opened; retrying does not help.
 		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "check the file, its permissions, and the limit of open files", Exit: exitFailed, Err: err}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -41,14 +41,14 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	return name, text, nil
 }
 
-func (a *app) wrongDefinition(file string, text []byte, problems []definition.Problem) error {
+func (a *app) wrongDefinition(file string, text []byte, problems []locus.Problem) error {
 	lines := strings.Split(string(text), "\n")
 	for _, p := range problems {
-		if _, err := fmt.Sscanf(p.Text, "line %d:", &p.Line); err == nil {
-			_, p.Text, _ = strings.Cut(p.Text, ": ") // drops the prefix of the YAML parser
+		if _, err := fmt.Sscanf(p.Detail, "line %d:", &p.Line); err == nil {
+			_, p.Detail, _ = strings.Cut(p.Detail, ": ") // drops the prefix of the YAML parser
 		}
 		if p.Line == 0 {
-			p.Line = lineOf(lines, p.Field)
+			p.Line = lineOf(lines, p.Names())
 		}
 		if a.json {
 			if err := a.printWrong(file, p); err != nil {
@@ -60,9 +60,9 @@ func (a *app) wrongDefinition(file string, text []byte, problems []definition.Pr
 		if p.Line > 0 {
 			at = fmt.Sprintf("%s:%d", file, p.Line)
 		}
-		a.say("%s: %s: %s", a.talk.Paint("1", term.Escape(at)), term.Escape(p.Field), term.Escape(p.Text))
+		a.say("%s: %s: %s", a.talk.Paint("1", term.Escape(at)), term.Escape(p.Field()), term.Escape(p.Detail))
 		if p.Line > 0 && p.Line <= len(lines) {
-			a.say("%s", caret(p.Line, lines[p.Line-1], p.Field))
+			a.say("%s", caret(p.Line, lines[p.Line-1], p.Names()))
 		}
 	}
 	return &failure{
@@ -72,21 +72,21 @@ func (a *app) wrongDefinition(file string, text []byte, problems []definition.Pr
 }
 
 // printWrong prints a problem as JSON to the standard error, as for all errors.
-func (a *app) printWrong(file string, p definition.Problem) error {
+func (a *app) printWrong(file string, p locus.Problem) error {
 	talk := *a
 	talk.stdout = a.stderr
 	return talk.printJSON(struct {
 		Type string `json:"type"`
 		File string `json:"file"`
-		definition.Problem
+		locus.Problem
 	}{"problem", file, p})
 }
 
 // lineOf finds the line of a field in a text whose parser did not report it: each word of the path is searched from the
 // line of the previous one, as far as they are found. 0 means not found.
-func lineOf(lines []string, field string) int {
+func lineOf(lines, names []string) int {
 	at := 0
-	for word := range strings.SplitSeq(field, ".") {
+	for _, word := range names {
 		key := regexp.MustCompile(`(?:^|[\s{,"'])` + regexp.QuoteMeta(word) + `["']?\s*:`)
 		i := slices.IndexFunc(lines[max(at-1, 0):], key.MatchString)
 		if i < 0 {
@@ -98,11 +98,11 @@ func lineOf(lines []string, field string) int {
 }
 
 // caret returns a line with a mark below the named field, or below the start of the line.
-func caret(n int, line, field string) string {
+func caret(n int, line string, names []string) string {
 	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")
 	at := len(line) - len(strings.TrimLeft(line, " "))
-	for parts := strings.Split(field, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
-		if i := strings.Index(line, parts[len(parts)-1]); i >= 0 {
+	for _, name := range slices.Backward(names) {
+		if i := strings.Index(line, name); i >= 0 {
 			at = i
 			break
 		}

@@ -14,8 +14,6 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/eval"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -105,16 +103,16 @@ func (a *app) exit(ctx context.Context, err error) int {
 	return f.Exit
 }
 
-// sentinels maps errors of the libraries to failures. The first match counts.
-var sentinels = []struct {
+// commandErrors are the errors of opening data and of other work without a server, with codes of their own. The first match
+// counts; all other errors have the codes of the HTTP API.
+var commandErrors = []struct {
 	err  error
 	code string
 	exit int
 	hint string
 }{
-	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, "repeat the command: that is safe even if it took effect"},
-	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
-	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
+	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, hints[httpapi.CodeCommitUnknown]},
+	{cell.ErrDamaged, "damaged", exitFailed, hints[httpapi.CodeDamaged]},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
 	{storage.ErrInUse, "in_use", exitFailed, "use the server that has it open, --url http://127.0.0.1:7070; or stop it"},
 	{cell.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
@@ -127,30 +125,31 @@ var sentinels = []struct {
 	{cell.ErrPreflight, "preflight", exitFailed, ""},
 	{mirror.ErrForeign, "conflict", exitConflict, "choose another --collection; or, if that mirror is no longer needed, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
-	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
 	{locus.ErrDocuments, "documents", exitFailed, ""},
 	{mongodb.ErrNoCopy, "conflict", exitConflict, ""},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
 	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is intended, store new figures in the baseline"},
-	{entity.ErrNotFound, "not_found", exitNotFound, ""},
-	{entity.ErrErased, "erased", exitConflict, ""},
-	{cell.ErrNoCell, "not_found", exitNotFound, ""},
 	{cell.ErrMap, "invalid", exitInvalid, ""},
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
 	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or --replace what the cell left there"},
-	{cell.ErrNoRoom, "no_room", exitUnavailable, "make room on the disk"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
 	{cell.ErrFiles, "unavailable", exitUnavailable, "ulimit -n 65536, or LimitNOFILE=65536 of its unit"},
-	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},
-	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
-	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
-	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
+	{cell.ErrNoRoom, "no_room", exitUnavailable, hints[httpapi.CodeNoRoom]},
+	{cell.ErrUnavailable, "unavailable", exitUnavailable, hints[httpapi.CodeUnavailable]},
+	{syscall.ENOSPC, "no_room", exitUnavailable, hints[httpapi.CodeNoRoom]},
 	{fs.ErrPermission, "forbidden", exitFailed, "check the owner of the file or directory"},
 	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
-const damagedHint = "locus check reports other damage and repairs what it can"
+// hints says what to try after an error with a code of the HTTP API.
+var hints = map[httpapi.Code]string{
+	httpapi.CodeCommitUnknown: "repeat the command: that is safe even if it took effect",
+	httpapi.CodeDamaged:       "locus check reports other damage and repairs what it can",
+	httpapi.CodeNoRoom:        "make room on the disk",
+	httpapi.CodeOverloaded:    "try again in a moment",
+	httpapi.CodeUnavailable:   "try again in a moment",
+}
 
 // explainFailure returns the failure to print for an error.
 func explainFailure(ctx context.Context, err error) *failure {
@@ -158,7 +157,6 @@ func explainFailure(ctx context.Context, err error) *failure {
 	var problem *httpapi.Problem
 	var file *bulk.FileError
 	var network *net.OpError
-	var invalid *locus.InvalidError
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -168,13 +166,11 @@ func explainFailure(ctx context.Context, err error) *failure {
 		return fromProblem(problem)
 	case errors.Is(err, errCut):
 		return &failure{
-			Code: "unavailable", Message: err.Error(), Outcome: httpapi.Unknown, Hint: "repeat the command: that is safe even if it took effect",
+			Code: "unavailable", Message: err.Error(), Outcome: httpapi.Unknown, Hint: hints[httpapi.CodeCommitUnknown],
 			Exit: exitUnavailable, Err: err,
 		}
 	case errors.As(err, &file):
 		return &failure{Code: "invalid", Message: file.Error(), Hint: file.Hint, Exit: exitInvalid, Err: err}
-	case errors.As(err, &invalid):
-		return &failure{Code: "invalid", Message: invalid.Error(), Exit: exitInvalid, Err: err}
 	case errors.As(err, &network):
 		f := &failure{
 			Code: "unavailable", Message: fmt.Sprintf("cannot reach a server at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
@@ -185,12 +181,16 @@ func explainFailure(ctx context.Context, err error) *failure {
 		}
 		return f
 	}
-	for _, s := range sentinels {
+	for _, s := range commandErrors {
 		if errors.Is(err, s.err) {
 			return &failure{Code: s.code, Message: err.Error(), Hint: s.hint, Exit: s.exit, Err: err}
 		}
 	}
-	return &failure{Code: "internal", Outcome: httpapi.Unknown, Message: err.Error(), Exit: exitFailed, Err: err}
+	code := httpapi.CodeOf(err)
+	if errors.Is(err, context.Canceled) && code == httpapi.CodeUnavailable && !errors.Is(err, locus.ErrUnavailable) {
+		code = httpapi.CodeInternal // the user did not cancel it
+	}
+	return &failure{Code: string(code), Outcome: code.Outcome(), Message: err.Error(), Hint: hints[code], Exit: exits[code], Err: err}
 }
 
 // fromProblem converts a problem reported by a server.
@@ -207,7 +207,7 @@ func fromProblem(p *httpapi.Problem) *failure {
 		f.Hint = "report it with the request id " + p.RequestID
 	}
 	if p.Code == httpapi.CodeDamaged {
-		f.Hint = damagedHint
+		f.Hint = hints[p.Code]
 	}
 	if p.Code == httpapi.CodeMisdirected {
 		f.Hint = "the server does not accept that host name: locus serve --host NAME"

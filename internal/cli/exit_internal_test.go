@@ -20,8 +20,10 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -80,7 +82,7 @@ func TestExplain(t *testing.T) {
 		{"a name that the server does not know", nil, problem(httpapi.CodeMisdirected), 1, "misdirected", httpapi.Unknown, "--host"},
 		{"a code of a newer server", nil, problem("brand_new"), 1, "brand_new", httpapi.Unknown, "detail"},
 		{"a file", nil, fmt.Errorf("x: %w", &bulk.FileError{Name: "f", Reason: "no", Hint: "iconv"}), 2, "invalid", "", "iconv"},
-		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Message: "is empty"}}}, 2, "invalid", "", "/key: is empty"},
+		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Detail: "is empty"}}}, 2, "invalid", httpapi.NotApplied, "key: is empty"},
 		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable", httpapi.NotApplied, "locus serve"},
 		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable", httpapi.Unknown, ""},
 		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "that is safe"},
@@ -94,6 +96,8 @@ func TestExplain(t *testing.T) {
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},
 		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "that is safe"},
 		{"an id", nil, locality.ErrMalformed, 2, "invalid", "", ""},
+		{"not found here", nil, fmt.Errorf("get: %w", entity.ErrNotFound), 4, "not_found", httpapi.NotApplied, ""},
+		{"a kind that is there", nil, fmt.Errorf("create: %w", kinds.ErrOtherKind), 5, "conflict", httpapi.NotApplied, "another one"},
 		{"anything else", nil, errors.New("what"), 1, "internal", httpapi.Unknown, "what"},
 	} {
 		ctx := c.ctx

@@ -100,7 +100,7 @@ func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
 		return nil, nil, err
 	}
 	schema, err := match.ParseSchema(text)
-	if invalid, ok := errors.AsType[*match.SchemaError](err); ok {
+	if invalid, ok := errors.AsType[*match.InvalidError](err); ok {
 		return nil, nil, a.wrongDefinition(file, text, invalid.Problems)
 	}
 	return schema, text, err

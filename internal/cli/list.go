@@ -87,7 +87,7 @@ func (p *paging) whole(err error, field string, left []httpapi.Damage) error {
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(len(left), "row")), Exit: exitPartly, Hint: damagedHint}
+	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(len(left), "row")), Exit: exitPartly, Hint: hints[httpapi.CodeDamaged]}
 }
 
 // listed prints the number of rows and the cursor of the rest.

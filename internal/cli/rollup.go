@@ -159,7 +159,7 @@ func unwell(of *httpapi.Rollup) error {
 			continue
 		}
 		if of.State == rollups.Partial {
-			return unanswered([]string{in.Cell.String()})
+			return errUnavailable([]string{in.Cell.String()})
 		}
 		return &failure{
 			Code: "failed", Message: fmt.Sprintf("rollup %s is stalled in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,

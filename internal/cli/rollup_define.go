@@ -6,11 +6,9 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/internal/definition"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/rollup"
 )
@@ -58,7 +56,7 @@ func (a *app) define(c *cobra.Command, cl *client, file, name string, text []byt
 	var of httpapi.Rollup
 	raw, status, err := cl.exchange(c.Context(), q, &of)
 	if problem, ok := errors.AsType[*httpapi.Problem](err); ok && problem.Code == httpapi.CodeInvalid && len(problem.Errors) > 0 {
-		return a.wrongDefinition(file, text, problemsOf(problem))
+		return a.wrongDefinition(file, text, problem.Errors)
 	}
 	if err != nil {
 		return err
@@ -68,14 +66,4 @@ func (a *app) define(c *cobra.Command, cl *client, file, name string, text []byt
 		outcome = "defined"
 	}
 	return a.built(c.Context(), cl, &of, raw, outcome, wait)
-}
-
-// problemsOf returns the problems that the server found.
-func problemsOf(p *httpapi.Problem) []definition.Problem {
-	problems := make([]definition.Problem, len(p.Errors))
-	for i, e := range p.Errors {
-		field := strings.ReplaceAll(strings.TrimPrefix(e.Pointer, "/"), "/", ".")
-		problems[i] = definition.Problem{Line: e.Line, Field: strings.NewReplacer("~1", "/", "~0", "~").Replace(field), Text: e.Detail}
-	}
-	return problems
 }

@@ -107,11 +107,11 @@ func TestLineOf(t *testing.T) {
 	for field, want := range map[string]int{
 		"rollup": 1, "where.city.min": 3, "measures.city": 6, "measures.city.sum": 7, "measures.n.scale": 5, "dimension": 0, "measures.gone.sum": 4,
 	} {
-		if got := lineOf(lines, field); got != want {
+		if got := lineOf(lines, strings.Split(field, ".")); got != want {
 			t.Errorf("%s: %d, want %d", field, got, want)
 		}
 	}
-	if got := lineOf([]string{`{"rollup":"x","group":["a"]}`}, "group"); got != 1 {
+	if got := lineOf([]string{`{"rollup":"x","group":["a"]}`}, []string{"group"}); got != 1 {
 		t.Errorf("JSON: %d", got)
 	}
 }
@@ -124,7 +124,7 @@ func TestCaret(t *testing.T) {
 		{"é\x1b: sum: a", "sum", "    7 | é\\x1b: sum: a\n      |        ^"},
 		{strings.Repeat("a", 300) + " sum", "sum", "    7 | ..." + strings.Repeat("a", 49) + " sum\n      |" + strings.Repeat(" ", 54) + "^"},
 	} {
-		if got := caret(7, c.line, c.field); got != c.want {
+		if got := caret(7, c.line, strings.Split(c.field, ".")); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}

@@ -117,7 +117,7 @@ func (w *walked) text() string {
 
 // short abbreviates the answers of probes.
 var short = map[cell.Answer]string{
-	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "yes", cell.AnswerUnavailable: "no answer",
+	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "yes", cell.AnswerUnavailable: "unavailable",
 }
 
 // cost describes what a lookup cost, or would cost.

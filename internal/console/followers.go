@@ -17,7 +17,7 @@ var cellStates = []struct{ Class, Mark, Text string }{
 	{"following", "", "following"},
 	{"filling", "·", "being built"},
 	{"failed", "!", "failed"},
-	{"silent", "?", "no answer"},
+	{"silent", "?", "unavailable"},
 }
 
 // standing returns the state of a cell as an index into cellStates.

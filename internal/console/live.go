@@ -79,7 +79,7 @@ func summed(s *cells.Status, n int64) string { return atLeast(s) + count(n) }
 // each describes the mean number of records of an entity, or how many cells are unreachable.
 func each(s *cells.Status, c entity.Counts) string {
 	if n := len(s.Down); n > 0 {
-		return fmt.Sprintf("%d of %d cells do not answer", n, len(s.Cells))
+		return fmt.Sprintf("%d of %d cells are unavailable", n, len(s.Cells))
 	}
 	if c.Entities == 0 {
 		return "no records yet"

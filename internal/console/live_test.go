@@ -117,9 +117,9 @@ func TestLive_NumbersAreExactAndTextIsText(t *testing.T) {
 func TestLive_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s := snapshot(t, 1, 10)
-	s.Status.Ready, s.Status.Reason, s.Status.Redo = false, "cell g0-0 does not answer", 3
+	s.Status.Ready, s.Status.Reason, s.Status.Redo = false, "cell g0-0 is unavailable", 3
 	live := console.New("1").Live(s)
-	if got := live.Text["problem"]; got != "not ready: cell g0-0 does not answer" {
+	if got := live.Text["problem"]; got != "not ready: cell g0-0 is unavailable" {
 		t.Errorf("problem = %q", got)
 	}
 	if got := live.Text["redo"]; got != "3 records not resolved yet" {
@@ -182,13 +182,13 @@ func TestHome_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
 	}
 }
 
-// Sums leave out cells that do not answer, and say so.
+// Sums leave out cells that are unavailable, and say so.
 func TestLive_SumsSayWhatIsDown(t *testing.T) {
 	t.Parallel()
 	s := snapshot(t, 16, 12345)
-	s.Status.Down, s.Status.Reason = []cell.ID{{Index: 3}}, "cell g0-3 does not answer"
+	s.Status.Down, s.Status.Reason = []cell.ID{{Index: 3}}, "cell g0-3 is unavailable"
 	live := console.New("1.2.3").Live(s)
-	for slot, want := range map[string]string{"each": "1 of 16 cells do not answer", "problem": "missing: cell g0-3 does not answer"} {
+	for slot, want := range map[string]string{"each": "1 of 16 cells are unavailable", "problem": "missing: cell g0-3 is unavailable"} {
 		if live.Text[slot] != want {
 			t.Errorf("%s is %q, want %q", slot, live.Text[slot], want)
 		}

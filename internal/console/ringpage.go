@@ -183,7 +183,7 @@ func (p *ringPage) row(arc cell.Arc, incarnation int, known census) cellRow {
 		Cell: c.String(), Gen: strconv.Itoa(int(c.Gen)), URL: cell.Redact(p.Map.URL(c)),
 		Segment: position(arc.From) + " to " + position(arc.To-1.0/(1<<32)),
 		From:    strconv.FormatInt(lo, 10), To: strconv.FormatInt(hi, 10),
-		Records: "?", PUIDs: "?", Fill: "?", Epoch: "?", State: "does not answer",
+		Records: "?", PUIDs: "?", Fill: "?", Epoch: "?", State: "unavailable",
 	}
 	row.Incarnation = strconv.Itoa(max(1, incarnation))
 	role := p.Map.Role(int(c.Gen))

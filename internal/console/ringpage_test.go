@@ -57,7 +57,7 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 	t.Parallel()
 	r := ringOf(newGrown(t, 1, 4, 8, 16, 32))
 	r.Status.Cells[27].Head.Home = cell.Moving                                                           // g2-15
-	r.Status.Cells[26] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}} // it does not answer
+	r.Status.Cells[26] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}} // it is unavailable
 	root := renderRing(t, r)
 	bands := byID(t, root, "bands")
 	for class, want := range map[string]int{"retired": 4 + 4 + 1, "sealed": 8 + 8, "open": 15, "announced": 32 + 1, "unknown": 1, "rim": 15} {
@@ -69,7 +69,7 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 		"g0-0":  {"g0-0", "0", "postgres://locus@db1/g0_0", "retired", "1", "0x00000000 to 0x3fffffff", "-9223372036854775808 to -9223372032559808513", "1,000", "1,000", "0.000023 %", "9"},
 		"g1-7":  {"g1-7", "1", "postgres://locus@db1/g1_7", "sealed, filter", "1", "0xe0000000 to 0xffffffff", "6917529031936049152 to 6917529036231016447", "1,000", "1,000", "0.000023 %", "9"},
 		"g2-15": {"g2-15", "2", "postgres://locus@db1/g2_15", "open, moving", "1", "0xf0000000 to 0xffffffff"},
-		"g2-14": {"g2-14", "2", "postgres://locus@db1/g2_14", "does not answer", "1", "0xe0000000 to 0xefffffff", "6917529036231016448 to 6917529040525983743", "?", "?", "?", "?"},
+		"g2-14": {"g2-14", "2", "postgres://locus@db1/g2_14", "unavailable", "1", "0xe0000000 to 0xefffffff", "6917529036231016448 to 6917529040525983743", "?", "?", "?", "?"},
 		"g3-31": {"g3-31", "3", "postgres://locus@db1/g3_31", "announced"},
 	} {
 		if got := row(t, root, c)[:len(want)]; fmt.Sprint(got) != fmt.Sprint(want) {

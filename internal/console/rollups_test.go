@@ -142,7 +142,7 @@ func TestRollups_StatesOfCells(t *testing.T) {
 	for i := range 7 {
 		s.Cells[i].State, s.Cells[i].Reason = rollup.Failed, fmt.Sprint("reason ", i/2)
 	}
-	s.Cells[7] = rollups.Cell{Cell: s.Cells[7].Cell, Reason: "the cell does not answer"}
+	s.Cells[7] = rollups.Cell{Cell: s.Cells[7].Cell, Reason: "the cell is unavailable"}
 	s.Cells[8] = rollups.Cell{Cell: s.Cells[8].Cell}
 	root := renderRollup(t, console.Rollup{Status: s})
 	for class, want := range map[string]int{"failed": 7, "silent": 1, "filling": 1} {
@@ -151,10 +151,10 @@ func TestRollups_StatesOfCells(t *testing.T) {
 		}
 	}
 	problems := text(byID(t, root, "problems"))
-	if !strings.Contains(problems, "g0-0 and 1 more: reason 0") || !strings.Contains(problems, "g0-7: the cell does not answer") {
+	if !strings.Contains(problems, "g0-0 and 1 more: reason 0") || !strings.Contains(problems, "g0-7: the cell is unavailable") {
 		t.Errorf("problems: %q", problems)
 	}
-	if got := row(t, root, "g0-7"); strings.Join(got[:6], "|") != "g0-7|no answer|–|–|–|–" {
+	if got := row(t, root, "g0-7"); strings.Join(got[:6], "|") != "g0-7|unavailable|–|–|–|–" {
 		t.Errorf("the line of a silent cell: %q", got)
 	}
 }

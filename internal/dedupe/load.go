@@ -68,7 +68,7 @@ func (in *Input) next(schema *match.Schema) (*records.Input, *bulk.RowError, err
 	rec := in.record(r)
 	if problems := records.Check(schema, observed, rec); len(problems) > 0 {
 		p := problems[0]
-		return nil, &bulk.RowError{Line: r.Line, Lines: r.Lines, Code: p.Code, Pointer: p.Pointer, Reason: p.Message, Row: r.Flat()}, nil
+		return nil, &bulk.RowError{Line: r.Line, Lines: r.Lines, Code: p.Code, Pointer: p.Pointer, Reason: p.Detail, Row: r.Flat()}, nil
 	}
 	return &rec, nil, nil
 }

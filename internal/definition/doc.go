@@ -10,7 +10,7 @@
 // A decoder into structs stops at the first error and reports it in terms of Go types. The author of a definition
 // needs all errors at once: which field, in which line, what was expected, and which word was probably meant. So
 // the caller, which knows the fields, walks the definition field by field. A [Value] of the wrong form records a
-// [Problem] and returns its zero value, and the walk continues.
+// [problem.Problem] and returns its zero value, and the walk continues.
 //
 // # What is refused
 //

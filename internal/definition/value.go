@@ -4,6 +4,7 @@ package definition
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,11 +15,13 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Reader reads one definition and records its problems and the lines of its fields.
 type Reader struct {
-	Problems []Problem
+	Problems []problem.Problem
 
 	subject string
 	lines   map[string]int
@@ -32,7 +35,7 @@ func Read(subject string, most int, text []byte) (*Reader, Value) {
 	r := &Reader{subject: subject, lines: map[string]int{}}
 	stop := func(line int, format string, args ...any) (*Reader, Value) {
 		r.broken = true
-		r.note(line, subject, format, args...)
+		r.note(line, problem.Pointer(subject), format, args...)
 		return r, Value{r: r, node: new(yaml.Node)}
 	}
 	if len(text) > most {
@@ -59,32 +62,29 @@ func Read(subject string, most int, text []byte) (*Reader, Value) {
 // Broken reports whether the text could not be parsed at all, so that reports of missing fields are pointless.
 func (r *Reader) Broken() bool { return r.broken }
 
-// Line returns the line of a field, or of its nearest parent; 0 if unknown.
-func (r *Reader) Line(field string) int {
-	for {
-		if line, ok := r.lines[field]; ok {
+// Line returns the line of the field at a JSON pointer, or of its nearest parent; 0 if unknown.
+func (r *Reader) Line(pointer string) int {
+	for pointer != "" {
+		if line, ok := r.lines[pointer]; ok {
 			return line
 		}
-		i := strings.LastIndexByte(field, '.')
-		if i < 0 {
-			return 0
-		}
-		field = field[:i]
+		pointer = pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
 	}
+	return 0
 }
 
-// Failed reports whether a field has a problem, in which case its value must not be used.
-func (r *Reader) Failed(field string) bool {
-	for _, problem := range r.Problems {
-		if problem.Field == field {
+// Failed reports whether the field at a JSON pointer has a problem, in which case its value must not be used.
+func (r *Reader) Failed(pointer string) bool {
+	for _, p := range r.Problems {
+		if p.Pointer == pointer {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *Reader) note(line int, field, format string, args ...any) {
-	r.Problems = append(r.Problems, Problem{line, field, fmt.Sprintf(format, args...)})
+func (r *Reader) note(line int, pointer, format string, args ...any) {
+	r.Problems = append(r.Problems, problem.Problem{Code: "invalid", Detail: fmt.Sprintf(format, args...), Pointer: pointer, Line: line})
 }
 
 // syntax splits a YAML error into its line and text.
@@ -102,20 +102,20 @@ func (r *Reader) syntax(err error) (line int, text string) {
 	return 0, text
 }
 
-// Value is the value of a field, such as measures.weight.scale. Reading it as the wrong form records a problem.
+// Value is the value of a field, such as the one at /measures/weight/scale. Reading it as the wrong form records a problem.
 type Value struct {
-	r     *Reader
-	node  *yaml.Node
-	field string
+	r       *Reader
+	node    *yaml.Node
+	pointer string
 }
 
 // Fail records a problem of the value.
 func (v Value) Fail(format string, args ...any) {
-	v.r.note(v.node.Line, v.field, format, args...)
+	v.r.note(v.node.Line, v.pointer, format, args...)
 }
 
 // Failed reports whether the value has a problem.
-func (v Value) Failed() bool { return v.r.Failed(v.field) }
+func (v Value) Failed() bool { return v.r.Failed(v.pointer) }
 
 // HasFields reports whether the value can be read by Fields.
 func (v Value) HasFields() bool { return v.node.Kind == yaml.MappingNode }
@@ -144,25 +144,20 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 	}
 	first := map[string]int{}
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		key, value := v.node.Content[i], Value{v.r, v.node.Content[i+1], v.node.Content[i].Value}
-		if v.field != "" {
-			value.field = v.field + "." + key.Value
-		}
+		key := v.node.Content[i]
+		value := Value{v.r, v.node.Content[i+1], v.pointer + problem.Pointer(key.Value)}
 		switch line := first[key.Value]; {
 		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
-			at := v.field
-			if at == "" {
-				at = v.r.subject
-			}
+			at := cmp.Or(v.pointer, problem.Pointer(v.r.subject))
 			v.r.note(key.Line, at, "want the name of a field, not %s", what(key))
 			continue
 		case line > 0:
-			v.r.note(key.Line, value.field, "stands here twice, first in line %d: leave one of the two", line)
+			v.r.note(key.Line, value.pointer, "stands here twice, first in line %d: leave one of the two", line)
 			continue
 		}
-		first[key.Value], v.r.lines[value.field] = key.Line, key.Line
+		first[key.Value], v.r.lines[value.pointer] = key.Line, key.Line
 		if !each(key.Value, value) {
-			v.r.note(key.Line, value.field, "no such word: there are %s%s", words, Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
+			v.r.note(key.Line, value.pointer, "no such word: there are %s%s", words, Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
 		}
 	}
 }
@@ -186,7 +181,7 @@ func (v Value) List() []string {
 	}
 	values := make([]string, len(v.node.Content))
 	for i, one := range v.node.Content {
-		values[i] = Value{v.r, one, v.field}.Text()
+		values[i] = Value{v.r, one, v.pointer}.Text()
 	}
 	return values
 }
@@ -196,7 +191,7 @@ func (v Value) Whole() int {
 	text := v.Text()
 	n, err := strconv.Atoi(text)
 	if err != nil && !v.Failed() {
-		v.Fail("want a whole number, not %q", Clip(text))
+		v.Fail("want a whole number, not %q", problem.Clip(text))
 		return 0
 	}
 	return n
@@ -207,7 +202,7 @@ func (v Value) Number() float64 {
 	text := v.Text()
 	n, err := strconv.ParseFloat(text, 64)
 	if (err != nil || math.IsNaN(n) || math.IsInf(n, 0)) && !v.Failed() {
-		v.Fail("want a number, not %q", Clip(text))
+		v.Fail("want a number, not %q", problem.Clip(text))
 		return 0
 	}
 	return n
@@ -219,7 +214,7 @@ func (v Value) Truth() bool {
 	case text == "true":
 		return true
 	case text != "false" && !v.Failed():
-		v.Fail("want true or false, not %q", Clip(text))
+		v.Fail("want true or false, not %q", problem.Clip(text))
 	}
 	return false
 }

@@ -4,12 +4,12 @@ package definition_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // thing has a field of every form.
@@ -95,7 +95,7 @@ func TestRead_SaysWhatIsWrong(t *testing.T) {
 		strings.Repeat("long", 20) + ":": "line 1, " + strings.Repeat("long", 15) + "…: no such word: there are text, list, whole, number, truth and inner",
 	} {
 		r, _ := read(text)
-		if got := definition.Join(r.Problems); got != want {
+		if got := problem.Join(r.Problems); got != want {
 			t.Errorf("%.40q: %s\nwant %s", text, got, want)
 		}
 	}
@@ -104,26 +104,13 @@ func TestRead_SaysWhatIsWrong(t *testing.T) {
 func TestReader_KnowsWhereFieldsStand(t *testing.T) {
 	t.Parallel()
 	r, _ := read("text: a\ninner:\n  k: v\nwhole: x\n")
-	for field, want := range map[string]int{"text": 1, "inner": 2, "inner.k": 3, "inner.k.below": 3, "inner.l": 2, "other": 0} {
+	for field, want := range map[string]int{"/text": 1, "/inner": 2, "/inner/k": 3, "/inner/k/below": 3, "/inner/l": 2, "/other": 0, "": 0} {
 		if got := r.Line(field); got != want {
 			t.Errorf("%s stands in line %d, want %d", field, got, want)
 		}
 	}
-	if !r.Failed("whole") || r.Failed("text") {
-		t.Errorf("problems %v, yet whole failed %t, text %t", r.Problems, r.Failed("whole"), r.Failed("text"))
-	}
-}
-
-func TestSort(t *testing.T) {
-	t.Parallel()
-	problems := []definition.Problem{{Line: 2, Field: "a"}, {Line: 1, Field: "b"}, {Line: 1, Field: "a"}, {Field: "z"}}
-	definition.Sort(problems)
-	var got string
-	for _, p := range problems {
-		got += fmt.Sprint(p.Line, p.Field, " ")
-	}
-	if got != "0z 1a 1b 2a " {
-		t.Error(got)
+	if !r.Failed("/whole") || r.Failed("/text") {
+		t.Errorf("problems %v, yet whole failed %t, text %t", r.Problems, r.Failed("/whole"), r.Failed("/text"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
 )
@@ -35,7 +36,7 @@ type Documents interface {
 
 // ErrDocuments means that an installation was opened without its document database, with a different one, or with one
 // that belongs to another installation.
-var ErrDocuments = errors.New("locus: not the installation's database of documents")
+var ErrDocuments = problem.Class(problem.ErrUnavailable, "locus: not the installation's database of documents")
 
 // documentsName is the name of the definition in the authority that stores the identity of the document database.
 const documentsName = "documents"

@@ -6,34 +6,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/resolve"
 )
 
-// These errors are exported and documented by package locus.
-var (
-	ErrCommitUnknown = resolve.ErrCommitUnknown
-	ErrReadOnly      = errors.New("locus: opened to read only")
-	ErrClosed        = errors.New("locus: closed")
-	ErrOverloaded    = errors.New("locus: overloaded")
-	ErrUnavailable   = cell.ErrUnavailable
-)
+// ErrReadOnly is exported and documented by package locus.
+var ErrReadOnly = problem.Class(problem.ErrUnavailable, "locus: opened to read only")
 
-// Wrap maps err to one of the errors above. It returns entity.ErrNotFound and the errors of package cell that a caller
-// can act on unchanged.
+// ErrUnavailable is the error of a cell. problem.ErrUnavailable, which it wraps, also has other causes.
+var ErrUnavailable = cell.ErrUnavailable
+
+// Wrap returns err with a class that package locus exports: unchanged if it has one that a caller can act on,
+// ErrOverloaded for an error of the caller's context, ErrUnavailable for everything else.
 func Wrap(err error) error {
+	is := func(targets ...error) bool {
+		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+	}
 	switch {
-	case err == nil, errors.Is(err, entity.ErrNotFound):
+	case err == nil, is(problem.ErrNotFound, problem.ErrErased, problem.ErrInvalid, problem.ErrConflict, problem.ErrClosed):
 		return err
-	case errors.Is(err, resolve.ErrClosed):
-		return ErrClosed
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	case errors.Is(err, ErrCommitUnknown), errors.Is(err, cell.ErrDamaged), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
+	case is(context.DeadlineExceeded, context.Canceled):
+		return fmt.Errorf("%w: %w", problem.ErrOverloaded, err)
+	case is(problem.ErrCommitUnknown, cell.ErrDamaged, cell.ErrNoRoom, cell.ErrStaleMap, ErrUnavailable):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

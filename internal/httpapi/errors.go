@@ -8,20 +8,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/rollup"
 )
 
 // Code identifies a failure for programs. Codes are stable: new ones are added, none is renamed.
@@ -134,7 +130,7 @@ var codes = map[Code]struct {
 	},
 	CodeUnavailable: {
 		http.StatusServiceUnavailable, NotApplied,
-		"a cell does not respond in time: try again after the seconds of Retry-After",
+		"a cell is unavailable: try again after the seconds of Retry-After",
 	},
 	CodeDraining: {
 		http.StatusServiceUnavailable, NotApplied,
@@ -154,86 +150,53 @@ var codes = map[Code]struct {
 	},
 }
 
-// sentinels is the only table from errors to codes. The first match counts, so a cause never hides an unknown outcome.
-var sentinels = []struct {
-	err  error
+// table is the only one from errors to codes. The first match counts, so a cause never hides an unknown outcome, and a
+// specific error comes before its class.
+var table = []struct {
 	code Code
+	errs []error
 }{
-	{cell.ErrCommitUnknown, CodeCommitUnknown},
-	{counter.ErrCommitUnknown, CodeCommitUnknown},
-	{strictjson.ErrSyntax, CodeMalformed},
-	{strictjson.ErrUTF8, CodeInvalidUTF8},
-	{strictjson.ErrDuplicate, CodeDuplicateKey},
-	{strictjson.ErrTrailing, CodeTrailingData},
-	{strictjson.ErrDepth, CodeTooDeep},
-	{cell.ErrDamaged, CodeDamaged},
-	{counter.ErrDamaged, CodeDamaged},
-	{entity.ErrNotFound, CodeNotFound},
-	{entity.ErrErased, CodeErased},
-	{changelog.ErrTrimmed, CodeTrimmed},
-	{rollup.ErrNotFound, CodeNotFound},
-	{rollup.ErrBuilding, CodeUnavailable},
-	{rollup.ErrBehind, CodeUnavailable},
-	{rollup.ErrGone, CodeUnavailable},
-	{rollup.ErrLimit, CodeConflict},
-	{rollup.ErrNoDocuments, CodeUnavailable},
-	{counter.ErrNotFound, CodeNotFound},
-	{counter.ErrTooOld, CodeTooOld},
-	{counter.ErrInFuture, CodeInFuture},
-	{counter.ErrOverflow, CodeOverflow},
-	{counter.ErrKind, CodeInvalid},
-	{counter.ErrConflict, CodeUnavailable},
-	{counter.ErrQuota, CodeNoRoom},
-	{counter.ErrKeyReused, CodeKeyReused},
-	{counter.ErrSequence, CodeConflict},
-	{counter.ErrRange, CodeRange},
-	{counter.ErrForgotten, CodeUnavailable},
-	{counter.ErrOverloaded, CodeOverloaded},
-	{counter.ErrClosed, CodeDraining},
-	{cell.ErrNoCell, CodeNotFound},
-	{cell.ErrID, CodeInvalid},
-	{locality.ErrMalformed, CodeInvalid},
-	{cell.ErrStaleMap, CodeStaleMap},
-	{locality.ErrSegmentOver, CodeStaleMap},
-	{locality.ErrSegment, CodeInternal},
-	{locality.ErrOptions, CodeInternal},
-	{locality.ErrDate, CodeInternal},
-	{cell.ErrMap, CodeInternal},
-	{cell.ErrMoved, CodeStaleMap},
-	{cell.ErrFenced, CodeStaleMap},
-	{cell.ErrConflict, CodeConflict},
-	{cell.ErrTooMany, CodeConflict},
-	{cell.ErrOccupied, CodeConflict},
-	{cell.ErrClock, CodeUnavailable},
-	{cell.ErrCopy, CodeUnavailable},
-	{cell.ErrWentBack, CodeUnavailable},
-	{lease.ErrLost, CodeLeaseLost},
-	{cell.ErrNoRoom, CodeNoRoom},
-	{kinds.ErrNoKind, CodeNotFound},
-	{kinds.ErrNoTerms, CodeNotFound},
-	{kinds.ErrOtherKind, CodeConflict},
-	{locus.ErrDocuments, CodeUnavailable},
-	{locus.ErrReadOnly, CodeUnavailable},
-	{kinds.ErrTooMany, CodeRange},
-	{resolve.ErrRules, CodeInvalid},
-	{resolve.ErrMigrating, CodeConflict},
-	{resolve.ErrFormat, CodeUnavailable},
-	{resolve.ErrBusy, CodeUnavailable},
-	{match.ErrTermFrequencies, CodeInternal},
-	{locus.ErrOverloaded, CodeOverloaded},
-	{locus.ErrUnavailable, CodeUnavailable},
-	{cell.ErrUnavailable, CodeUnavailable},
-	{cell.ErrURL, CodeInvalid},
-	{cell.ErrMissing, CodeUnavailable},
-	{cell.ErrIdentity, CodeUnavailable},
-	{cell.ErrFormat, CodeUnavailable},
-	{cell.ErrPreflight, CodeUnavailable},
-	{locus.ErrClosed, CodeDraining},
-	{resolve.ErrTooMany, CodeInvalid},
-	{resolve.ErrClosed, CodeDraining},
-	{resolve.ErrDecision, CodeInvalid},
-	{context.DeadlineExceeded, CodeUnavailable},
-	{context.Canceled, CodeUnavailable},
+	{CodeCommitUnknown, []error{locus.ErrCommitUnknown}},
+
+	// Codes that say more than the classes below.
+	{CodeMalformed, []error{strictjson.ErrSyntax}},
+	{CodeInvalidUTF8, []error{strictjson.ErrUTF8}},
+	{CodeDuplicateKey, []error{strictjson.ErrDuplicate}},
+	{CodeTrailingData, []error{strictjson.ErrTrailing}},
+	{CodeTooDeep, []error{strictjson.ErrDepth}},
+	{CodeDamaged, []error{cell.ErrDamaged, counter.ErrDamaged}},
+	{CodeTooOld, []error{counter.ErrTooOld}},
+	{CodeInFuture, []error{counter.ErrInFuture}},
+	{CodeOverflow, []error{counter.ErrOverflow}},
+	{CodeKeyReused, []error{counter.ErrKeyReused}},
+	{CodeRange, []error{counter.ErrRange, kinds.ErrTooMany}},
+	{CodeNoRoom, []error{cell.ErrNoRoom, counter.ErrQuota}},
+	{CodeStaleMap, []error{cell.ErrStaleMap, cell.ErrMoved, cell.ErrFenced, locality.ErrSegmentOver}},
+	{CodeLeaseLost, []error{lease.ErrLost}},
+
+	// The classes of package locus.
+	{CodeNotFound, []error{locus.ErrNotFound}},
+	{CodeErased, []error{locus.ErrErased}},
+	{CodeTrimmed, []error{locus.ErrTrimmed}},
+	{CodeConflict, []error{locus.ErrConflict}},
+	{CodeOverloaded, []error{locus.ErrOverloaded}},
+	{CodeUnavailable, []error{locus.ErrUnavailable}},
+	{CodeInvalid, []error{locus.ErrInvalid}},
+	{CodeDraining, []error{locus.ErrClosed}},
+	{CodeUnavailable, []error{context.DeadlineExceeded, context.Canceled}},
+}
+
+// Outcome says whether a request that failed with the code may have been applied.
+func (c Code) Outcome() Outcome { return codes[c].outcome }
+
+// CodeOf returns the code of any error, CodeInternal if it has no other.
+func CodeOf(err error) Code {
+	for _, row := range table {
+		if slices.ContainsFunc(row.errs, func(target error) bool { return errors.Is(err, target) }) {
+			return row.code
+		}
+	}
+	return CodeInternal
 }
 
 // Fault is a failure of a request or of one item of it.
@@ -241,17 +204,9 @@ type Fault struct {
 	Code   Code   `json:"code" doc:"Stable name of the error, for programs"`
 	Detail string `json:"detail" doc:"What failed, which one, why, and what to try; for people"`
 	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a query parameter.
-	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
-	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether the operation may have taken effect"`
-	Errors  []SubFault `json:"errors,omitempty" doc:"All problems, if there are several, with finer codes"`
-}
-
-// SubFault is one of several faults of an item.
-type SubFault struct {
-	Code    string `json:"code"`
-	Detail  string `json:"detail"`
-	Pointer string `json:"pointer"`
-	Line    int    `json:"line,omitempty" doc:"Line of the body, if it is read by lines"`
+	Pointer string          `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
+	Outcome Outcome         `json:"outcome" enum:"not_applied,unknown" doc:"Whether the operation may have taken effect"`
+	Errors  []locus.Problem `json:"errors,omitempty" doc:"All problems, if there are several, with finer codes"`
 }
 
 // Problem is the answer to a failed request (RFC 9457, application/problem+json).
@@ -287,22 +242,7 @@ func toFault(err error, pointer string) *Fault {
 	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		return invalidFault(invalid, pointer)
 	}
-	if hit, ok := errors.AsType[*counter.InvalidError](err); ok && len(hit.Problems) > 0 {
-		return hitFault(hit, pointer)
-	}
-	if definition, ok := errors.AsType[*rollup.InvalidError](err); ok && len(definition.Problems) > 0 {
-		return definitionFault(definition)
-	}
-	if kind, ok := errors.AsType[*match.SchemaError](err); ok && len(kind.Problems) > 0 {
-		return schemaFault(kind)
-	}
-	code := CodeInternal
-	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
-			code = s.code
-			break
-		}
-	}
+	code := CodeOf(err)
 	info := codes[code]
 	detail := info.text
 	if text := ofCounter(err); text != "" {

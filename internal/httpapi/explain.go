@@ -91,5 +91,5 @@ func (s *Server) kind(name string) (*match.Schema, error) {
 		names = append(names, k.Kind)
 	}
 	text := fmt.Sprintf("unknown kind %.64q: want %s", name, strings.Join(names, ", "))
-	return nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/kind", Code: "unknown_kind", Message: text}}}
+	return nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/kind", Code: "unknown_kind", Detail: text}}}
 }

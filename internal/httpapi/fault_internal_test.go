@@ -48,13 +48,12 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("rollup x: %w", rollup.ErrNotFound), CodeNotFound, 404, NotApplied},
 		{fmt.Errorf("rollup x: %w", rollup.ErrBuilding), CodeUnavailable, 503, NotApplied},
 		{fmt.Errorf("rollup x: %w", rollup.ErrGone), CodeUnavailable, 503, NotApplied},
-		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, rollup.ErrBehind, statement), CodeUnavailable, 503, NotApplied},
-		{&rollup.InvalidError{}, CodeInternal, 500, Unknown},
-		{&rollup.InvalidError{Problems: []rollup.Problem{{Field: "measures.a.scale", Text: "no"}}}, CodeInvalid, 422, NotApplied},
+		{fmt.Errorf("%w: %w: %w", cell.ErrUnavailable, rollup.ErrBehind, statement), CodeUnavailable, 503, NotApplied},
+		{&rollup.InvalidError{Problems: []rollup.Problem{{Pointer: "/measures/a/scale", Detail: "no"}}}, CodeInvalid, 422, NotApplied},
 		{statement, CodeInternal, 500, Unknown},
-		{&locus.InvalidError{}, CodeInternal, 500, Unknown},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Message: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Message: "no"}}}, CodeInFuture, 422, NotApplied},
+		{&locus.InvalidError{}, CodeInvalid, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Detail: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Detail: "no"}}}, CodeInFuture, 422, NotApplied},
 	}
 	for _, test := range tests {
 		f := toFault(test.err, "/records/7")
@@ -77,7 +76,7 @@ func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 		{fmt.Errorf("rollup x: %w: it is at 5, and the watermark asked for is 9", rollup.ErrBehind), "it is at 5, and the watermark asked for is 9", "1"},
 		{fmt.Errorf("rollup x: %w: ask how far it is", rollup.ErrBuilding), "ask how far it is", "1"},
 		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
-		{fmt.Errorf("%w: %w: SELECT", locus.ErrUnavailable, rollup.ErrGone), "a cell does not respond in time", ""},
+		{fmt.Errorf("%w: %w: SELECT", cell.ErrUnavailable, rollup.ErrGone), "a cell is unavailable", ""},
 	} {
 		rec := httptest.NewRecorder()
 		bare(t, &strings.Builder{}).refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/rollups/x", nil), test.err)
@@ -97,9 +96,9 @@ func TestCodes_AreComplete(t *testing.T) {
 			t.Errorf("%s has no text of its own", code)
 		}
 	}
-	for _, s := range sentinels {
-		if _, ok := codes[s.code]; !ok {
-			t.Errorf("%v leads to the unknown code %q", s.err, s.code)
+	for _, row := range table {
+		if _, ok := codes[row.code]; !ok {
+			t.Errorf("%v lead to the unknown code %q", row.errs, row.code)
 		}
 	}
 }
@@ -208,7 +207,7 @@ func TestPutResult(t *testing.T) {
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
-			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not respond in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell is unavailable: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 		{
 			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},

@@ -13,7 +13,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/kinds"
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
@@ -59,41 +58,30 @@ func ofRollup(err error) bool {
 	return false
 }
 
+// invalidFault lists all problems of an input. pointer is prepended to theirs.
 func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
-	var subs []SubFault
-	for _, p := range invalid.Problems {
-		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
+	all := make([]locus.Problem, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		all[i] = locus.Problem{Code: printable(p.Code), Detail: printable(p.Detail), Pointer: printable(pointer + p.Pointer), Line: p.Line}
 	}
 	// Codes of problems are finer than those of answers, and some equal names differ in meaning: "too_deep" is about a
 	// path of categories there, and about a document here.
 	code := CodeInvalid
-	switch c := Code(subs[0].Code); c {
+	switch c := Code(all[0].Code); c {
 	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:
 		code = c
 	}
-	f := &Fault{Code: code, Detail: subs[0].Detail, Pointer: subs[0].Pointer, Outcome: codes[code].outcome}
-	if len(subs) > 1 || subs[0].Code != string(code) {
-		f.Errors = subs
+	f := &Fault{Code: code, Detail: all[0].Detail, Pointer: all[0].Pointer, Outcome: codes[code].outcome}
+	if invalid.Definition != "" {
+		f.Detail = printable(invalid.Problems[0].String())
+		if more := len(all) - 1; more > 0 {
+			f.Detail += fmt.Sprintf("; and %d more", more)
+		}
+	}
+	if len(all) > 1 || all[0].Code != string(code) || invalid.Definition != "" {
+		f.Errors = all
 	}
 	return f
-}
-
-// definitionFault lists all problems of a definition, each with a pointer.
-func definitionFault(invalid *rollup.InvalidError) *Fault {
-	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
-	for _, p := range invalid.Problems {
-		f.atLine(p.Line, p.Field, p.Text)
-	}
-	return f.summed(invalid.Problems[0].String())
-}
-
-// schemaFault lists all problems of a kind.
-func schemaFault(invalid *match.SchemaError) *Fault {
-	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
-	for _, p := range invalid.Problems {
-		f.atLine(p.Line, p.Field, p.Text)
-	}
-	return f.summed(invalid.Problems[0].String())
 }
 
 // ofRules reports whether an error is about kinds and term-frequency tables and has a text for the client.
@@ -106,24 +94,6 @@ func ofRules(err error) bool {
 	return false
 }
 
-// atLine adds a problem of a field in a text.
-func (f *Fault) atLine(line int, field, text string) {
-	var pointer strings.Builder
-	for name := range strings.SplitSeq(field, ".") {
-		pointer.WriteString("/" + escapePointer(name))
-	}
-	f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(text), Pointer: pointer.String(), Line: line})
-}
-
-// summed sets the detail to the first problem and the number of further ones.
-func (f *Fault) summed(first string) *Fault {
-	f.Detail, f.Pointer = printable(first), f.Errors[0].Pointer
-	if more := len(f.Errors) - 1; more > 0 {
-		f.Detail += fmt.Sprintf("; and %d more", more)
-	}
-	return f
-}
-
 // ofCounter returns the text of a counter error for the client, "" if the text of its code fits.
 func ofCounter(err error) string {
 	for _, e := range []error{counter.ErrNotFound, counter.ErrInFuture, counter.ErrKind, counter.ErrQuota, counter.ErrSequence} {
@@ -132,26 +102,6 @@ func ofCounter(err error) string {
 		}
 	}
 	return ""
-}
-
-// hitFault lists all problems of a hit, of a batch of hits, or of a query.
-func hitFault(invalid *counter.InvalidError, pointer string) *Fault {
-	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
-	for _, p := range invalid.Problems {
-		at, detail := pointer+"/"+p.Field, p.Message
-		switch p.Field {
-		case "key", "producer", "seq":
-			at, detail = "", "the "+p.Field+": "+p.Message // for a header
-		case "hits":
-			at = "/hits"
-		}
-		f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(detail), Pointer: at})
-	}
-	f.Detail, f.Pointer = f.Errors[0].Detail, f.Errors[0].Pointer
-	if len(f.Errors) == 1 {
-		f.Errors = nil
-	}
-	return f
 }
 
 // printable escapes everything that a terminal or a reader could misinterpret, and truncates.

@@ -57,7 +57,7 @@ func TestKeyed_ChangesNothingElse(t *testing.T) {
 	if c.keyed(nil) != nil {
 		t.Error("no error became one")
 	}
-	for _, err := range []error{fmt.Errorf("record a:1: %w", entity.ErrNotFound), fault(CodeInvalid, "?q", "no"), &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Code: "invalid", Message: "no"}}}} {
+	for _, err := range []error{fmt.Errorf("record a:1: %w", entity.ErrNotFound), fault(CodeInvalid, "?q", "no"), &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Code: "invalid", Detail: "no"}}}} {
 		if got, want := toFault(c.keyed(err), ""), toFault(err, ""); got.Code != want.Code || got.Detail != want.Detail || got.Pointer != want.Pointer {
 			t.Errorf("%+v, want %+v", got, want)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
 )
@@ -169,6 +170,9 @@ func operationID(rt *route) string {
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[locus.Problem]() {
+		return "SubFault" // Problem is the whole answer
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	if pkg := path.Base(t.PkgPath()); t.PkgPath() != "" && pkg != "httpapi" {

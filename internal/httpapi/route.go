@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/counter"
 )
 
 // route is one entry of the table: everything that the router, the check of the query and the OpenAPI document need.
@@ -121,7 +120,7 @@ func (s *Server) serve(c *call) (any, error) {
 		} else {
 			answer, err = c.route.handle(c)
 		}
-		if errors.As(err, new(*locus.InvalidError)) || errors.As(err, new(*counter.InvalidError)) {
+		if errors.As(err, new(*locus.InvalidError)) {
 			return c.inQuery(toFault(err, ""))
 		}
 		return err

@@ -16,7 +16,7 @@ import (
 // must limit its own time.
 type StatusFunc func(context.Context) (*cells.Status, error)
 
-// watch collects the state of the stores at a scrape. If they do not answer, it reports only locus_ready 0, because
+// watch collects the state of the stores at a scrape. If they are unavailable, it reports only locus_ready 0, because
 // older figures would pass for current ones. For an unreachable cell it reports only locus_cell_up 0 and leaves out
 // sums over all cells: a partial sum would be wrong, and a counter would decrease.
 type watch struct{ status atomic.Pointer[StatusFunc] }

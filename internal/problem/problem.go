@@ -1,41 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package problem describes what is wrong with an input, field by field, in one format for every noun and interface.
+// Package problem defines the errors that callers of Locus act on: nine classes, and the list of problems of an invalid
+// input. Libraries and interfaces use the same ones.
 package problem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Problem is one fault of an input.
+// Problem is one problem of an input: of a record, a hit, a query, a definition.
 type Problem struct {
-	Pointer string `json:"pointer"` // JSON pointer to the field, such as /attributes/phones/0
-	Code    string `json:"code"`    // invalid, invalid_utf8, unknown_field, in_future, too_large, ...
-	Message string `json:"message"`
+	Code    string `json:"code"`   // stable: invalid, invalid_utf8, unknown_attribute, in_future, too_large, ...
+	Detail  string `json:"detail"` // for people; suggests a fix
+	Pointer string `json:"pointer"`
+	Line    int    `json:"line,omitempty" doc:"Line of the body, if it is read by lines"` // from 1; 0 if unknown
 }
 
-// InvalidError lists why a record, a key or a query was rejected. Nothing was applied.
-type InvalidError struct{ Problems []Problem }
+// New returns a problem of the field at a JSON pointer (RFC 6901) such as /attributes/phones/0, "" for the input as a
+// whole.
+func New(pointer, code, detail string) Problem {
+	return Problem{Code: code, Detail: detail, Pointer: pointer}
+}
 
-// Error lists every problem.
-func (e *InvalidError) Error() string {
+var (
+	escapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapes = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Pointer returns the JSON pointer to a field, given the names that lead to it.
+func Pointer(names ...string) string {
 	var b strings.Builder
-	for i, p := range e.Problems {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(p.Pointer)
-		b.WriteString(": ")
-		b.WriteString(p.Message)
+	for _, name := range names {
+		b.WriteString("/" + escapes.Replace(name))
 	}
 	return b.String()
 }
 
+// Names returns the names that lead to the field; nil for the input as a whole.
+func (p Problem) Names() []string {
+	if p.Pointer == "" {
+		return nil
+	}
+	names := strings.Split(strings.TrimPrefix(p.Pointer, "/"), "/")
+	for i, name := range names {
+		names[i] = unescapes.Replace(name)
+	}
+	return names
+}
+
+// Field returns the path of the field for people, such as measures.weight.scale; "" for the input as a whole.
+func (p Problem) Field() string { return strings.Join(p.Names(), ".") }
+
+// String returns the problem in one line, with at most 60 bytes of the path.
+func (p Problem) String() string {
+	text := p.Detail
+	if field := Clip(p.Field()); field != "" {
+		text = field + ": " + text
+	}
+	switch {
+	case p.Line == 0:
+		return text
+	case p.Pointer == "":
+		return fmt.Sprintf("line %d: %s", p.Line, text)
+	}
+	return fmt.Sprintf("line %d, %s", p.Line, text)
+}
+
+// Join returns several problems in one line.
+func Join(problems []Problem) string {
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Sort sorts problems by line and field.
+func Sort(problems []Problem) {
+	slices.SortStableFunc(problems, func(x, y Problem) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Pointer, y.Pointer))
+	})
+}
+
+// Clip shortens a hostile value for a message, to at most 60 bytes of it.
+func Clip(s string) string {
+	const limit = 60
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "�")
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// InvalidError lists every problem of an input. Nothing was applied.
+type InvalidError struct {
+	Problems []Problem
+	// Definition is the kind of definition that the input is, such as rollup; "" if it is none.
+	Definition string
+}
+
+// Error lists every problem.
+func (e *InvalidError) Error() string {
+	if e.Definition != "" {
+		return "the definition of the " + e.Definition + " is not valid: " + Join(e.Problems)
+	}
+	return cmp.Or(Join(e.Problems), ErrInvalid.Error())
+}
+
+// Unwrap returns ErrInvalid.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
 // Invalid returns an InvalidError with one problem.
 func Invalid(pointer, code, format string, args ...any) *InvalidError {
-	return &InvalidError{[]Problem{{pointer, code, fmt.Sprintf(format, args...)}}}
+	return &InvalidError{Problems: []Problem{New(pointer, code, fmt.Sprintf(format, args...))}}
 }
 
 // At returns err with the pointer of every problem replaced, if it is an InvalidError. Use it to attribute a bad
@@ -59,6 +139,3 @@ func Within(pointer string, err error) error {
 	}
 	return err
 }
-
-// New returns a problem.
-func New(pointer, code, message string) Problem { return Problem{pointer, code, message} }

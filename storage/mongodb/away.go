@@ -18,7 +18,7 @@ import (
 )
 
 // away remembers the documents of a sharded cluster that could not be read because their shard is down. A mongos
-// fails a query for many documents if one shard does not answer, and only after a while. So queries of writers get
+// fails a query for many documents if one shard is unavailable, and only after a while. So queries of writers get
 // a short timeout; if one fails, its documents are read one by one, and those that cannot be read are remembered.
 // From then on no caller waits for them: they are retried in the background while writers ask for them.
 type away struct {
@@ -36,7 +36,7 @@ type away struct {
 type document struct{ collection, id string }
 
 // errAway is the reason for refusing hits.
-var errAway = fmt.Errorf("%w: the shard of MongoDB that it is on does not answer", cell.ErrUnavailable)
+var errAway = fmt.Errorf("%w: the shard of MongoDB that it is on is unavailable", cell.ErrUnavailable)
 
 func newAway() *away {
 	a := &away{docs: map[document]bool{}}

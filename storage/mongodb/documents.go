@@ -87,7 +87,7 @@ var ErrNoCopy = errors.New("mongodb: not a copy of the installation's database")
 
 // HandOver assigns a copy of a database to the copy of the installation that owns the original. It checks that the
 // copy has the original's identity, and that a mark written in it does not appear in the original, so that the
-// original is not taken from its installation. An original that does not answer cannot be checked. If the database
+// original is not taken from its installation. An original that is unavailable cannot be checked. If the database
 // is not a copy, the error wraps ErrNoCopy. HandOver may be repeated.
 func (d *Database) HandOver(ctx context.Context, original *Database, identity, installation string) error {
 	is, err := d.fact(ctx, identityFact)
