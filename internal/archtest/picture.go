@@ -17,6 +17,7 @@ type Rule struct {
 
 // Modules by the names used below.
 const (
+	brotli     = "github.com/andybalholm/brotli"
 	chromedp   = "github.com/chromedp/chromedp"
 	cdproto    = "github.com/chromedp/cdproto"
 	cobra      = "github.com/spf13/cobra"
@@ -31,6 +32,7 @@ const (
 	jsonText   = "github.com/go-json-experiment/json"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
+	lz4        = "github.com/pierrec/lz4/v4"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
@@ -212,11 +214,12 @@ var Picture = map[string]Rule{
 		Modules: []string{xSync},
 	},
 	"internal/bulk": {
-		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "match"},
-		Modules: []string{compress, xText},
+		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "internal/tabular", "match"},
+		Modules: []string{compress, xText}, Tests: []string{parquetGo},
 	},
-	"internal/demo": {},
-	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/tabular": {Modules: []string{brotli, compress, lz4, parquetGo}},
+	"internal/demo":    {},
+	"internal/eval":    {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",

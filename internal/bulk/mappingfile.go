@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/internal/definition"
@@ -102,8 +103,8 @@ func parseFormat(v definition.Value, o *Options) {
 	v.Fields("type, delimiter, quote, encoding, header, columns, null and rows", func(name string, v definition.Value) bool {
 		switch name {
 		case "type":
-			if o.Format = Format(v.Text()); o.Format != CSV && o.Format != JSONL && o.Format != JSON {
-				v.Fail("want csv, jsonl or json")
+			if o.Format = Format(v.Text()); !slices.Contains(Formats, o.Format) {
+				v.Fail("want csv, jsonl, json or parquet")
 			}
 		case "delimiter":
 			o.Delimiter = v.Text()

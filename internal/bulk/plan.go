@@ -79,11 +79,15 @@ func (p *Plan) Err() error {
 		return nil
 	}
 	q := p.Questions[0]
-	line := int64(0)
+	return &FileError{Name: p.Name, Line: p.headerLine(), Reason: q.Text, Hint: q.Hint}
+}
+
+// headerLine is the line that names the columns, 0 without one.
+func (p *Plan) headerLine() int64 {
 	if p.Format == CSV {
-		line = 1
+		return 1
 	}
-	return &FileError{Name: p.Name, Line: line, Reason: q.Text, Hint: q.Hint}
+	return 0
 }
 
 // Close closes the file if it is a stream that was not read.
@@ -108,6 +112,11 @@ func (p *Plan) Open() (*Reader, error) {
 		if r, err = openInput(p.Name, p.stdin, p.Encoding); err != nil {
 			return nil, err
 		}
+		if p.Format.isTable() {
+			if err := r.seekable(); err != nil {
+				return nil, errors.Join(r.broken(err), r.Close())
+			}
+		}
 	}
 	if err := p.start(r, r.lines, newMapper(p.mapping)); err != nil {
 		return nil, errors.Join(r.broken(err), r.Close())
@@ -119,6 +128,15 @@ func (p *Plan) Open() (*Reader, error) {
 func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 	r.Format = p.Format
 	switch p.Format {
+	case Parquet:
+		table, err := p.openTable(r)
+		if err != nil {
+			return tableError(p.Name, err)
+		}
+		r.close = append(r.close, table.Close)
+		if r.rows, err = newTable(p, r, table, m); err != nil {
+			return err
+		}
 	case CSV:
 		s := &scanner{lines: l, dialect: p.Dialect}
 		if p.skip {
@@ -248,6 +266,8 @@ func (p *Plan) Layout() string {
 		}
 	case JSONL:
 		parts = append(parts, "JSON lines")
+	case Parquet:
+		return "Parquet"
 	default:
 		parts = append(parts, "JSON")
 		if p.Rows != "" {

@@ -41,6 +41,9 @@ func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) 
 }
 
 func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
+	if r.container != Auto || p.options.Format.isTable() {
+		return p.recogniseTable(r, kinds)
+	}
 	text, whole, err := sampleText(r.lines)
 	if err != nil {
 		return err
@@ -66,11 +69,19 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 	case JSONL, JSON:
 		columns, rows, err = p.sampleJSON(text, whole)
 	default:
-		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl or --format json"}
+		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl, --format json or --format parquet"}
 	}
 	if err != nil {
 		return err
 	}
+	if err := p.understand(columns, rows, kinds); err != nil {
+		return err
+	}
+	return p.readSample(text)
+}
+
+// understand finds out what the columns mean.
+func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) error {
 	for _, c := range columns {
 		p.columns = append(p.columns, c.name)
 	}
@@ -80,11 +91,11 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
 	p.mapping = found.mapping
-	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format == CSV && len(columns) > 0 || rows > 0 && !o.Exact) {
-		return &FileError{Name: p.Name, Line: 1, Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
+	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format.hasColumns() && len(columns) > 0 || rows > 0 && !o.Exact) {
+		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
 	}
 	p.settle(found, kinds, rows)
-	return p.readSample(text)
+	return nil
 }
 
 // sampleText returns the beginning of the text of a file, whole lines as far as there are any, and whether it is the

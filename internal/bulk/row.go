@@ -73,11 +73,14 @@ type RowError struct {
 }
 
 // Error returns the line, the field and the reason.
-func (e *RowError) Error() string {
+func (e *RowError) Error() string { return e.In(CSV) }
+
+// In returns what Error does, for a file of that format.
+func (e *RowError) In(format Format) string {
 	if e.Pointer != "" {
-		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Pointer, e.Reason)
+		return fmt.Sprintf("%s %d: %s: %s", format.Unit(), e.Line, e.Pointer, e.Reason)
 	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+	return fmt.Sprintf("%s %d: %s", format.Unit(), e.Line, e.Reason)
 }
 
 // quoteText returns a text as a JSON string.

@@ -4,11 +4,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -72,13 +70,6 @@ func (im *importer) run(ctx context.Context) error {
 		err = bulk.RemoveState(im.name)
 	}
 	return im.interrupted(ctx, err)
-}
-
-// sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
-func (im *importer) sayEncoding() {
-	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
-		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it", term.Escape(im.name), is))
-	}
 }
 
 // interrupted returns an error that says how to continue.
@@ -242,184 +233,4 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		im.progress.Update(im.line)
 	}
 	return flush()
-}
-
-// check rejects locally what the server would reject, by the same code and the same kind. Whether a time is in the
-// future is decided by the server's clock, if the row is sent.
-func (im *importer) check(row *bulk.Row) *bulk.RowError {
-	if !im.flags.dryRun {
-		return im.checkAt(row, endOfTime)
-	}
-	return im.checkAt(row, im.now())
-}
-
-// checkAt is check at a time.
-func (im *importer) checkAt(row *bulk.Row, now time.Time) *bulk.RowError {
-	in := input(row)
-	if kind := im.kind(row.Kind); kind == nil {
-		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
-	} else if f := in.Check(kind, now); f != nil {
-		return rowError(row, f)
-	}
-	return nil
-}
-
-func (im *importer) kind(name string) *match.Schema {
-	for _, kind := range im.kinds {
-		if name == "" || kind.Kind == name {
-			return kind
-		}
-	}
-	return nil
-}
-
-// endOfTime is later than every RFC 3339 time.
-var endOfTime = time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// commit records the results of a batch, in file order.
-func (im *importer) commit(b *batch) error {
-	if b.err != nil {
-		return b.err
-	}
-	lines := int64(0)
-	for _, reject := range b.rejected() {
-		lines += max(reject.Lines, 1)
-		im.state.Causes.Add(rejectCause(reject), reject.Line)
-		if err := im.reject(reject); err != nil {
-			return err
-		}
-	}
-	im.mu.Lock()
-	im.state.Lines += lines
-	im.state.Rows += int64(b.rows())
-	for outcome, n := range b.outcomes() {
-		im.state.Counts[outcome] += int64(n)
-	}
-	for i := range b.items {
-		im.watermark = im.watermark.Union(b.items[i].result.Watermark)
-	}
-	refusals := im.state.Counts[refused]
-	im.mu.Unlock()
-	if im.keep {
-		if err := im.save(b); err != nil {
-			return err
-		}
-	}
-	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
-		return &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.name),
-		}
-	}
-	return nil
-}
-
-func (im *importer) save(b *batch) error {
-	im.state.Rejects = im.rejects.Size()
-	if source, key, ok := b.lastAccepted(); ok {
-		im.state.Source, im.state.Key = source, key
-	}
-	return im.state.Save(im.name)
-}
-
-// reject writes a rejected row to its file, or prints it in a dry run.
-func (im *importer) reject(r bulk.Reject) error {
-	if err := im.printReject(r); err != nil {
-		return err
-	}
-	if im.flags.dryRun && !im.json {
-		where := r.Pointer
-		if where != "" {
-			where += ": "
-		}
-		at := fmt.Sprintf("line %d", r.Line)
-		if r.Lines > 1 {
-			at = fmt.Sprintf("lines %d to %d", r.Line, r.Line+r.Lines-1)
-		}
-		im.progress.Print(fmt.Sprintf("%s %s: %s%s", term.Escape(im.name), at, term.Escape(where), term.Escape(r.Reason)))
-	}
-	if im.rejects == nil {
-		return nil
-	}
-	return im.rejects.Write(r)
-}
-
-// printReject prints a rejected row as JSON, if --json is set.
-func (a *app) printReject(r bulk.Reject) error {
-	if !a.json {
-		return nil
-	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("report a refused row: %w", err)
-	}
-	return a.printRaw(typed("reject", line))
-}
-
-func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
-	text, _ := json.Marshal(map[string]any{
-		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
-	})
-	return string(text)
-}
-
-// line returns the progress line.
-func (im *importer) line() string {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	elapsed := im.now().Sub(im.start)
-	rate := float64(im.state.Rows-im.skip) / max(elapsed.Seconds(), 0.001)
-	if im.json {
-		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
-	}
-	var b strings.Builder
-	b.WriteString(term.Short(float64(im.state.Rows)))
-	left := ""
-	taken := im.reader.Taken()
-	if im.reader.Size > 0 && taken > 0 {
-		share := min(float64(taken)/float64(im.reader.Size), 1)
-		all := float64(im.state.Rows) / share
-		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
-		if rate > 0 {
-			left = "   " + term.Left(time.Duration((all-float64(im.state.Rows))/rate*float64(time.Second))) + " left"
-		}
-	}
-	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
-	for _, outcome := range outcomes {
-		if n := im.state.Counts[outcome.name]; n > 0 {
-			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
-		}
-	}
-	if n := im.state.Counts[unresolved]; n > 0 {
-		fmt.Fprintf(&b, "   %s %s", unresolved, term.Short(float64(n)))
-	}
-	return b.String() + left
-}
-
-// summary adds the file to the table, or prints it as JSON.
-func (im *importer) summary(t *term.Table) error {
-	seconds := im.now().Sub(im.start).Seconds()
-	if im.state.Rows == 0 {
-		im.say("%s has no rows", term.Escape(im.name))
-	}
-	if im.json {
-		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
-		if im.state.Lines > im.state.Counts[refused] {
-			of["refused_lines"] = im.state.Lines
-		}
-		of["format"] = im.plan.Layout()
-		if len(im.state.Causes) > 0 {
-			of["causes"] = im.state.Causes
-		}
-		if len(im.watermark) > 0 {
-			of["watermark"] = im.watermark
-		}
-		return im.printJSON(of)
-	}
-	cells := []string{im.name, fmt.Sprint(im.state.Rows)}
-	for _, outcome := range outcomes {
-		cells = append(cells, fmt.Sprint(im.state.Counts[outcome.name]))
-	}
-	t.Add(append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprint(im.state.Counts[unresolved]))...)
-	return nil
 }

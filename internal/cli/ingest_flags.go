@@ -31,7 +31,7 @@ func (o *reading) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "column to ignore; may be repeated")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "ignore columns that are not attributes; with --set, guess none")
-	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line) or json (an array or a document); recognised by default")
+	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document) or parquet; recognised by default")
 	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")
 	f.StringVar(&o.quote, "quote", "", "quote character of a CSV file, or none; recognised by default")
@@ -77,8 +77,8 @@ func (o *ingesting) check(files []string) error {
 // check validates the flags, reads the mapping file and sets the options.
 func (o *reading) check(files []string) error {
 	switch {
-	case !slices.Contains([]string{"", "csv", "jsonl", "json"}, o.format):
-		return usage("--format csv, --format jsonl, --format json", "unknown --format %.20q", o.format)
+	case o.format != "" && !slices.Contains(bulk.Formats, bulk.Format(o.format)):
+		return usage("--format csv, --format jsonl, --format json, --format parquet", "unknown --format %.20q", o.format)
 	case len(o.columns) > 0 && !o.noHeader:
 		return usage("--no-header --columns id,name,...", "--columns names the columns of a file without a header")
 	}
