@@ -23,6 +23,7 @@ const (
 	cobra      = "github.com/spf13/cobra"
 	compress   = "github.com/klauspost/compress"
 	datadriven = "github.com/cockroachdb/datadriven"
+	excelize   = "github.com/xuri/excelize/v2"
 	geo        = "github.com/golang/geo"
 	goCmp      = "github.com/google/go-cmp"
 	goInternal = "github.com/rogpeppe/go-internal"
@@ -215,9 +216,9 @@ var Picture = map[string]Rule{
 	},
 	"internal/bulk": {
 		Imports: []string{"internal/definition", "internal/exchange", "internal/strictjson", "internal/tabular", "match"},
-		Modules: []string{compress, xText}, Tests: []string{parquetGo},
+		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
-	"internal/tabular": {Modules: []string{brotli, compress, lz4, parquetGo}},
+	"internal/tabular": {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":    {},
 	"internal/eval":    {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {

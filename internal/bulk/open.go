@@ -30,10 +30,12 @@ const (
 	JSON  Format = "json"  // a JSON array, objects one after another on any lines, or a document with a list in it
 	// Parquet is recognised by its first bytes.
 	Parquet Format = "parquet"
+	// XLSX is recognised by its first bytes too.
+	XLSX Format = "xlsx"
 )
 
 // Formats are the formats that can be named.
-var Formats = []Format{CSV, JSONL, JSON, Parquet}
+var Formats = []Format{CSV, JSONL, JSON, Parquet, XLSX}
 
 // Stdin is the file name of the standard input.
 const Stdin = "-"
@@ -190,8 +192,6 @@ func (r *Reader) decompress() error {
 	}
 	inner := r.Name
 	switch {
-	case bytes.HasPrefix(head, magicZip):
-		return &FileError{Name: r.Name, Reason: "is a zip archive", Hint: "unpack it and name the files in it; gzip and zstd are read as they are"}
 	case bytes.HasPrefix(head, magicGzip):
 		unzip, err := gzip.NewReader(in)
 		if err != nil {

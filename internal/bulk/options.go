@@ -30,6 +30,7 @@ type Options struct {
 	NoHeader bool
 	Columns  []string
 	Null     []string // texts that mean that there is no value
+	Sheet    string   // of a workbook; "" is the first one with a header
 	Rows     string   // path to the list of rows in a JSON document, such as data.items
 
 	Source string // source of all rows; "" is the column "source", or the name of the file

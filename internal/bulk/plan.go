@@ -21,6 +21,7 @@ type Plan struct {
 	Dialect  Dialect  // of CSV
 	Header   bool     // of CSV: the first row names the columns
 	Rows     string   // path to the rows of a JSON document
+	Sheet    string   // of XLSX
 
 	Source string   // "" if the column "source" has it
 	Kind   string   // "" if the column "kind" has it, or the default kind is meant
@@ -41,6 +42,7 @@ type Plan struct {
 	mapping *mapping
 	columns []string
 	skip    bool    // a line "sep=" precedes the header
+	title   int64   // of XLSX: the row of the header, 0 without one
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
 }
@@ -128,7 +130,7 @@ func (p *Plan) Open() (*Reader, error) {
 func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 	r.Format = p.Format
 	switch p.Format {
-	case Parquet:
+	case Parquet, XLSX:
 		table, err := p.openTable(r)
 		if err != nil {
 			return tableError(p.Name, err)
@@ -178,11 +180,12 @@ func (p *Plan) Args() []string {
 	flag("encoding", string(p.options.Encoding))
 	flag("delimiter", p.options.Delimiter)
 	flag("quote", p.options.Quote)
-	if p.Format == CSV && !p.Header {
+	if (p.Format == CSV || p.Format == XLSX) && !p.Header {
 		args = append(args, "--no-header")
 		flag("columns", strings.Join(p.options.Columns, ","))
 	}
 	flag("rows", p.Rows)
+	flag("sheet", p.Sheet)
 	for _, text := range p.options.Null {
 		flag("null", text)
 	}
@@ -268,6 +271,8 @@ func (p *Plan) Layout() string {
 		parts = append(parts, "JSON lines")
 	case Parquet:
 		return "Parquet"
+	case XLSX:
+		return p.sheetLayout()
 	default:
 		parts = append(parts, "JSON")
 		if p.Rows != "" {

@@ -69,7 +69,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 	case JSONL, JSON:
 		columns, rows, err = p.sampleJSON(text, whole)
 	default:
-		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl, --format json or --format parquet"}
+		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl, --format json, --format parquet or --format xlsx"}
 	}
 	if err != nil {
 		return err
@@ -82,11 +82,12 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 
 // understand finds out what the columns mean.
 func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) error {
+	p.columns = p.columns[:0:0]
 	for _, c := range columns {
 		p.columns = append(p.columns, c.name)
 	}
 	o := p.options
-	found, err := recognise(o, kinds, columns, rows, p.Format == CSV)
+	found, err := recognise(o, kinds, columns, rows, p.Format == CSV || p.Format == XLSX)
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // isTable reports whether the rows of a format are cells of named columns, not text.
-func (f Format) isTable() bool { return f == Parquet }
+func (f Format) isTable() bool { return f == Parquet || f == XLSX }
 
 // hasColumns reports whether a file of that format names all its columns in advance.
 func (f Format) hasColumns() bool { return f == CSV || f.isTable() }
@@ -36,6 +36,11 @@ func (p *Plan) recogniseTable(r *Reader, kinds []*match.Schema) (err error) {
 	}
 	if err := r.seekable(); err != nil {
 		return err
+	}
+	if p.Format == XLSX {
+		if err := p.chooseSheet(r, kinds); err != nil {
+			return tableError(p.Name, err)
+		}
 	}
 	table, err := p.openTable(r)
 	if err != nil {
@@ -64,6 +69,9 @@ func (p *Plan) recogniseTable(r *Reader, kinds []*match.Schema) (err error) {
 
 // openTable opens the table of a file.
 func (p *Plan) openTable(r *Reader) (tabular.Table, error) {
+	if p.Format == XLSX {
+		return p.openSheet(r)
+	}
 	return tabular.OpenParquet(r.at, r.length)
 }
 

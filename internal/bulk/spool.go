@@ -15,6 +15,7 @@ import (
 var (
 	magicParquet   = []byte("PAR1")
 	magicEncrypted = []byte("PARE")
+	magicOLE       = []byte{0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1}
 )
 
 // containerOf returns the format of a file that has to be read from its end, Auto for any other file.
@@ -22,6 +23,8 @@ func containerOf(name string, head []byte) (Format, error) {
 	switch {
 	case bytes.HasPrefix(head, magicParquet):
 		return Parquet, nil
+	case bytes.HasPrefix(head, magicZip), bytes.HasPrefix(head, magicOLE):
+		return XLSX, nil
 	case bytes.HasPrefix(head, magicEncrypted):
 		return Auto, &FileError{Name: name, Reason: "is an encrypted Parquet file", Hint: "decrypt it first"}
 	}

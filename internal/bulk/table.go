@@ -54,6 +54,10 @@ func (t *tableRows) Next() (*Row, error) {
 	refused := &RowError{Line: t.row.Number, Lines: 1}
 	size := 0
 	t.long = false
+	if t.row.Wrong != "" {
+		refused.Code, refused.Cause, refused.Reason, refused.Row = "malformed", causeWidth, t.row.Wrong, t.object()
+		return nil, refused
+	}
 	for _, c := range t.row.Cells {
 		if size += len(c.Text); size > MaxRow {
 			t.long = true

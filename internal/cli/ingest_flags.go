@@ -16,7 +16,7 @@ import (
 // reading holds the flags that say how files are read, of all commands that read files of records.
 type reading struct {
 	source, kind, format, encoding, delimiter, quote string
-	rows, mapping                                    string
+	rows, sheet, mapping                             string
 	key, set, ignore, null, columns                  []string
 	noHeader, ignoreUnknown                          bool
 
@@ -31,13 +31,14 @@ func (o *reading) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "column to ignore; may be repeated")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "ignore columns that are not attributes; with --set, guess none")
-	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document) or parquet; recognised by default")
+	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document), parquet or xlsx; recognised by default")
 	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")
 	f.StringVar(&o.quote, "quote", "", "quote character of a CSV file, or none; recognised by default")
-	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV file is a record; --columns names the columns")
-	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV file without a header, separated by commas")
+	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV or XLSX file is a record; --columns names the columns")
+	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV or XLSX file without a header, separated by commas")
 	f.StringArrayVar(&o.null, "null", nil, "text that stands for a missing value, such as NULL; may be repeated")
+	f.StringVar(&o.sheet, "sheet", "", "sheet of an XLSX file; by default the first one with a header")
 	f.StringVar(&o.rows, "rows", "", "path of the list of rows in a JSON document, such as data.items")
 }
 
@@ -78,7 +79,7 @@ func (o *ingesting) check(files []string) error {
 func (o *reading) check(files []string) error {
 	switch {
 	case o.format != "" && !slices.Contains(bulk.Formats, bulk.Format(o.format)):
-		return usage("--format csv, --format jsonl, --format json, --format parquet", "unknown --format %.20q", o.format)
+		return usage("--format csv, --format jsonl, --format json, --format parquet, --format xlsx", "unknown --format %.20q", o.format)
 	case len(o.columns) > 0 && !o.noHeader:
 		return usage("--no-header --columns id,name,...", "--columns names the columns of a file without a header")
 	}
@@ -104,6 +105,7 @@ func (o *reading) check(files []string) error {
 // override sets what the flags say.
 func (o *reading) override(b *bulk.Options) error {
 	b.Source, b.Kind, b.Rows = cmp.Or(o.source, b.Source), cmp.Or(o.kind, b.Kind), cmp.Or(o.rows, b.Rows)
+	b.Sheet = cmp.Or(o.sheet, b.Sheet)
 	b.Format = cmp.Or(bulk.Format(o.format), b.Format)
 	b.Delimiter = cmp.Or(delimiterNames[o.delimiter], o.delimiter, b.Delimiter)
 	b.Quote = cmp.Or(o.quote, b.Quote)

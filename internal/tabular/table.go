@@ -27,6 +27,8 @@ type Row struct {
 	Number int64
 	// Cells are in the order of the columns, valid until the next call of Next.
 	Cells []Cell
+	// Wrong says why the row does not fit the table, "" if it does.
+	Wrong string
 }
 
 // Table reads rows in order. It is not safe for concurrent use.
