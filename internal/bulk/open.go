@@ -30,6 +30,8 @@ const (
 	JSON  Format = "json"  // a JSON array, objects one after another on any lines, or a document with a list in it
 	// Parquet is recognised by its first bytes.
 	Parquet Format = "parquet"
+	// SQL is a table or a query of a database. It cannot be named: the URL says it.
+	SQL Format = "sql"
 	// XLSX is recognised by its first bytes too.
 	XLSX Format = "xlsx"
 )
@@ -60,6 +62,7 @@ type Reader struct {
 	in         *bufio.Reader
 	at         io.ReaderAt // see seekable
 	length     int64
+	high       string // see High
 	lines      *lines
 	stream     bool // not a regular file
 	taken      *counter

@@ -22,6 +22,8 @@ type Plan struct {
 	Header   bool     // of CSV: the first row names the columns
 	Rows     string   // path to the rows of a JSON document
 	Sheet    string   // of XLSX
+	// Database is true if Name is the URL of a database, without its password.
+	Database bool
 
 	Source string   // "" if the column "source" has it
 	Kind   string   // "" if the column "kind" has it, or the default kind is meant
@@ -45,6 +47,8 @@ type Plan struct {
 	title   int64   // of XLSX: the row of the header, 0 without one
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
+	url     string   // of a database, perhaps with a password
+	key     []string // primary key of a table of a database
 }
 
 // Column is a column of a file and what it becomes.
@@ -106,6 +110,9 @@ func (p *Plan) Close() error {
 func (p *Plan) Open() (*Reader, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
+	}
+	if p.Database {
+		return p.OpenAfter(nil, 0, "")
 	}
 	r := p.reader
 	p.reader = nil
@@ -186,6 +193,9 @@ func (p *Plan) Args() []string {
 	}
 	flag("rows", p.Rows)
 	flag("sheet", p.Sheet)
+	flag("table", p.options.Table)
+	flag("query", p.options.Query)
+	flag("since", p.options.Since)
 	for _, text := range p.options.Null {
 		flag("null", text)
 	}
@@ -273,6 +283,8 @@ func (p *Plan) Layout() string {
 		return "Parquet"
 	case XLSX:
 		return p.sheetLayout()
+	case SQL:
+		return p.databaseLayout()
 	default:
 		parts = append(parts, "JSON")
 		if p.Rows != "" {

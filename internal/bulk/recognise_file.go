@@ -12,17 +12,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/internal/sqltable"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/match"
 )
 
 // Recognise reads the beginning of a file, at most 256 KiB, and returns how to read it as records of one of the kinds;
-// the first is the default. Name is "-" for stdin. What the options say is taken as it is, the rest is recognised. The
+// the first is the default. Name is "-" for stdin, or the URL of a database. What the options say is taken as it is, the rest is recognised. The
 // error is a *FileError: the file cannot be read, or an option does not fit it. What only a person can know is in
 // Plan.Questions. Close the plan, or the reader of Plan.Open.
 func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) (*Plan, error) {
 	if o == nil {
 		o = &Options{}
+	}
+	if sqltable.IsURL(name) {
+		return recogniseDatabase(name, kinds, o)
 	}
 	r, err := openInput(name, stdin, o.Encoding)
 	if err != nil {
@@ -92,6 +96,9 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
 	p.mapping = found.mapping
+	if o.Since != "" {
+		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use
+	}
 	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format.hasColumns() && len(columns) > 0 || rows > 0 && !o.Exact) {
 		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
 	}

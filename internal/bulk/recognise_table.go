@@ -12,7 +12,7 @@ import (
 )
 
 // isTable reports whether the rows of a format are cells of named columns, not text.
-func (f Format) isTable() bool { return f == Parquet || f == XLSX }
+func (f Format) isTable() bool { return f == Parquet || f == XLSX || f == SQL }
 
 // hasColumns reports whether a file of that format names all its columns in advance.
 func (f Format) hasColumns() bool { return f == CSV || f.isTable() }
@@ -47,6 +47,11 @@ func (p *Plan) recogniseTable(r *Reader, kinds []*match.Schema) (err error) {
 		return tableError(p.Name, err)
 	}
 	defer func() { err = errors.Join(err, table.Close()) }()
+	return p.understandTable(table, kinds)
+}
+
+// understandTable finds out what the columns of a table mean, from its first rows.
+func (p *Plan) understandTable(table tabular.Table, kinds []*match.Schema) error {
 	s, err := sampleOfTable(table)
 	if err != nil {
 		return tableError(p.Name, err)

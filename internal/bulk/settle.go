@@ -31,7 +31,7 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 	asks := rows > 0 && !p.options.Exact || p.Format.hasColumns() && len(p.columns) > 0
 	if p.Source == "" && !has(useSource) && !p.options.Unstored {
 		if !p.options.Exact {
-			p.Source = SourceOf(p.Name)
+			p.Source = p.sourceOf()
 			p.SourceGuessed = isDated(p.Source)
 		}
 		if p.Source == "" && asks {

@@ -51,7 +51,7 @@ func (t *tableRows) Next() (*Row, error) {
 	if done := t.table.Done(); t.taken != nil && t.size > 0 && done >= 0 {
 		t.taken.n.Store(int64(done * float64(t.size)))
 	}
-	refused := &RowError{Line: t.row.Number, Lines: 1}
+	refused := &RowError{Line: t.row.Number, Lines: 1, Position: t.row.Position}
 	size := 0
 	t.long = false
 	if t.row.Wrong != "" {
@@ -75,7 +75,7 @@ func (t *tableRows) Next() (*Row, error) {
 		refused.Row = t.object()
 		return nil, refused
 	}
-	row.Line, row.Lines = t.row.Number, 1
+	row.Line, row.Lines, row.Position = t.row.Number, 1, t.row.Position
 	return row, nil
 }
 

@@ -38,7 +38,8 @@ type importer struct {
 	progress *term.Progress
 	keep     bool // whether the state is saved in a file
 	start    time.Time
-	skip     int64 // rows done by an earlier run
+	done     int64 // rows done by an earlier run
+	skip     int64 // those of them that are read again
 
 	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
 	state bulk.State // of the committed rows
@@ -67,7 +68,7 @@ func (im *importer) run(ctx context.Context) error {
 		err = errors.Join(err, im.rejects.Close())
 	}
 	if err == nil && im.keep {
-		err = bulk.RemoveState(im.name)
+		err = im.finish()
 	}
 	return im.interrupted(ctx, err)
 }
@@ -78,7 +79,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	if f == nil {
 		return err
 	}
-	if f.Hint = "the same command continues from there"; !im.keep {
+	if f.Hint = "the same command continues from there"; !im.keep || im.plan.Database && !im.plan.Positioned() {
 		f.Hint = "repeat the command: imported rows stay as they are"
 	}
 	return f
@@ -97,20 +98,24 @@ func interruption(ctx context.Context, err error, name string, rows int64) *fail
 
 // open opens the file and checks whether to continue an earlier import.
 func (im *importer) open(ctx context.Context) (err error) {
-	if im.reader, err = im.plan.Open(); err != nil {
+	if im.client != nil {
+		im.state.Job = job(im.client, im.plan)
+	}
+	if im.plan.Database {
+		err = im.openDatabase(ctx)
+	} else {
+		im.reader, err = im.plan.Open()
+	}
+	if err != nil || im.flags.dryRun {
 		return err
 	}
-	if im.flags.dryRun {
-		return nil
-	}
-	im.state.Job = job(im.client, im.plan)
 	if im.reader.Size >= 0 {
 		im.keep = true
 		if err := im.resume(ctx); err != nil {
 			return errors.Join(err, im.reader.Close())
 		}
 	}
-	if im.rejects, err = bulk.NewRejects(rejectName(im.name), im.state.Rejects); err != nil {
+	if im.rejects, err = bulk.NewRejects(rejectName(im.plan.File()), im.state.Rejects); err != nil {
 		return errors.Join(err, im.reader.Close())
 	}
 	return nil
@@ -125,25 +130,39 @@ func (im *importer) resume(ctx context.Context) error {
 	}
 	im.state.File = print
 	old, err := bulk.LoadState(im.name, print, im.state.Job)
-	if err != nil || old == nil || old.Key == "" {
+	if err != nil || old == nil {
 		return err
 	}
-	_, err = im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
+	if stored, err := im.stored(ctx, old); err != nil || !stored {
+		return err
+	}
+	im.takeOver(old)
+	im.skip = old.Rows
+	return nil
+}
+
+// stored reports whether the last record of an unfinished import still exists.
+func (im *importer) stored(ctx context.Context, old *bulk.State) (bool, error) {
+	if old.Key == "" {
+		return false, nil
+	}
+	_, err := im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
 	if _, ok := gone(err); ok {
-		return nil
+		return false, nil
 	}
-	if err != nil {
-		return err
-	}
+	return err == nil, err
+}
+
+// takeOver goes on with the state of an unfinished import.
+func (im *importer) takeOver(old *bulk.State) {
 	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
 	}
 	if old.Causes == nil {
 		old.Causes = bulk.Causes{}
 	}
-	im.state, im.skip = *old, old.Rows
+	im.state, im.done = *old, old.Rows
 	im.say("%s: an earlier import was interrupted; continuing after row %s", term.Escape(im.name), term.Count(old.Rows))
-	return nil
 }
 
 // pump reads and sends while another goroutine commits.
@@ -199,7 +218,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		b = newBatch()
 		return nil
 	}
-	for number := int64(0); im.flags.limit == 0 || number < int64(im.flags.limit); number++ {
+	for number := im.done - im.skip; im.flags.limit == 0 || number < int64(im.flags.limit); number++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -214,6 +233,9 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		}
 		if number < im.skip {
 			continue
+		}
+		if b.position = reject.At(); row != nil {
+			b.position = row.Position
 		}
 		if reject == nil {
 			reject = im.check(row)

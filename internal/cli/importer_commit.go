@@ -42,7 +42,7 @@ func (im *importer) commit(b *batch) error {
 	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
 		return &failure{
 			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.name),
+			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.plan.File()),
 		}
 	}
 	return nil
@@ -53,7 +53,10 @@ func (im *importer) save(b *batch) error {
 	if source, key, ok := b.lastAccepted(); ok {
 		im.state.Source, im.state.Key = source, key
 	}
-	return im.state.Save(im.name)
+	if im.plan.Database && b.position != nil {
+		im.state.Position = b.position
+	}
+	return im.state.Save(im.plan.File())
 }
 
 // reject writes a rejected row to its file, or prints it in a dry run.

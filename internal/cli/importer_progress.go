@@ -31,7 +31,7 @@ func (im *importer) line() string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	elapsed := im.now().Sub(im.start)
-	rate := float64(im.state.Rows-im.skip) / max(elapsed.Seconds(), 0.001)
+	rate := float64(im.state.Rows-im.done) / max(elapsed.Seconds(), 0.001)
 	if im.json {
 		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
 	}

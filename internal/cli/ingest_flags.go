@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/sqltable"
 	"github.com/locus-db/locus/records"
 )
 
@@ -46,6 +47,7 @@ func (o *reading) flags(f *pflag.FlagSet) {
 type ingesting struct {
 	reading
 
+	table, query, since      string
 	dryRun, preview, yes     bool
 	limit, maxRejects, batch int
 }
@@ -53,6 +55,9 @@ type ingesting struct {
 func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, or the name of the file")
 	o.reading.flags(f)
+	f.StringVar(&o.table, "table", "", "table of a database, perhaps with its schema")
+	f.StringVar(&o.query, "query", "", "query of a database, a SELECT")
+	f.StringVar(&o.since, "since", "", "column of a database, such as updated_at: read only the rows from the highest value of the last import on")
 	f.BoolVar(&o.yes, "yes", false, "accept guesses without a question")
 	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, and write nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and validate every row as the server does, and write nothing")
@@ -72,7 +77,25 @@ func (o *ingesting) check(files []string) error {
 	case o.limit < 0 || o.maxRejects < 0:
 		return usage("", "--limit and --max-rejects cannot be below 0")
 	}
-	return o.reading.check(files)
+	databases := 0
+	for _, name := range files {
+		if sqltable.IsURL(name) {
+			databases++
+		}
+	}
+	switch {
+	case databases == 0 && o.table+o.query+o.since != "":
+		return usage("locus ingest postgres://HOST/DATABASE --table NAME", "--table, --query and --since are those of a database, and no URL of one is given")
+	case databases > 0 && len(files) > 1:
+		return usage("one command for each database", "a database is read alone")
+	case o.table != "" && o.query != "":
+		return usage("--table or --query", "--table and --query exclude each other")
+	}
+	if err := o.reading.check(files); err != nil {
+		return err
+	}
+	o.options.Table, o.options.Query, o.options.Since = o.table, o.query, o.since
+	return nil
 }
 
 // check validates the flags, reads the mapping file and sets the options.
@@ -84,6 +107,9 @@ func (o *reading) check(files []string) error {
 		return usage("--no-header --columns id,name,...", "--columns names the columns of a file without a header")
 	}
 	for i, name := range files {
+		if o.unstored && sqltable.IsURL(name) {
+			return usage("locus ingest reads databases", "%.80q is a database, and a file is wanted", sqltable.Name(name))
+		}
 		if slices.Contains(files[:i], name) {
 			return usage("give each file once", "%.80q is given twice", name)
 		}

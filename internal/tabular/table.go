@@ -29,6 +29,8 @@ type Row struct {
 	Cells []Cell
 	// Wrong says why the row does not fit the table, "" if it does.
 	Wrong string
+	// Position, if not nil, is where reading can go on after this row in a later run.
+	Position []string
 }
 
 // Table reads rows in order. It is not safe for concurrent use.
