@@ -17,11 +17,13 @@ type Rule struct {
 
 // Modules by the names used below.
 const (
+	brotli     = "github.com/andybalholm/brotli"
 	chromedp   = "github.com/chromedp/chromedp"
 	cdproto    = "github.com/chromedp/cdproto"
 	cobra      = "github.com/spf13/cobra"
 	compress   = "github.com/klauspost/compress"
 	datadriven = "github.com/cockroachdb/datadriven"
+	excelize   = "github.com/xuri/excelize/v2"
 	geo        = "github.com/golang/geo"
 	goCmp      = "github.com/google/go-cmp"
 	goInternal = "github.com/rogpeppe/go-internal"
@@ -31,6 +33,7 @@ const (
 	jsonText   = "github.com/go-json-experiment/json"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
+	lz4        = "github.com/pierrec/lz4/v4"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
@@ -234,19 +237,21 @@ var Picture = map[string]Rule{
 		Modules: []string{xSync},
 	},
 	"internal/bulk": {
-		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/strictjson", "match"},
-		Modules: []string{compress, xText},
+		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
+		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
-	"internal/demo": {},
-	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{pgx, sqlite}},
+	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
+	"internal/demo":     {},
+	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
-			"match", "mirror", "records", "rollup", "rollups", "storage",
+			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "storage",
 		},
-		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
@@ -322,10 +327,10 @@ type Law struct {
 
 // Laws are the sentences of ARCHITECTURE.md about imports.
 var Laws = []Law{
-	{sqlite, "", []string{"storage/sqlite"}, "a driver lives in its backend"},
-	{pgx, "", []string{"storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
+	{pgx, "", []string{"internal/sqltable", "storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
-	{"database/sql", "database/sql/driver", []string{"storage"}, "SQL is spoken in backends"},
+	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},

@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/internal/definition"
@@ -100,11 +101,11 @@ func parseObserved(v definition.Value) (at Observed) {
 }
 
 func parseFormat(v definition.Value, o *Options) {
-	v.Fields("type, delimiter, quote, encoding, header, columns, null and rows", func(name string, v definition.Value) bool {
+	v.Fields("type, delimiter, quote, encoding, header, columns, null, rows and sheet", func(name string, v definition.Value) bool {
 		switch name {
 		case "type":
-			if o.Format = Format(v.Text()); o.Format != CSV && o.Format != JSONL && o.Format != JSON {
-				v.Fail("want csv, jsonl or json")
+			if o.Format = Format(v.Text()); !slices.Contains(Formats, o.Format) {
+				v.Fail("want csv, jsonl, json, parquet or xlsx")
 			}
 		case "delimiter":
 			o.Delimiter = v.Text()
@@ -123,6 +124,8 @@ func parseFormat(v definition.Value, o *Options) {
 			o.Null = textOrList(v)
 		case "rows":
 			o.Rows = v.Text()
+		case "sheet":
+			o.Sheet = v.Text()
 		default:
 			return false
 		}

@@ -28,14 +28,26 @@ const (
 	CSV   Format = "csv"
 	JSONL Format = "jsonl" // one JSON object on each line
 	JSON  Format = "json"  // a JSON array, objects one after another on any lines, or a document with a list in it
+	// Parquet is recognised by its first bytes.
+	Parquet Format = "parquet"
+	// SQL is a table or a query of a database. It cannot be named: the URL says it.
+	SQL Format = "sql"
+	// XLSX is recognised by its first bytes too.
+	XLSX Format = "xlsx"
 )
+
+// Formats are the formats that can be named.
+var Formats = []Format{CSV, JSONL, JSON, Parquet, XLSX}
 
 // Stdin is the file name of the standard input.
 const Stdin = "-"
 
+// rowReader reads rows as Reader.Next does.
+type rowReader interface{ Next() (*Row, error) }
+
 // Reader reads the rows of one file. It is not safe for concurrent use.
 type Reader struct {
-	rows interface{ Next() (*Row, error) }
+	rows rowReader
 
 	// Name is the name of the file as given, Format its format.
 	Name   string
@@ -43,12 +55,18 @@ type Reader struct {
 	// Size is the size of the file in bytes, compressed if it is, -1 if unknown.
 	Size int64
 
-	inner  string // name without the ending of the compression
-	in     *bufio.Reader
-	lines  *lines
-	stream bool // not a regular file
-	taken  *counter
-	close  []func() error
+	inner      string // name without the ending of the compression
+	compressed bool
+	container  Format   // Auto if it is text
+	file       *os.File // nil for the standard input
+	in         *bufio.Reader
+	at         io.ReaderAt // see seekable
+	length     int64
+	high       string // see High
+	lines      *lines
+	stream     bool // not a regular file
+	taken      *counter
+	close      []func() error
 }
 
 // Next returns the next row, a *RowError for a rejected row, a *FileError if the rest cannot be read, and io.EOF at the
@@ -96,7 +114,12 @@ func (r *Reader) All() iter.Seq2[*Row, error] {
 }
 
 // Encoding returns the encoding of the text read so far: AutoEncoding while all of it is ASCII.
-func (r *Reader) Encoding() Encoding { return r.lines.encoding }
+func (r *Reader) Encoding() Encoding {
+	if r.lines == nil {
+		return AutoEncoding
+	}
+	return r.lines.encoding
+}
 
 // openInput opens a file by name, or the given standard input for "-". A link that leads out of the file's folder is
 // rejected: an import folder that others can write to must not give access to the rest of the machine. The error is a
@@ -113,7 +136,7 @@ func openInput(name string, stdin io.Reader, encoding Encoding) (*Reader, error)
 		}
 	}
 	err := r.decompress()
-	if err == nil {
+	if err == nil && r.container == Auto {
 		r.lines, err = r.decodeText(r.in, encoding)
 	}
 	if err != nil {
@@ -135,7 +158,7 @@ func (r *Reader) openFile(name string) error {
 		}
 		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
 	}
-	r.close, r.stream = append(r.close, file.Close), true
+	r.file, r.close, r.stream = file, append(r.close, file.Close), true
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -172,8 +195,6 @@ func (r *Reader) decompress() error {
 	}
 	inner := r.Name
 	switch {
-	case bytes.HasPrefix(head, magicZip):
-		return &FileError{Name: r.Name, Reason: "is a zip archive", Hint: "unpack it and name the files in it; gzip and zstd are read as they are"}
 	case bytes.HasPrefix(head, magicGzip):
 		unzip, err := gzip.NewReader(in)
 		if err != nil {
@@ -190,8 +211,14 @@ func (r *Reader) decompress() error {
 		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, sample)
 		inner = strings.TrimSuffix(inner, ".zst")
 	}
+	r.compressed = bytes.HasPrefix(head, magicGzip) || bytes.HasPrefix(head, magicZstd)
 	r.in, r.inner = in, inner
-	return nil
+	begin, err := in.Peek(8)
+	if err != nil && len(begin) == 0 {
+		return nil // the reading of the text reports it
+	}
+	r.container, err = containerOf(r.Name, begin)
+	return err
 }
 
 // sample is how many bytes of a file are looked at before it is read.

@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -21,6 +22,9 @@ const HashKey = "@hash"
 
 // Options are what is known about a file. The zero value recognises everything.
 type Options struct {
+	// Context ends the statements of a database. Nil never does.
+	Context context.Context //nolint:containedctx // a plan opens databases long after it was made
+
 	Format    Format
 	Encoding  Encoding
 	Delimiter string // one character; "" is recognised
@@ -30,6 +34,10 @@ type Options struct {
 	NoHeader bool
 	Columns  []string
 	Null     []string // texts that mean that there is no value
+	Table    string   // of a database
+	Query    string   // of a database
+	Since    string   // column of a database; see sqltable.Options
+	Sheet    string   // of a workbook; "" is the first one with a header
 	Rows     string   // path to the list of rows in a JSON document, such as data.items
 
 	Source string // source of all rows; "" is the column "source", or the name of the file

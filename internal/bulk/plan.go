@@ -21,6 +21,9 @@ type Plan struct {
 	Dialect  Dialect  // of CSV
 	Header   bool     // of CSV: the first row names the columns
 	Rows     string   // path to the rows of a JSON document
+	Sheet    string   // of XLSX
+	// Database is true if Name is the URL of a database, without its password.
+	Database bool
 
 	Source string   // "" if the column "source" has it
 	Kind   string   // "" if the column "kind" has it, or the default kind is meant
@@ -41,8 +44,11 @@ type Plan struct {
 	mapping *mapping
 	columns []string
 	skip    bool    // a line "sep=" precedes the header
+	title   int64   // of XLSX: the row of the header, 0 without one
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
+	url     string   // of a database, perhaps with a password
+	key     []string // primary key of a table of a database
 }
 
 // Column is a column of a file and what it becomes.
@@ -79,11 +85,15 @@ func (p *Plan) Err() error {
 		return nil
 	}
 	q := p.Questions[0]
-	line := int64(0)
+	return &FileError{Name: p.Name, Line: p.headerLine(), Reason: q.Text, Hint: q.Hint}
+}
+
+// headerLine is the line that names the columns, 0 without one.
+func (p *Plan) headerLine() int64 {
 	if p.Format == CSV {
-		line = 1
+		return 1
 	}
-	return &FileError{Name: p.Name, Line: line, Reason: q.Text, Hint: q.Hint}
+	return 0
 }
 
 // Close closes the file if it is a stream that was not read.
@@ -101,12 +111,20 @@ func (p *Plan) Open() (*Reader, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	if p.Database {
+		return p.OpenAfter(nil, 0, "")
+	}
 	r := p.reader
 	p.reader = nil
 	if r == nil {
 		var err error
 		if r, err = openInput(p.Name, p.stdin, p.Encoding); err != nil {
 			return nil, err
+		}
+		if p.Format.isTable() {
+			if err := r.seekable(); err != nil {
+				return nil, errors.Join(r.broken(err), r.Close())
+			}
 		}
 	}
 	if err := p.start(r, r.lines, newMapper(p.mapping)); err != nil {
@@ -119,6 +137,15 @@ func (p *Plan) Open() (*Reader, error) {
 func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 	r.Format = p.Format
 	switch p.Format {
+	case Parquet, XLSX:
+		table, err := p.openTable(r)
+		if err != nil {
+			return tableError(p.Name, err)
+		}
+		r.close = append(r.close, table.Close)
+		if r.rows, err = newTable(p, r, table, m); err != nil {
+			return err
+		}
 	case CSV:
 		s := &scanner{lines: l, dialect: p.Dialect}
 		if p.skip {
@@ -160,11 +187,15 @@ func (p *Plan) Args() []string {
 	flag("encoding", string(p.options.Encoding))
 	flag("delimiter", p.options.Delimiter)
 	flag("quote", p.options.Quote)
-	if p.Format == CSV && !p.Header {
+	if (p.Format == CSV || p.Format == XLSX) && !p.Header {
 		args = append(args, "--no-header")
 		flag("columns", strings.Join(p.options.Columns, ","))
 	}
 	flag("rows", p.Rows)
+	flag("sheet", p.Sheet)
+	flag("table", p.options.Table)
+	flag("query", p.options.Query)
+	flag("since", p.options.Since)
 	for _, text := range p.options.Null {
 		flag("null", text)
 	}
@@ -248,6 +279,12 @@ func (p *Plan) Layout() string {
 		}
 	case JSONL:
 		parts = append(parts, "JSON lines")
+	case Parquet:
+		return "Parquet"
+	case XLSX:
+		return p.sheetLayout()
+	case SQL:
+		return p.databaseLayout()
 	default:
 		parts = append(parts, "JSON")
 		if p.Rows != "" {

@@ -15,12 +15,21 @@ type Field struct {
 	Values []string
 }
 
-// Header returns the columns of a CSV file, nil for any other format.
+// Header returns the columns of a file that names them in advance, nil for JSON.
 func (r *Reader) Header() []string {
-	if c, ok := r.rows.(*csvRows); ok {
-		return c.mapper.names
+	switch rows := r.rows.(type) {
+	case *csvRows:
+		return rows.mapper.names
+	case *tableRows:
+		return rows.mapper.names
 	}
 	return nil
+}
+
+// Lists reports whether Fields may have several values for one column.
+func (r *Reader) Lists() bool {
+	_, text := r.rows.(*csvRows)
+	return !text
 }
 
 // Fields returns the row that Next returned last, or the rejected one, as the file has it: every column, known or not,
@@ -43,6 +52,11 @@ func (r *Reader) Fields() ([]Field, error) {
 			}
 		}
 		return fields, nil
+	case *tableRows:
+		if rows.long {
+			return nil, errNoRow
+		}
+		return rows.fields(), nil
 	case *jsonRows:
 		object, err := strictjson.Parse(rows.text)
 		if err != nil || object.Kind() != strictjson.Object {

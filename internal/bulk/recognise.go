@@ -218,7 +218,7 @@ func SourceOf(name string) string {
 		return ""
 	}
 	name = filepath.Base(name)
-	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json"} {
+	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm"} {
 		if cut, found := strings.CutSuffix(strings.ToLower(name), ending); found {
 			name = cut
 		}

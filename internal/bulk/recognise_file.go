@@ -12,17 +12,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/internal/sqltable"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/match"
 )
 
 // Recognise reads the beginning of a file, at most 256 KiB, and returns how to read it as records of one of the kinds;
-// the first is the default. Name is "-" for stdin. What the options say is taken as it is, the rest is recognised. The
+// the first is the default. Name is "-" for stdin, or the URL of a database. What the options say is taken as it is, the rest is recognised. The
 // error is a *FileError: the file cannot be read, or an option does not fit it. What only a person can know is in
 // Plan.Questions. Close the plan, or the reader of Plan.Open.
 func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) (*Plan, error) {
 	if o == nil {
 		o = &Options{}
+	}
+	if sqltable.IsURL(name) {
+		return recogniseDatabase(name, kinds, o)
 	}
 	r, err := openInput(name, stdin, o.Encoding)
 	if err != nil {
@@ -41,6 +45,9 @@ func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) 
 }
 
 func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
+	if r.container != Auto || p.options.Format.isTable() {
+		return p.recogniseTable(r, kinds)
+	}
 	text, whole, err := sampleText(r.lines)
 	if err != nil {
 		return err
@@ -66,25 +73,37 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 	case JSONL, JSON:
 		columns, rows, err = p.sampleJSON(text, whole)
 	default:
-		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl or --format json"}
+		return &FileError{Name: p.Name, Reason: fmt.Sprintf("the format %.20q is not known", p.Format), Hint: "--format csv, --format jsonl, --format json, --format parquet or --format xlsx"}
 	}
 	if err != nil {
 		return err
 	}
+	if err := p.understand(columns, rows, kinds); err != nil {
+		return err
+	}
+	return p.readSample(text)
+}
+
+// understand finds out what the columns mean.
+func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) error {
+	p.columns = p.columns[:0:0]
 	for _, c := range columns {
 		p.columns = append(p.columns, c.name)
 	}
 	o := p.options
-	found, err := recognise(o, kinds, columns, rows, p.Format == CSV)
+	found, err := recognise(o, kinds, columns, rows, p.Format == CSV || p.Format == XLSX)
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
 	p.mapping = found.mapping
-	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format == CSV && len(columns) > 0 || rows > 0 && !o.Exact) {
-		return &FileError{Name: p.Name, Line: 1, Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
+	if o.Since != "" {
+		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use
+	}
+	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format.hasColumns() && len(columns) > 0 || rows > 0 && !o.Exact) {
+		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
 	}
 	p.settle(found, kinds, rows)
-	return p.readSample(text)
+	return nil
 }
 
 // sampleText returns the beginning of the text of a file, whole lines as far as there are any, and whether it is the

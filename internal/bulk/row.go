@@ -25,6 +25,8 @@ type Row struct {
 	Kind string
 	// Observed is the text of the column "observed_at", "" if there is none.
 	Observed string
+	// Position, if not nil, is where reading can go on after this row; see Plan.OpenAfter.
+	Position []string
 	// Attributes holds the values of the other columns by attribute name, byte for byte.
 	Attributes map[string][]string
 }
@@ -70,14 +72,27 @@ type RowError struct {
 	Row json.RawMessage
 	// Text is the row as written, if Row may not have all of it.
 	Text string
+	// Position is that of Row.
+	Position []string
+}
+
+// At returns the position of the row, nil for a nil error.
+func (e *RowError) At() []string {
+	if e == nil {
+		return nil
+	}
+	return e.Position
 }
 
 // Error returns the line, the field and the reason.
-func (e *RowError) Error() string {
+func (e *RowError) Error() string { return e.In(CSV) }
+
+// In returns what Error does, for a file of that format.
+func (e *RowError) In(format Format) string {
 	if e.Pointer != "" {
-		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Pointer, e.Reason)
+		return fmt.Sprintf("%s %d: %s: %s", format.Unit(), e.Line, e.Pointer, e.Reason)
 	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+	return fmt.Sprintf("%s %d: %s", format.Unit(), e.Line, e.Reason)
 }
 
 // quoteText returns a text as a JSON string.

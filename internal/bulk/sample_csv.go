@@ -80,7 +80,7 @@ func columnNames(given []string, n int) []string {
 // header returns the names of the columns: without blanks around them, and numbered if they have none.
 func (p *Plan) header(row []string) ([]string, error) {
 	wrong := func(hint, format string, args ...any) error {
-		return &FileError{Name: p.Name, Line: 1, Reason: fmt.Sprintf(format, args...), Hint: hint}
+		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	if p.options.Columns != nil {
 		return nil, wrong("--no-header --columns id,name,...", "the first row is a header, and --columns names the columns of a file without one")

@@ -28,10 +28,10 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 			return slices.ContainsFunc(uses, func(u use) bool { return u.kind == kind })
 		})
 	}
-	asks := rows > 0 && !p.options.Exact || p.Format == CSV && len(p.columns) > 0
+	asks := rows > 0 && !p.options.Exact || p.Format.hasColumns() && len(p.columns) > 0
 	if p.Source == "" && !has(useSource) && !p.options.Unstored {
 		if !p.options.Exact {
-			p.Source = SourceOf(p.Name)
+			p.Source = p.sourceOf()
 			p.SourceGuessed = isDated(p.Source)
 		}
 		if p.Source == "" && asks {
@@ -55,7 +55,7 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 		case len(c.values) == 0 && !p.options.Exact:
 			column.Reason = ""
 			m.ignore = append(slices.Clone(m.ignore), c.name) // it has no value to lose
-		case p.Format == CSV, 2*c.rows > rows && !p.options.Exact:
+		case p.Format.hasColumns(), 2*c.rows > rows && !p.options.Exact:
 			p.ask(reason, "--set ATTRIBUTE=COLUMN gives it a meaning, or --ignore-unknown leaves it out")
 		}
 		p.Columns = append(p.Columns, column)
@@ -94,17 +94,22 @@ func (p *Plan) readSample(text []byte) error {
 	if err := p.start(r, l, newMapper(&m)); err != nil {
 		return nil //nolint:nilerr // the reading reports it
 	}
+	p.showSample(r.rows)
+	return nil
+}
+
+// showSample reads the rows of the sample to its end, or to damage that the reading reports.
+func (p *Plan) showSample(rows rowReader) {
 	for range sampleRows {
-		row, err := r.rows.Next()
+		row, err := rows.Next()
 		refused, bad := errors.AsType[*RowError](err)
 		switch {
 		case bad:
 			p.Refused = append(p.Refused, refused)
 		case err != nil:
-			return nil //nolint:nilerr // the end, or damage that the reading reports
+			return
 		case len(p.Sample) < sampleShown:
 			p.Sample = append(p.Sample, row)
 		}
 	}
-	return nil
 }

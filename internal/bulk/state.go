@@ -30,6 +30,11 @@ type State struct {
 	Rows    int64 `json:"rows"`    // rows to skip, including rejected ones
 	Rejects int64 `json:"rejects"` // bytes of the file of rejected rows that are valid
 	Lines   int64 `json:"lines"`   // lines of the rejected rows
+	// Position is that of the last row of a database, nil if its rows have none.
+	Position []string `json:"position,omitempty"`
+	// Since is the value of Options.Since from which rows were read, and Next the one for the next import.
+	Since string `json:"since,omitempty"`
+	Next  string `json:"next,omitempty"`
 	// Source and Key are those of the last accepted row. A resumed import can check that it still exists.
 	Source string `json:"source,omitempty"`
 	Key    string `json:"key,omitempty"`

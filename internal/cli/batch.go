@@ -25,6 +25,8 @@ type batch struct {
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
 	size    int // bytes of the items and their separators
+	// position is that of the last row in a database.
+	position []string
 
 	done chan struct{} // closed once the fields below are final
 	err  error

@@ -60,7 +60,7 @@ func (a *app) shown(p *bulk.Plan) error {
 	if p.Guessed() {
 		return a.showPlan(a.stderr, p)
 	}
-	if p.Format == bulk.CSV && p.Layout() != plainLayout && p.Layout() != plainLayout8 {
+	if p.Format == bulk.XLSX || p.Format == bulk.CSV && p.Layout() != plainLayout && p.Layout() != plainLayout8 {
 		a.say("%s: %s", term.Escape(p.Name), p.Layout())
 	}
 	return nil

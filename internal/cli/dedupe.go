@@ -165,7 +165,7 @@ func (o *oneShot) load(ctx context.Context, a *app, s *dedupe.Session, i int) er
 	defer r.Close()
 	o.header.Add(r.Header()...)
 	in := &dedupe.Input{Reader: r, Source: o.sources[i], Kind: o.schema.Kind}
-	if r.Header() == nil {
+	if r.Lists() {
 		in.See = o.header.See
 	}
 	return s.Add(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, i) })
@@ -173,7 +173,7 @@ func (o *oneShot) load(ctx context.Context, a *app, s *dedupe.Session, i int) er
 
 func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {
 	if o.refused++; o.refused <= 5 {
-		a.say("%s line %d: %s", term.Escape(o.files[file]), e.Line, term.Escape(e.Reason))
+		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
 	}
 	rejected := reject(e)
 	if err := a.printReject(rejected); err != nil {

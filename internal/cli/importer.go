@@ -4,11 +4,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +38,8 @@ type importer struct {
 	progress *term.Progress
 	keep     bool // whether the state is saved in a file
 	start    time.Time
-	skip     int64 // rows done by an earlier run
+	done     int64 // rows done by an earlier run
+	skip     int64 // those of them that are read again
 
 	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
 	state bulk.State // of the committed rows
@@ -69,16 +68,9 @@ func (im *importer) run(ctx context.Context) error {
 		err = errors.Join(err, im.rejects.Close())
 	}
 	if err == nil && im.keep {
-		err = bulk.RemoveState(im.name)
+		err = im.finish()
 	}
 	return im.interrupted(ctx, err)
-}
-
-// sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
-func (im *importer) sayEncoding() {
-	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
-		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it", term.Escape(im.name), is))
-	}
 }
 
 // interrupted returns an error that says how to continue.
@@ -87,7 +79,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	if f == nil {
 		return err
 	}
-	if f.Hint = "the same command continues from there"; !im.keep {
+	if f.Hint = "the same command continues from there"; !im.keep || im.plan.Database && !im.plan.Positioned() {
 		f.Hint = "repeat the command: imported rows stay as they are"
 	}
 	return f
@@ -106,20 +98,24 @@ func interruption(ctx context.Context, err error, name string, rows int64) *fail
 
 // open opens the file and checks whether to continue an earlier import.
 func (im *importer) open(ctx context.Context) (err error) {
-	if im.reader, err = im.plan.Open(); err != nil {
+	if im.client != nil {
+		im.state.Job = job(im.client, im.plan)
+	}
+	if im.plan.Database {
+		err = im.openDatabase(ctx)
+	} else {
+		im.reader, err = im.plan.Open()
+	}
+	if err != nil || im.flags.dryRun {
 		return err
 	}
-	if im.flags.dryRun {
-		return nil
-	}
-	im.state.Job = job(im.client, im.plan)
 	if im.reader.Size >= 0 {
 		im.keep = true
 		if err := im.resume(ctx); err != nil {
 			return errors.Join(err, im.reader.Close())
 		}
 	}
-	if im.rejects, err = bulk.NewRejects(rejectName(im.name), im.state.Rejects); err != nil {
+	if im.rejects, err = bulk.NewRejects(rejectName(im.plan.File()), im.state.Rejects); err != nil {
 		return errors.Join(err, im.reader.Close())
 	}
 	return nil
@@ -134,25 +130,39 @@ func (im *importer) resume(ctx context.Context) error {
 	}
 	im.state.File = print
 	old, err := bulk.LoadState(im.name, print, im.state.Job)
-	if err != nil || old == nil || old.Key == "" {
+	if err != nil || old == nil {
 		return err
 	}
-	_, err = im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
+	if stored, err := im.stored(ctx, old); err != nil || !stored {
+		return err
+	}
+	im.takeOver(old)
+	im.skip = old.Rows
+	return nil
+}
+
+// stored reports whether the last record of an unfinished import still exists.
+func (im *importer) stored(ctx context.Context, old *bulk.State) (bool, error) {
+	if old.Key == "" {
+		return false, nil
+	}
+	_, err := im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
 	if _, ok := gone(err); ok {
-		return nil
+		return false, nil
 	}
-	if err != nil {
-		return err
-	}
+	return err == nil, err
+}
+
+// takeOver goes on with the state of an unfinished import.
+func (im *importer) takeOver(old *bulk.State) {
 	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}
 	}
 	if old.Causes == nil {
 		old.Causes = bulk.Causes{}
 	}
-	im.state, im.skip = *old, old.Rows
+	im.state, im.done = *old, old.Rows
 	im.say("%s: an earlier import was interrupted; continuing after row %s", term.Escape(im.name), term.Count(old.Rows))
-	return nil
 }
 
 // pump reads and sends while another goroutine commits.
@@ -208,7 +218,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		b = newBatch()
 		return nil
 	}
-	for number := int64(0); im.flags.limit == 0 || number < int64(im.flags.limit); number++ {
+	for number := im.done - im.skip; im.flags.limit == 0 || number < int64(im.flags.limit); number++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -223,6 +233,9 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		}
 		if number < im.skip {
 			continue
+		}
+		if b.position = reject.At(); row != nil {
+			b.position = row.Position
 		}
 		if reject == nil {
 			reject = im.check(row)
@@ -242,184 +255,4 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		im.progress.Update(im.line)
 	}
 	return flush()
-}
-
-// check rejects locally what the server would reject, by the same code and the same kind. Whether a time is in the
-// future is decided by the server's clock, if the row is sent.
-func (im *importer) check(row *bulk.Row) *bulk.RowError {
-	if !im.flags.dryRun {
-		return im.checkAt(row, endOfTime)
-	}
-	return im.checkAt(row, im.now())
-}
-
-// checkAt is check at a time.
-func (im *importer) checkAt(row *bulk.Row, now time.Time) *bulk.RowError {
-	in := input(row)
-	if kind := im.kind(row.Kind); kind == nil {
-		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
-	} else if f := in.Check(kind, now); f != nil {
-		return rowError(row, f)
-	}
-	return nil
-}
-
-func (im *importer) kind(name string) *match.Schema {
-	for _, kind := range im.kinds {
-		if name == "" || kind.Kind == name {
-			return kind
-		}
-	}
-	return nil
-}
-
-// endOfTime is later than every RFC 3339 time.
-var endOfTime = time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// commit records the results of a batch, in file order.
-func (im *importer) commit(b *batch) error {
-	if b.err != nil {
-		return b.err
-	}
-	lines := int64(0)
-	for _, reject := range b.rejected() {
-		lines += max(reject.Lines, 1)
-		im.state.Causes.Add(rejectCause(reject), reject.Line)
-		if err := im.reject(reject); err != nil {
-			return err
-		}
-	}
-	im.mu.Lock()
-	im.state.Lines += lines
-	im.state.Rows += int64(b.rows())
-	for outcome, n := range b.outcomes() {
-		im.state.Counts[outcome] += int64(n)
-	}
-	for i := range b.items {
-		im.watermark = im.watermark.Union(b.items[i].result.Watermark)
-	}
-	refusals := im.state.Counts[refused]
-	im.mu.Unlock()
-	if im.keep {
-		if err := im.save(b); err != nil {
-			return err
-		}
-	}
-	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
-		return &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.name),
-		}
-	}
-	return nil
-}
-
-func (im *importer) save(b *batch) error {
-	im.state.Rejects = im.rejects.Size()
-	if source, key, ok := b.lastAccepted(); ok {
-		im.state.Source, im.state.Key = source, key
-	}
-	return im.state.Save(im.name)
-}
-
-// reject writes a rejected row to its file, or prints it in a dry run.
-func (im *importer) reject(r bulk.Reject) error {
-	if err := im.printReject(r); err != nil {
-		return err
-	}
-	if im.flags.dryRun && !im.json {
-		where := r.Pointer
-		if where != "" {
-			where += ": "
-		}
-		at := fmt.Sprintf("line %d", r.Line)
-		if r.Lines > 1 {
-			at = fmt.Sprintf("lines %d to %d", r.Line, r.Line+r.Lines-1)
-		}
-		im.progress.Print(fmt.Sprintf("%s %s: %s%s", term.Escape(im.name), at, term.Escape(where), term.Escape(r.Reason)))
-	}
-	if im.rejects == nil {
-		return nil
-	}
-	return im.rejects.Write(r)
-}
-
-// printReject prints a rejected row as JSON, if --json is set.
-func (a *app) printReject(r bulk.Reject) error {
-	if !a.json {
-		return nil
-	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("report a refused row: %w", err)
-	}
-	return a.printRaw(typed("reject", line))
-}
-
-func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
-	text, _ := json.Marshal(map[string]any{
-		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
-	})
-	return string(text)
-}
-
-// line returns the progress line.
-func (im *importer) line() string {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	elapsed := im.now().Sub(im.start)
-	rate := float64(im.state.Rows-im.skip) / max(elapsed.Seconds(), 0.001)
-	if im.json {
-		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
-	}
-	var b strings.Builder
-	b.WriteString(term.Short(float64(im.state.Rows)))
-	left := ""
-	taken := im.reader.Taken()
-	if im.reader.Size > 0 && taken > 0 {
-		share := min(float64(taken)/float64(im.reader.Size), 1)
-		all := float64(im.state.Rows) / share
-		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
-		if rate > 0 {
-			left = "   " + term.Left(time.Duration((all-float64(im.state.Rows))/rate*float64(time.Second))) + " left"
-		}
-	}
-	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
-	for _, outcome := range outcomes {
-		if n := im.state.Counts[outcome.name]; n > 0 {
-			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
-		}
-	}
-	if n := im.state.Counts[unresolved]; n > 0 {
-		fmt.Fprintf(&b, "   %s %s", unresolved, term.Short(float64(n)))
-	}
-	return b.String() + left
-}
-
-// summary adds the file to the table, or prints it as JSON.
-func (im *importer) summary(t *term.Table) error {
-	seconds := im.now().Sub(im.start).Seconds()
-	if im.state.Rows == 0 {
-		im.say("%s has no rows", term.Escape(im.name))
-	}
-	if im.json {
-		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
-		if im.state.Lines > im.state.Counts[refused] {
-			of["refused_lines"] = im.state.Lines
-		}
-		of["format"] = im.plan.Layout()
-		if len(im.state.Causes) > 0 {
-			of["causes"] = im.state.Causes
-		}
-		if len(im.watermark) > 0 {
-			of["watermark"] = im.watermark
-		}
-		return im.printJSON(of)
-	}
-	cells := []string{im.name, fmt.Sprint(im.state.Rows)}
-	for _, outcome := range outcomes {
-		cells = append(cells, fmt.Sprint(im.state.Counts[outcome.name]))
-	}
-	t.Add(append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprint(im.state.Counts[unresolved]))...)
-	return nil
 }

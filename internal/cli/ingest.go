@@ -23,12 +23,14 @@ import (
 func (a *app) ingestCommand() *cobra.Command {
 	var o ingesting
 	c := &cobra.Command{
-		Use:   "ingest FILE...",
-		Short: "Import records from CSV, JSON and JSONL files, plain, gzip or zstd; - is standard input",
+		Use:   "ingest FILE or URL...",
+		Short: "Import records from CSV, JSON, JSONL, Parquet and XLSX files, plain, gzip or zstd; - is standard input",
 		Long: "Each row is a record with a source and a key; its other columns are attributes. Importing a file twice changes\n" +
 			"nothing. The format and the meaning of the columns are recognised; guesses are shown and imported only after you\n" +
 			"accept them. --preview shows them without an import. Refused rows are written to FILE.rejected.jsonl, which can be\n" +
-			"corrected and imported. After an interruption the same command continues after the last durable batch.",
+			"corrected and imported. After an interruption the same command continues after the last durable batch.\n\n" +
+			"postgres://HOST/DATABASE and sqlite:FILE read a table or a query of a database, in one read-only snapshot. The\n" +
+			"password comes from PGPASSWORD, a service file or a password file.",
 		Example: "  locus ingest --preview customers.csv\n" +
 			"  locus ingest --url http://127.0.0.1:7070 --set 'name={first} {last}' --set phones=tel,mobile more.jsonl.gz",
 		Args: atLeast("FILE"),
@@ -63,6 +65,7 @@ func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error 
 	if err != nil {
 		return err
 	}
+	o.options.Context = c.Context()
 	plans, err := a.recognised(files, kinds, &o.reading)
 	if err != nil {
 		return err
@@ -156,9 +159,9 @@ const (
 // ingest imports files one after another. Rejected rows do not stop it; an unreadable file does. The first kind is the
 // default kind.
 func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *ingesting, plans []*bulk.Plan) error {
-	files, planOf := make([]string, len(plans)), map[string]*bulk.Plan{}
+	files, beside, planOf := make([]string, len(plans)), make([]string, len(plans)), map[string]*bulk.Plan{}
 	for i, p := range plans {
-		files[i], planOf[p.Name] = p.Name, p
+		files[i], beside[i], planOf[p.Name] = p.Name, p.File(), p
 	}
 	header := []string{"file", "rows"}
 	for _, outcome := range outcomes {
@@ -173,7 +176,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
-		all.add(name, im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
+		all.add(name, im.plan.Format.Unit(), im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]
 		if im.reader == nil {
 			return failed
@@ -184,7 +187,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
 	if failed == nil && all.refused > 0 {
-		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")
+		hint := "correct and import the rows in " + strings.Join(rejectNames(beside), ", ")
 		message := all.became("in")
 		if o.dryRun {
 			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused%s, of %s", all.size(), all.because(), term.Count(all.rows))

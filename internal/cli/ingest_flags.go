@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/sqltable"
 	"github.com/locus-db/locus/records"
 )
 
 // reading holds the flags that say how files are read, of all commands that read files of records.
 type reading struct {
 	source, kind, format, encoding, delimiter, quote string
-	rows, mapping                                    string
+	rows, sheet, mapping                             string
 	key, set, ignore, null, columns                  []string
 	noHeader, ignoreUnknown                          bool
 
@@ -31,13 +32,14 @@ func (o *reading) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "column to ignore; may be repeated")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "ignore columns that are not attributes; with --set, guess none")
-	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line) or json (an array or a document); recognised by default")
+	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document), parquet or xlsx; recognised by default")
 	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")
 	f.StringVar(&o.quote, "quote", "", "quote character of a CSV file, or none; recognised by default")
-	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV file is a record; --columns names the columns")
-	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV file without a header, separated by commas")
+	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV or XLSX file is a record; --columns names the columns")
+	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV or XLSX file without a header, separated by commas")
 	f.StringArrayVar(&o.null, "null", nil, "text that stands for a missing value, such as NULL; may be repeated")
+	f.StringVar(&o.sheet, "sheet", "", "sheet of an XLSX file; by default the first one with a header")
 	f.StringVar(&o.rows, "rows", "", "path of the list of rows in a JSON document, such as data.items")
 }
 
@@ -45,6 +47,7 @@ func (o *reading) flags(f *pflag.FlagSet) {
 type ingesting struct {
 	reading
 
+	table, query, since      string
 	dryRun, preview, yes     bool
 	limit, maxRejects, batch int
 }
@@ -52,6 +55,9 @@ type ingesting struct {
 func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, or the name of the file")
 	o.reading.flags(f)
+	f.StringVar(&o.table, "table", "", "table of a database, perhaps with its schema")
+	f.StringVar(&o.query, "query", "", "query of a database, a SELECT")
+	f.StringVar(&o.since, "since", "", "column of a database, such as updated_at: read only the rows from the highest value of the last import on")
 	f.BoolVar(&o.yes, "yes", false, "accept guesses without a question")
 	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, and write nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and validate every row as the server does, and write nothing")
@@ -71,18 +77,39 @@ func (o *ingesting) check(files []string) error {
 	case o.limit < 0 || o.maxRejects < 0:
 		return usage("", "--limit and --max-rejects cannot be below 0")
 	}
-	return o.reading.check(files)
+	databases := 0
+	for _, name := range files {
+		if sqltable.IsURL(name) {
+			databases++
+		}
+	}
+	switch {
+	case databases == 0 && o.table+o.query+o.since != "":
+		return usage("locus ingest postgres://HOST/DATABASE --table NAME", "--table, --query and --since are those of a database, and no URL of one is given")
+	case databases > 0 && len(files) > 1:
+		return usage("one command for each database", "a database is read alone")
+	case o.table != "" && o.query != "":
+		return usage("--table or --query", "--table and --query exclude each other")
+	}
+	if err := o.reading.check(files); err != nil {
+		return err
+	}
+	o.options.Table, o.options.Query, o.options.Since = o.table, o.query, o.since
+	return nil
 }
 
 // check validates the flags, reads the mapping file and sets the options.
 func (o *reading) check(files []string) error {
 	switch {
-	case !slices.Contains([]string{"", "csv", "jsonl", "json"}, o.format):
-		return usage("--format csv, --format jsonl, --format json", "unknown --format %.20q", o.format)
+	case o.format != "" && !slices.Contains(bulk.Formats, bulk.Format(o.format)):
+		return usage("--format csv, --format jsonl, --format json, --format parquet, --format xlsx", "unknown --format %.20q", o.format)
 	case len(o.columns) > 0 && !o.noHeader:
 		return usage("--no-header --columns id,name,...", "--columns names the columns of a file without a header")
 	}
 	for i, name := range files {
+		if o.unstored && sqltable.IsURL(name) {
+			return usage("locus ingest reads databases", "%.80q is a database, and a file is wanted", sqltable.Name(name))
+		}
 		if slices.Contains(files[:i], name) {
 			return usage("give each file once", "%.80q is given twice", name)
 		}
@@ -104,6 +131,7 @@ func (o *reading) check(files []string) error {
 // override sets what the flags say.
 func (o *reading) override(b *bulk.Options) error {
 	b.Source, b.Kind, b.Rows = cmp.Or(o.source, b.Source), cmp.Or(o.kind, b.Kind), cmp.Or(o.rows, b.Rows)
+	b.Sheet = cmp.Or(o.sheet, b.Sheet)
 	b.Format = cmp.Or(bulk.Format(o.format), b.Format)
 	b.Delimiter = cmp.Or(delimiterNames[o.delimiter], o.delimiter, b.Delimiter)
 	b.Quote = cmp.Or(o.quote, b.Quote)

@@ -77,7 +77,7 @@ func (o *oneShot) pairs(ctx context.Context, a *app, s *dedupe.Session) ([]dedup
 	defer r.Close()
 	o.header.Add(r.Header()...)
 	in := &dedupe.Input{Reader: r, Source: o.sources[1], Kind: o.schema.Kind}
-	if r.Header() == nil {
+	if r.Lists() {
 		in.See = o.header.See
 	}
 	return s.Pairs(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, 1) })

@@ -143,7 +143,7 @@ func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *m
 	}
 	return &failure{
 		Code: "partly_refused", Exit: exitPartly, Hint: "lines with the outcome refused give the reason",
-		Message: fmt.Sprintf("%s of %s refused, the first at line %d: %s", term.Count(m.refused), counted(m.total, "row", "rows"), m.why.Line, m.why.Reason),
+		Message: fmt.Sprintf("%s of %s refused, the first at %s %d: %s", term.Count(m.refused), counted(m.total, "row", "rows"), m.reader.Format.Unit(), m.why.Line, m.why.Reason),
 	}
 }
 

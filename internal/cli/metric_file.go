@@ -57,7 +57,7 @@ func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 		if h.reader == nil {
 			return failed
 		}
-		all.add(name, h.rows, h.counts[refused], h.refusedLines, h.causes)
+		all.add(name, h.reader.Format.Unit(), h.rows, h.counts[refused], h.refusedLines, h.causes)
 		return errors.Join(failed, h.summary(t))
 	})
 	if failed == nil && all.refused > 0 {

@@ -175,14 +175,14 @@ func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 			return err
 		}
 		for _, row := range p.Sample {
-			fmt.Fprintf(a.stdout, "line %d: %s\n", row.Line, term.Escape(string(row.Flat())))
+			fmt.Fprintf(a.stdout, "%s %d: %s\n", p.Format.Unit(), row.Line, term.Escape(string(row.Flat())))
 		}
 		for i, r := range refused {
 			if i == 10 {
 				fmt.Fprintf(a.stdout, "and %d more would be refused\n", len(refused)-i)
 				break
 			}
-			fmt.Fprintf(a.stdout, "refused: %s\n", term.Escape(r.Error()))
+			fmt.Fprintf(a.stdout, "refused: %s\n", term.Escape(r.In(p.Format)))
 		}
 		for _, q := range p.Questions {
 			fmt.Fprintf(a.stdout, "question: %s: %s\n", term.Escape(q.Text), term.Escape(q.Hint))

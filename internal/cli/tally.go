@@ -24,17 +24,17 @@ type tally struct {
 // caused counts the rows rejected for one cause, and locates the first.
 type caused struct {
 	rows, line int64
-	file       string
+	file, unit string
 }
 
-func (t *tally) add(file string, rows, refused, lines int64, causes bulk.Causes) {
+func (t *tally) add(file, unit string, rows, refused, lines int64, causes bulk.Causes) {
 	t.rows, t.refused, t.lines, t.files = t.rows+rows, t.refused+refused, t.lines+lines, t.files+1
 	if t.causes == nil {
 		t.causes = map[string]*caused{}
 	}
 	for cause, n := range causes {
 		if t.causes[cause] == nil {
-			t.causes[cause] = &caused{line: n.Line, file: file}
+			t.causes[cause] = &caused{line: n.Line, file: file, unit: unit}
 		}
 		t.causes[cause].rows += n.Rows
 	}
@@ -81,9 +81,9 @@ func (t *tally) because() string {
 	var parts []string
 	for i, name := range names {
 		c := t.causes[name]
-		at := fmt.Sprintf("line %d", c.line)
+		at := fmt.Sprintf("%s %d", c.unit, c.line)
 		if t.files > 1 {
-			at = fmt.Sprintf("%s line %d", c.file, c.line)
+			at = fmt.Sprintf("%s %s %d", c.file, c.unit, c.line)
 		}
 		switch {
 		case i == mostCauses:

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/internal/exchange"
+	"github.com/locus-db/locus/internal/tabular"
+)
+
+// tableRows makes records of the rows of a table, whose columns are known in advance.
+type tableRows struct {
+	name   string // of the file
+	table  tabular.Table
+	mapper *mapper
+	lists  []bool // whether a text is a list as CSV has it
+	used   []bool // whether a column means something
+	taken  *counter
+	size   int64
+
+	row   tabular.Row
+	long  bool // the row is too long to keep
+	cells []cell
+}
+
+func newTable(p *Plan, r *Reader, table tabular.Table, m *mapper) (*tableRows, error) {
+	t := &tableRows{name: p.Name, table: table, mapper: m, taken: r.taken, size: r.Size}
+	for i, c := range table.Columns() {
+		if i >= len(p.columns) || p.columns[i] != c.Name {
+			return nil, &FileError{Name: p.Name, Reason: fmt.Sprintf("column %.60q is new since the file was looked at", c.Name), Hint: "repeat the command"}
+		}
+		m.column(c.Name)
+		t.lists = append(t.lists, m.mapping.list(c.Name) != "")
+		t.used = append(t.used, len(m.uses[i]) > 0)
+	}
+	return t, nil
+}
+
+// Next reads the next row.
+func (t *tableRows) Next() (*Row, error) {
+	var err error
+	if t.row, err = t.table.Next(); err != nil {
+		return nil, tableError(t.name, err)
+	}
+	if done := t.table.Done(); t.taken != nil && t.size > 0 && done >= 0 {
+		t.taken.n.Store(int64(done * float64(t.size)))
+	}
+	refused := &RowError{Line: t.row.Number, Lines: 1, Position: t.row.Position}
+	size := 0
+	t.long = false
+	if t.row.Wrong != "" {
+		refused.Code, refused.Cause, refused.Reason, refused.Row = "malformed", causeWidth, t.row.Wrong, t.object()
+		return nil, refused
+	}
+	for _, c := range t.row.Cells {
+		if size += len(c.Text); size > MaxRow {
+			t.long = true
+			return nil, refused.whole(nil, "too_large", causeLong, fmt.Sprintf("it is longer than %d bytes", MaxRow))
+		}
+		if t.used[c.Column] && !utf8.ValidString(c.Text) {
+			refused.Code, refused.Cause, refused.Pointer = "invalid_utf8", causeBytes, pathPointer(t.mapper.names[c.Column])
+			refused.Reason, refused.Row = "it is not text in UTF-8", t.object()
+			return nil, refused
+		}
+	}
+	row, fault := t.mapper.row(t.list())
+	if fault != nil {
+		refused.Code, refused.Pointer, refused.Reason, refused.Cause = fault.code, fault.pointer, fault.reason, fault.cause
+		refused.Row = t.object()
+		return nil, refused
+	}
+	row.Line, row.Lines, row.Position = t.row.Number, 1, t.row.Position
+	return row, nil
+}
+
+func (t *tableRows) list() []cell {
+	t.cells = t.cells[:0]
+	for _, c := range t.row.Cells {
+		if !t.lists[c.Column] {
+			t.cells = append(t.cells, cell{c.Column, c.Text})
+			continue
+		}
+		for _, of := range exchange.SplitList(c.Text) {
+			t.cells = append(t.cells, cell{c.Column, of})
+		}
+	}
+	return t.cells
+}
+
+// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the attributes
+// if it can be mapped, else by the columns.
+func (t *tableRows) object() json.RawMessage {
+	if row, _ := t.mapper.row(t.list()); row != nil {
+		return row.Flat()
+	}
+	by := map[string][]string{}
+	for _, c := range t.cells {
+		name := t.mapper.targetOf(c.column)
+		by[name] = append(by[name], c.value)
+	}
+	text, _ := json.Marshal((&Row{Attributes: by}).Values()) // cannot fail: strings and lists of strings
+	return text
+}
+
+// fields returns the row as the table has it: a field for each column, without values if it is null.
+func (t *tableRows) fields() []Field {
+	fields := make([]Field, len(t.mapper.names))
+	for i, name := range t.mapper.names {
+		fields[i].Name = name
+	}
+	for _, c := range t.row.Cells {
+		fields[c.Column].Values = append(fields[c.Column].Values, c.Text)
+	}
+	return fields
+}
+
+// tableError converts an error of a table to a *FileError. The end of the table stays io.EOF.
+func tableError(name string, err error) error {
+	if wrong, ok := errors.AsType[*tabular.Error](err); ok {
+		return &FileError{Name: name, Reason: wrong.Reason, Hint: wrong.Hint, Err: wrong.Err}
+	}
+	return err
+}
+
+// sampledTable has the rows of a sample.
+type sampledTable struct {
+	columns []tabular.Column
+	rows    []tabular.Row
+}
+
+// sampleOfTable takes rows from the beginning of a table, about as much as of a text.
+func sampleOfTable(t tabular.Table) (*sampledTable, error) {
+	s := &sampledTable{columns: t.Columns()}
+	for size := 0; len(s.rows) < sampleRows && size < sample; {
+		row, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range row.Cells {
+			size += len(c.Text)
+		}
+		row.Cells = slices.Clone(row.Cells)
+		s.rows = append(s.rows, row)
+	}
+	return s, nil
+}
+
+// columnsOf returns the columns of a sample.
+func (s *sampledTable) columnsOf(null []string) []sampled {
+	all := make([]sampled, len(s.columns))
+	for i, c := range s.columns {
+		all[i] = sampled{name: c.Name, rows: len(s.rows)}
+	}
+	for _, row := range s.rows {
+		for _, c := range row.Cells {
+			if c.Text != "" && utf8.ValidString(c.Text) && !slices.Contains(null, c.Text) {
+				all[c.Column].values = append(all[c.Column].values, c.Text)
+			}
+		}
+	}
+	return all
+}
+
+func (s *sampledTable) Columns() []tabular.Column { return s.columns }
+func (s *sampledTable) Done() float64             { return -1 }
+func (s *sampledTable) Close() error              { return nil }
+
+func (s *sampledTable) Next() (tabular.Row, error) {
+	if len(s.rows) == 0 {
+		return tabular.Row{}, io.EOF
+	}
+	row := s.rows[0]
+	s.rows = s.rows[1:]
+	return row, nil
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
+func (im *importer) sayEncoding() {
+	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
+		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it", term.Escape(im.name), is))
+	}
+}
+
+func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
+	text, _ := json.Marshal(map[string]any{
+		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
+	})
+	return string(text)
+}
+
+// line returns the progress line.
+func (im *importer) line() string {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	elapsed := im.now().Sub(im.start)
+	rate := float64(im.state.Rows-im.done) / max(elapsed.Seconds(), 0.001)
+	if im.json {
+		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
+	}
+	var b strings.Builder
+	b.WriteString(term.Short(float64(im.state.Rows)))
+	left := ""
+	taken := im.reader.Taken()
+	if im.reader.Size > 0 && taken > 0 {
+		share := min(float64(taken)/float64(im.reader.Size), 1)
+		all := float64(im.state.Rows) / share
+		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
+		if rate > 0 {
+			left = "   " + term.Left(time.Duration((all-float64(im.state.Rows))/rate*float64(time.Second))) + " left"
+		}
+	}
+	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
+	for _, outcome := range outcomes {
+		if n := im.state.Counts[outcome.name]; n > 0 {
+			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
+		}
+	}
+	if n := im.state.Counts[unresolved]; n > 0 {
+		fmt.Fprintf(&b, "   %s %s", unresolved, term.Short(float64(n)))
+	}
+	return b.String() + left
+}
+
+// summary adds the file to the table, or prints it as JSON.
+func (im *importer) summary(t *term.Table) error {
+	seconds := im.now().Sub(im.start).Seconds()
+	if im.state.Rows == 0 {
+		im.say("%s has no rows", term.Escape(im.name))
+	}
+	if im.json {
+		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
+		if im.state.Lines > im.state.Counts[refused] {
+			of["refused_lines"] = im.state.Lines
+		}
+		of["format"] = im.plan.Layout()
+		if len(im.state.Causes) > 0 {
+			of["causes"] = im.state.Causes
+		}
+		if len(im.watermark) > 0 {
+			of["watermark"] = im.watermark
+		}
+		return im.printJSON(of)
+	}
+	cells := []string{im.name, fmt.Sprint(im.state.Rows)}
+	for _, outcome := range outcomes {
+		cells = append(cells, fmt.Sprint(im.state.Counts[outcome.name]))
+	}
+	t.Add(append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprint(im.state.Counts[unresolved]))...)
+	return nil
+}

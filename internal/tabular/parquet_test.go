@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tabular_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/deprecated"
+
+	"github.com/locus-db/locus/internal/tabular"
+)
+
+// textsOf returns the rows of a table as "1: column=text ...", and what ended it, nil for the end.
+func textsOf(table tabular.Table) (rows []string, err error) {
+	columns := table.Columns()
+	for {
+		row, err := table.Next()
+		if errors.Is(err, io.EOF) {
+			return rows, table.Close()
+		}
+		if err != nil {
+			return rows, errors.Join(err, table.Close())
+		}
+		texts := []string{fmt.Sprintf("%d:", row.Number)}
+		for _, c := range row.Cells {
+			texts = append(texts, columns[c.Column].Name+"="+c.Text)
+		}
+		rows = append(rows, strings.Join(texts, " "))
+	}
+}
+
+func openParquet(file []byte) (tabular.Table, error) {
+	return tabular.OpenParquet(bytes.NewReader(file), int64(len(file)))
+}
+
+func written[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, options...)
+	for len(rows) > 0 {
+		n := min(len(rows), 100)
+		if _, err := w.Write(rows[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if rows = rows[n:]; len(rows) > 0 {
+			if err := w.Flush(); err != nil { // a row group
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestParquet_Texts(t *testing.T) {
+	t.Parallel()
+	type contact struct {
+		Email string   `parquet:"email,optional"`
+		Tags  []string `parquet:"tags,list"`
+	}
+	type row struct {
+		Text     string            `parquet:"text"`
+		Null     *string           `parquet:"null,optional"`
+		Bool     bool              `parquet:"bool"`
+		Int      int32             `parquet:"int"`
+		Unsigned uint64            `parquet:"unsigned"`
+		Float    float32           `parquet:"float"`
+		Double   float64           `parquet:"double"`
+		Money    int64             `parquet:"money,decimal(2:18)"`
+		Date     int32             `parquet:"date,date"`
+		UTC      time.Time         `parquet:"utc,timestamp(microsecond)"`
+		Local    int64             `parquet:"local,timestamp(millisecond:local)"`
+		Time     int64             `parquet:"time,time(microsecond)"`
+		Impala   deprecated.Int96  `parquet:"impala"`
+		ID       [16]byte          `parquet:"id,uuid"`
+		Phones   []string          `parquet:"phones,list"`
+		Legacy   []int32           `parquet:"legacy"`
+		Place    *contact          `parquet:"place,optional"`
+		Contacts []contact         `parquet:"contacts,list"`
+		Names    map[string]string `parquet:"names"`
+		Photo    [3]byte           `parquet:"photo"`
+	}
+	full := row{
+		Text: "007", Bool: true, Int: -7, Unsigned: 1<<64 - 1, Float: 0.1, Double: 1001, Money: -5, Date: -1,
+		UTC: time.Date(2026, 1, 2, 15, 4, 5, 120_000_000, time.FixedZone("", 3600)), Local: 1, Time: 3723_000_004,
+		Impala: deprecated.Int96{0, 0, 2440589}, ID: [16]byte{0xab, 15: 1}, Phones: []string{"a", "b c"}, Legacy: []int32{1, 2},
+		Place:    &contact{Email: "p"},
+		Contacts: []contact{{Email: "x", Tags: []string{"1", "2"}}, {Email: "y"}}, Names: map[string]string{"de": "Köln"},
+	}
+	table, err := openParquet(written(t, []row{full, {UTC: time.Unix(-1, 0), Impala: deprecated.Int96{0, 0, 2440588}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Columns() {
+		if (c.Name == "photo") != (c.Binary != "") {
+			t.Errorf("column %s: binary %q", c.Name, c.Binary)
+		}
+	}
+	got, err := textsOf(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"1: text=007 bool=true int=-7 unsigned=18446744073709551615 float=0.1 double=1001 money=-0.05 date=1969-12-31 " +
+			"utc=2026-01-02T14:04:05.12Z local=1970-01-01T00:00:00.001 time=01:02:03.000004 impala=1970-01-02T00:00:00Z " +
+			"id=ab000000-0000-0000-0000-000000000001 phones=a phones=b c legacy=1 legacy=2 place.email=p " +
+			"contacts[].email=x contacts[].email=y contacts[].tags=1 contacts[].tags=2 names[].key=de names[].value=Köln",
+		"2: text= bool=false int=0 unsigned=0 float=0 double=0 money=0.00 date=1970-01-01 utc=1969-12-31T23:59:59Z " +
+			"local=1970-01-01T00:00:00 time=00:00:00 impala=1970-01-01T00:00:00Z id=00000000-0000-0000-0000-000000000000",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// small is a file of several row groups and pages.
+func small(t testing.TB) []byte {
+	type row struct {
+		Key    string   `parquet:"key"`
+		City   string   `parquet:"city,optional,dict"`
+		Phones []string `parquet:"phones,list"`
+		N      *int64   `parquet:"n,optional"`
+	}
+	rows := make([]row, 250)
+	for i := range rows {
+		rows[i] = row{Key: fmt.Sprintf("K-%d", i), City: []string{"Bonn", "", "Köln"}[i%3]}
+		for j := range i % 3 {
+			rows[i].Phones = append(rows[i].Phones, fmt.Sprintf("0228 %d%d", i, j))
+		}
+		if n := int64(i); i%2 == 0 {
+			rows[i].N = &n
+		}
+	}
+	return written(t, rows, parquet.PageBufferSize(256), parquet.Compression(&zstd.Codec{}))
+}
+
+// A damaged file is an error or the right rows: never a panic, other rows, or fewer. What names
+// of columns were nothing in the file tells.
+func TestParquet_Damage(t *testing.T) {
+	t.Parallel()
+	file := small(t)
+	table, err := openParquet(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := table.Columns()
+	want, err := textsOf(table)
+	if err != nil || len(want) != 250 {
+		t.Fatalf("%d rows, %v", len(want), err)
+	}
+	footer := len(file) - 8 - int(uint32(file[len(file)-8])|uint32(file[len(file)-7])<<8)
+	failed := 0
+	for at := range file {
+		if at < footer && at%5 != 0 && !testing.Short() || at < footer && at%11 != 0 && testing.Short() {
+			continue
+		}
+		damaged := bytes.Clone(file)
+		damaged[at] ^= 1 << (at % 8)
+		table, err := openParquet(damaged)
+		var got []string
+		if err == nil {
+			got, err = textsOf(table)
+		}
+		var wrong *tabular.Error
+		switch {
+		case err != nil && !errors.As(err, &wrong):
+			t.Fatalf("byte %d: %v is no *tabular.Error", at, err)
+		case err != nil:
+			failed++
+			if n := len(got); n > len(want) || !slices.Equal(got, want[:n]) && at < footer {
+				t.Errorf("byte %d of %d, the footer at %d: other rows before %v", at, len(file), footer, err)
+			}
+		case !slices.Equal(table.Columns(), columns):
+			// Other names: the mapping of the columns sees them.
+		case !slices.Equal(got, want):
+			t.Errorf("byte %d of %d, the footer at %d: %d rows, not the right ones, and no error", at, len(file), footer, len(got))
+		}
+	}
+	if failed < len(file)/8 {
+		t.Errorf("%d of %d bytes were errors: were they read?", failed, len(file))
+	}
+}
