@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
@@ -23,6 +24,7 @@ import (
 // A read-only installation never changes the map, however long it is open, and rejects every write.
 func TestP06_ReadOnly(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	for _, options := range []*Options{nil, {ReadOnly: true}} {
 		opened, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: time.Second})

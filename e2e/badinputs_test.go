@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -80,6 +81,7 @@ var surfaces = []struct {
 // TestBadInputs sends the shared list of bad inputs to a real server, with one cell and with four.
 func TestBadInputs(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	entries := loadBadInputs(t)
 	for _, cells := range []int{1, 4} {
 		t.Run(fmt.Sprintf("cells=%d", cells), func(t *testing.T) {

@@ -45,6 +45,7 @@ func (c unreadCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 // everything. It never takes unread rows for damage.
 func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	in := open(t, t.TempDir(), nil)
 	ops := world(5, 9)
 	in.apply(t, ops)

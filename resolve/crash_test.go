@@ -122,6 +122,7 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 // set. Whatever part is worked off together, the records that the number joined before must separate.
 func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	var settled, batch []resolve.Op
 	for i := range resolve.MaxBlockSize {
 		settled = append(settled, sharing(i, "415-555-9000"))

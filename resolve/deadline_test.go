@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
@@ -115,6 +116,7 @@ func (d due) Err() error {
 // nothing is. Begun work is finished afterwards.
 func TestP12_DeadlineOfAWrite(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	q, in, g, there, elsewhere := queueOver(t)
 	waiting, letGo := g.hold()
 	end := sync.OnceFunc(q.Close)

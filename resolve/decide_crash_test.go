@@ -107,6 +107,7 @@ func crashWhileDeciding(t *testing.T, ops []resolve.Op, first, second []ruling) 
 // Deletions and returns of records with decisions are repaired like any others.
 func TestP09_ACrashAmongDecisions(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(28, 28))
 	ops := world(31, 14)
 	crashAmongDecisions(t, ops, rulings(r, ops, 16))
@@ -154,6 +155,7 @@ func crashAmongDecisions(t *testing.T, ops []resolve.Op, made []ruling) {
 // Several processes write and decide over the same cells; the result is that of one process over one cell.
 func TestP09_ManyProcessesDecide(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(1) {
 		for _, shape := range []struct{ cells, processes int }{{1, 4}, {16, 1}, {16, 4}} {
 			r := rand.New(rand.NewPCG(seed, 29))
@@ -230,6 +232,7 @@ func TestP09_ManyProcessesDecide(t *testing.T) {
 // is back.
 func TestP09_DecisionsWaitForACellThatIsDown(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for which := range 3 {
 		r := rand.New(rand.NewPCG(uint64(which), 30))
 		in, down := openFaulty(t, which)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -168,6 +169,7 @@ func openTicking(t testing.TB) *installation {
 // their records and keep their own order.
 func TestP09_DecisionsInAnyOrder(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range uint64(2) {
 		ops := world(seed, 60)
 		made := rulings(rand.New(rand.NewPCG(seed, 20)), ops, 40)

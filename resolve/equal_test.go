@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -114,6 +115,7 @@ func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 // A crash between any two transactions leaves identical records as one entity, with one leader.
 func TestP09_ACrashLeavesOneLeader(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ops := equal(8)
 	for step, crashed := 0, true; crashed; step++ {
 		dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
@@ -19,6 +20,7 @@ import (
 // cell.
 func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(8, 8))
 	before, after := world(70, 60), world(71, 60)
 	history := shuffled(r, before)
@@ -70,6 +72,7 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 // has never seen the key.
 func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	first := open(t, t.TempDir(), nil)
 	history := world(72, 40)
 	first.apply(t, history)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -104,6 +105,7 @@ func TestP09_WhatANumberWeighsFollowsItsNames(t *testing.T) {
 // other names and deletions, leaves no edge at the former weight.
 func TestP09_ACrashLeavesNoFormerWeight(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	base := prepared(t, func(in *installation) {
 		var ops []resolve.Op
 		for i := range 3 { // three names: one more lowers the weight

@@ -46,6 +46,7 @@ func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 // The original is not touched.
 func TestP08_ACopyOfFilesIsReaddressed(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
 	env := map[string]string{"LOCUS_DATA": at("data")}

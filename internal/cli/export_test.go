@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // done runs a command that has to succeed.
@@ -64,6 +65,7 @@ func messyRecords() string {
 // What is exported can be ingested: records that were exported, ingested elsewhere and exported again are the same file.
 func TestExport_RecordsComeBackByteForByte(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(path("in.jsonl"), []byte(messyRecords()), 0o600); err != nil {
@@ -96,6 +98,7 @@ func TestExport_RecordsComeBackByteForByte(t *testing.T) {
 
 func TestExport_TablesAndColumns(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	in := "source,key,name,phones\nchamber,1,Joes Pizza,415-555-2300\ncrawler,2,Joe's Pizza,(415) 555-2300\ncrawler,3,Blue Door Books,415-555-9999\n"

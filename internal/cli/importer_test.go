@@ -130,6 +130,7 @@ func places(t *testing.T, n, keys int) string {
 // Rows with the same key arrive in file order, although several batches are sent concurrently.
 func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := &fake{}
 	// Every third request is held until another one has arrived, or all others wait for it.
 	f.refuse = func(call int, w http.ResponseWriter) bool {

@@ -180,6 +180,7 @@ func TestRollupDefine_TellsAllThatIsWrong(t *testing.T) {
 
 func TestRollup_Refuses(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := installed(t)
 	must(t, env, "rollup", "define", byCategory)
 	for _, c := range []struct {

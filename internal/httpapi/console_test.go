@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 func (a answer) page(status int) string {
@@ -335,6 +336,7 @@ func nextEvent(t *testing.T, lines *bufio.Scanner, fits func(liveEvent) bool) li
 
 func TestConsole_EventsFollowTheWrites(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	listening := httptest.NewServer(f.server)
 	t.Cleanup(listening.Close)
