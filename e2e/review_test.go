@@ -80,7 +80,7 @@ func reviewByKeys(tab *tab) {
 	tab.check(at(first), "keys are taken while somebody is writing")
 	evaluate[bool](tab, `(document.activeElement.blur(), true)`)
 	tab.do(chromedp.KeyEvent("s"))
-	tab.await(`document.querySelector("#answer")?.textContent.includes("one thing") && ` + at(second))
+	tab.await(`document.querySelector("#answer")?.textContent.includes("the same thing") && ` + at(second))
 	tab.check(`document.querySelector("#answer").textContent.includes("nds") && document.querySelector("#answer").textContent.includes("seen")`, "it is not said who decided, and why")
 	tab.check(`document.querySelector(".answer [name=author]").value === "nds"`, "the name has to be typed again")
 	if tab.thing("pos:"+first) != tab.thing("web:"+first) {
@@ -92,7 +92,7 @@ func reviewByKeys(tab *tab) {
 	tab.await(`document.querySelector("#waiting").textContent === "1 pair to review" && ` + at(second))
 	tab.check(`document.querySelector(".answer [name=author]").value === "nds"`, "the name is not remembered")
 	tab.do(chromedp.KeyEvent("d"))
-	tab.await(`document.querySelector("#answer")?.textContent.includes("two things") && document.querySelector("#waiting").textContent === "nothing to review"`)
+	tab.await(`document.querySelector("#answer")?.textContent.includes("different things") && document.querySelector("#waiting").textContent === "nothing to review"`)
 	tab.click(`#answer button`)
 	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn") && document.querySelector("#waiting").textContent === "1 pair to review"`)
 	if tab.thing("pos:"+second) == tab.thing("web:"+second) {
@@ -124,7 +124,7 @@ func reviewWithoutScript(tab *tab) {
 	tab.open("/review")
 	tab.enter(`.answer [name=author]`, "Ada")
 	tab.click(`.answer [value=same]`)
-	tab.await(`document.querySelector("#answer")?.textContent.includes("one thing")`)
+	tab.await(`document.querySelector("#answer")?.textContent.includes("the same thing")`)
 	if b := tab.thing("web:1"); b != a {
 		tab.Errorf("the record is in %s, not in %s", b, a)
 	}
@@ -149,7 +149,7 @@ func mergeThenUnmerge(tab *tab) {
 	tab.check(`document.querySelector("#history").parentElement.querySelectorAll("tbody tr").length > 1`, "the history does not say that it merged")
 	tab.open("/entities/" + b)
 	tab.check(`document.querySelector(".moved").textContent.includes("`+b+`") && document.querySelectorAll(".side thead th").length === 2`, "the former id does not lead here")
-	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "take it out")[1].click(), true)`)
+	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "split it off")[1].click(), true)`)
 	tab.await(`location.search.startsWith("?apart=web") && document.readyState !== "loading" && document.querySelector("#after")`)
 	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`, "it is not shown that the id comes back")
 	tab.click(`.answer button`)

@@ -108,13 +108,13 @@ func rollupShowsAGroup(tab *tab) {
 	tab.await(`document.querySelector("h1 bdi")?.textContent === "bakery"`)
 	tab.check(`document.querySelector("#group").innerText.split(/\s+/).join(" ") === "city places codes no city 1 0 Shelbyville 1 0 total 2 0"`, "the group is not divided")
 	tab.check(`[...document.querySelectorAll("#effects li > span:first-child")].map(s => s.textContent).sort().join("; ") ===
-		"Café Astoria came: Springfield; Café Astoria moved: Springfield → Shelbyville; Café Bellevue came: no city"`, "the changes are not told")
+		"Café Astoria added: Springfield; Café Astoria moved: Springfield → Shelbyville; Café Bellevue added: no city"`, "the changes are not told")
 	tab.put(cafe("Corner", "bakery", "Springfield"))
-	tab.await(`document.querySelector("#effects li").textContent.includes("Café Corner came: Springfield")`)
+	tab.await(`document.querySelector("#effects li").textContent.includes("Café Corner added: Springfield")`)
 	tab.click(`#effects a`)
 	tab.await(`location.pathname.startsWith("/entities/") && document.querySelector("h1 bdi").textContent === "Café Corner"`)
 	tab.open("/rollups/places_by_category?g1=nothing")
-	tab.check(`document.querySelector("#group").textContent.includes("Nothing is in this group")`, "an empty group is not said")
+	tab.check(`document.querySelector("#group").textContent.includes("The group is empty")`, "an empty group is not said")
 	tab.put(cafe("New", "nothing", "Springfield")) // and begins to be one
 	tab.await(`document.querySelector("#group tfoot td")?.textContent === "1"`)
 	if err := tab.svc.Rollups().Drop(context.Background(), "places_by_category"); err != nil {
@@ -193,7 +193,7 @@ func rollupsAreEmpty(tab *tab) {
 	tab.counted("city") // the open page changes to the list without a reload
 	tab.await(`document.querySelector("#rollups h2 a")?.textContent === "places_by_category"`)
 	tab.click(`#rollups h2 a`)
-	tab.await(`document.querySelector("#groups")?.textContent.includes("No groups: nothing is stored that it counts")`)
+	tab.await(`document.querySelector("#groups")?.textContent.includes("No groups: no stored data matches the definition")`)
 }
 
 func rollupWithoutScript(tab *tab) {

@@ -45,9 +45,9 @@ func newEffect(d *rollup.Definition, of *rollups.CellEffect) change {
 	from, to := first(of.Before), first(of.After)
 	switch {
 	case from == nil:
-		e.Verb, e.To = "came", to
+		e.Verb, e.To = "added", to
 	case to == nil:
-		e.Verb, e.From = "left", from
+		e.Verb, e.From = "removed", from
 	case slices.Equal(of.Before, of.After):
 		e.Verb, e.To = "changed", to
 	default:

@@ -26,23 +26,23 @@ type event struct {
 
 // happened describes the kinds of changes.
 var happened = map[changelog.Kind]string{
-	changelog.Created:  "came into being",
+	changelog.Created:  "created",
 	changelog.Changed:  "changed",
-	changelog.Merged:   "took over records of another one",
-	changelog.Split:    "was divided",
-	changelog.Retired:  "was taken over",
-	changelog.Put:      "a record was received",
-	changelog.Deleted:  "a record was deleted",
-	changelog.Assigned: "a record came to another entity",
+	changelog.Merged:   "merged records of another entity",
+	changelog.Split:    "split",
+	changelog.Retired:  "merged into another entity",
+	changelog.Put:      "record put",
+	changelog.Deleted:  "record deleted",
+	changelog.Assigned: "record moved to another entity",
 }
 
 // causes describes the causes of changes.
 var causes = map[changelog.Cause]string{
-	changelog.CausePut:      "a record that was sent",
-	changelog.CauseDelete:   "a record that was deleted",
-	changelog.CauseDecision: "a decision",
-	changelog.CauseRedo:     "work that was left undone",
-	changelog.CauseTerms:    "other rules",
+	changelog.CausePut:      "put",
+	changelog.CauseDelete:   "delete",
+	changelog.CauseDecision: "decision",
+	changelog.CauseRedo:     "redo of unfinished work",
+	changelog.CauseTerms:    "changed rules",
 }
 
 // events returns the changes of an entity and its records, the newest first, and how many older ones are left out.

@@ -29,7 +29,7 @@ func (r pairRow) Words() string {
 	case differs:
 		return "differs"
 	default:
-		return "only one says it"
+		return "only in one"
 	}
 }
 

@@ -46,7 +46,7 @@ func condition(c *rollup.Condition) string {
 	}
 	switch {
 	case c.Exists:
-		return is + "there at all"
+		return is + "present"
 	case c.Absent:
 		return is + "missing"
 	case len(c.Values) > shownValues:
@@ -65,11 +65,11 @@ func condition(c *rollup.Condition) string {
 // measure describes a measure: "weight, the sum of weight_g".
 func measure(m rollup.Measure) string {
 	what := map[rollup.Func]string{
-		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ", rollup.Distinct: "how many different values of ",
+		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ", rollup.Distinct: "number of distinct values of ",
 	}[m.Func]
 	switch m.Func {
 	case rollup.Count:
-		what = "how many"
+		what = "number"
 	case rollup.Top:
 		what = "the " + strconv.Itoa(m.K) + " largest "
 	}

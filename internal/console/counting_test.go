@@ -19,8 +19,8 @@ func TestCondition(t *testing.T) {
 		"is cat":                            {Values: []string{"cat"}},
 		"is not cat or dog":                 {Not: true, Values: []string{"cat", "dog"}},
 		"is a, b, c, d, e or one of 2 more": {Values: []string{"a", "b", "c", "d", "e", "f", "g"}},
-		"is there at all":                   {Exists: true},
-		"is not there at all":               {Not: true, Exists: true},
+		"is present":                        {Exists: true},
+		"is not present":                    {Not: true, Exists: true},
 		"is missing":                        {Absent: true},
 		"is at least 1":                     {Min: "1"},
 		"is at most 2026-01-01":             {Max: "2026-01-01"},
@@ -35,13 +35,13 @@ func TestCondition(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]rollup.Measure{
-		"pets, how many":                        {Name: "pets", Func: rollup.Count},
+		"pets, number":                          {Name: "pets", Func: rollup.Count},
 		"w, the sum of weight_g":                {Name: "w", Func: rollup.Sum, Attribute: "weight_g"},
 		"w, the average weight_g":               {Name: "w", Func: rollup.Avg, Attribute: "weight_g"},
 		"w, the smallest weight_g":              {Name: "w", Func: rollup.Min, Attribute: "weight_g"},
 		"w, the largest weight_g":               {Name: "w", Func: rollup.Max, Attribute: "weight_g"},
 		"w, the 3 largest weight_g":             {Name: "w", Func: rollup.Top, Attribute: "weight_g", K: 3},
-		"w, how many different values of breed": {Name: "w", Func: rollup.Distinct, Attribute: "breed"},
+		"w, number of distinct values of breed": {Name: "w", Func: rollup.Distinct, Attribute: "breed"},
 	} {
 		if got := console.MeasureText(m); got != want {
 			t.Errorf("%+v: %q, want %q", m, got, want)

@@ -104,7 +104,7 @@ type relation struct {
 }
 
 func relations(all []entities.Relation) []relation {
-	words := map[string]string{"part_of": "is a part of", "has_part": "has the part", "co_located": "is at the spot of"}
+	words := map[string]string{"part_of": "part of", "has_part": "has part", "co_located": "at the same place as"}
 	lines := make([]relation, len(all))
 	for i, r := range all {
 		ours, theirs := r.Via[0].String(), r.Via[1].String()
@@ -206,7 +206,7 @@ func (c cellValue) Words() string {
 	case unused:
 		return "not used"
 	case missing:
-		return "says nothing"
+		return "no value"
 	default:
 		return ""
 	}

@@ -111,10 +111,10 @@ func TestEntity_ShowsWhichRecordsSaySo(t *testing.T) {
 	t.Parallel()
 	rows := table(t, render(t, renderEntity(pizza(t))), "view")
 	for attribute, want := range map[string]string{
-		"name":     "Joes Pizza said by record 1 3 also Joe's said by record 2",
-		"phones":   "(415) 555-2300 said by record 1 2 415 555 2301 said by record 2",
-		"address":  "1000 Market Street said by record 1 2",
-		"postcode": "94103 said by record 1 also 94102 said by record 2",
+		"name":     "Joes Pizza from record 1 3 also Joe's from record 2",
+		"phones":   "(415) 555-2300 from record 1 2 415 555 2301 from record 2",
+		"address":  "1000 Market Street from record 1 2",
+		"postcode": "94103 from record 1 also 94102 from record 2",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)
@@ -129,9 +129,9 @@ func TestEntity_MarksHowRecordsDiffer(t *testing.T) {
 		"":         "1 pos1042 | 2 weba/b c | 3 web9",
 		"name":     "Joes Pizza | Joe'sdiffers | Joes Pizza",
 		"phones":   "415-555-2300spelled differently | (415) 555-2300415 555 2301 | N/Anot used",
-		"address":  "1000 Market Street | 1000 Market St.spelled differently | says nothing–",
-		"postcode": "94103 | 94102differs | says nothing–",
-		"hours":    "says nothing– | says nothing– | -not used",
+		"address":  "1000 Market Street | 1000 Market St.spelled differently | no value–",
+		"postcode": "94103 | 94102differs | no value–",
+		"hours":    "no value– | no value– | -not used",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)
@@ -167,7 +167,7 @@ func TestEntity_WaterfallAddsUp(t *testing.T) {
 	if got := strings.Join(bars, ", "); got != want {
 		t.Errorf("bars %s\nwant %s", got, want)
 	}
-	if s := text(byID(t, root, "main")); !strings.Contains(s, "852 thousand times likelier if both speak of one thing") {
+	if s := text(byID(t, root, "main")); !strings.Contains(s, "852 thousand times likelier if both records are the same thing") {
 		t.Errorf("the sum is not said in words")
 	}
 }
@@ -201,7 +201,7 @@ func TestEntity_FormerIdIsSaid(t *testing.T) {
 	t.Parallel()
 	w := pizza(t)
 	said := func() bool {
-		return strings.Contains(text(render(t, renderEntity(w))), "You asked for "+id(t, 2).String())
+		return strings.Contains(text(render(t, renderEntity(w))), id(t, 2).String()+" is a former id of this entity")
 	}
 	if said() {
 		t.Error("a redirect is said for the entity's own id")
@@ -215,7 +215,7 @@ func TestEntity_FormerIdIsSaid(t *testing.T) {
 func TestEntity_OfOneRecord(t *testing.T) {
 	t.Parallel()
 	s := text(render(t, renderEntity(why(t, "Alone"))))
-	for _, want := range []string{"1 record from 1 source", "nothing to join", "lives in cell g0-8"} {
+	for _, want := range []string{"1 record from 1 source", "There is only one record", "in cell g0-8"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -126,7 +126,7 @@ func (g *group) states() string {
 		}
 	}
 	if silent := g.Cells - g.Known; silent > 0 {
-		words = append(words, count(int64(silent))+" silent")
+		words = append(words, count(int64(silent))+" unavailable")
 	}
 	if g.Away > 0 {
 		words = append(words, count(int64(g.Away))+" moving")

@@ -45,7 +45,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 		Share: percent(groups[0].Arc.Share(), 1),
 		of:    int(s.Map.Count(gen)),
 		Own:   ownLines(),
-		Hits:  picturesOf(Hits, DayView, s.Time, s.Time, Half, "Hits by minute, today over yesterday"),
+		Hits:  picturesOf(Hits, DayView, s.Time, s.Time, Half, "Hits by minute, today and yesterday"),
 	})
 }
 
@@ -70,7 +70,7 @@ func (h home) Drawn() string {
 	if len(h.Cells) == h.of {
 		return ""
 	}
-	return "Each piece is several neighbouring cells."
+	return "Each piece stands for several neighbouring cells."
 }
 
 // Size returns the side of the square of the ring.

@@ -24,10 +24,10 @@ func (c *Console) Kinds(w io.Writer, k Kinds) error {
 	p := kindsPage{Command: command("locus", "kind", "list")}
 	for _, r := range k.Rules {
 		of := newKind(r.Schema)
-		of.Terms, of.Counted = r.Terms, "which are built in"
+		of.Terms, of.Counted = r.Terms, "built in"
 		for _, terms := range k.Terms {
 			if terms.Hash == r.Terms && terms.Records > 0 {
-				of.Counted = "counted of " + counted(int64(terms.Records), "record") + " on " + moment(terms.Since)
+				of.Counted = "counted from " + counted(int64(terms.Records), "record") + " on " + moment(terms.Since)
 			}
 		}
 		if c := r.Change; c != nil {
@@ -83,14 +83,14 @@ func newKind(s *match.Schema) kind {
 			has  bool
 			says string
 		}{
-			{a.Style != "", "read as a " + string(a.Style)},
-			{a.Scope == match.ScopeWorld, "known to all sources"},
-			{a.Region != "", "of the country in " + a.Region},
-			{a.HalfLife > 0, "half as much after " + counted(int64(a.HalfLife), "day")},
+			{a.Style != "", "style " + string(a.Style)},
+			{a.Scope == match.ScopeWorld, "shared by all sources"},
+			{a.Region != "", "country from " + a.Region},
+			{a.HalfLife > 0, "half-life of " + counted(int64(a.HalfLife), "day")},
 			{a.Required, "required"},
 			{a.Many, "a list"},
-			{a.Tag, "a group of rollups"},
-			{a.Dimension, "a dimension of rollups"},
+			{a.Tag, "groups rollups"},
+			{a.Dimension, "divides rollups"},
 		} {
 			if trait.has {
 				line.Traits = append(line.Traits, trait.says)

@@ -175,7 +175,7 @@ func TestHome_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
 		t.Errorf("four cells with 100 records each have %q", got)
 	}
 	page := text(root)
-	for _, want := range []string{"g0-4 to g0-7", "1,024 cells", "Each piece is several neighbouring cells.", "an even share, 0.39 %"} {
+	for _, want := range []string{"g0-4 to g0-7", "1,024 cells", "Each piece stands for several neighbouring cells.", "an even share, 0.39 %"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -119,7 +119,7 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 	}
 	p.Pictures = picturesOf(m.Name, v, day, m.Time, Whole, what+" by "+p.By+", "+p.Title+"; the table below has the numbers")
 	if l.Kept.After(from) {
-		p.Note = capital(string(step)) + "s are kept since " + l.Kept.UTC().Format(time.DateOnly) + "; what is older is gone at this step."
+		p.Note = capital(string(step)) + "s before " + l.Kept.UTC().Format(time.DateOnly) + " are past their retention."
 	}
 	p.table(s, l)
 	return p

@@ -92,7 +92,7 @@ func newStrip(m *cell.Map, p *cell.PuidRoute) *strip {
 	}
 	s.line(m, starts, stripNames+float64(shown-1)*(width+stripGap)+column*float64(gens+1), p)
 	if p != nil && p.Distance > uint64(gens) {
-		s.Beyond = fmt.Sprintf("The range of this puid lies %s behind the start, far to the right of the last generation.", count(int64(p.Distance)))
+		s.Beyond = fmt.Sprintf("The range of this puid is %s after the start, far beyond the last generation.", count(int64(p.Distance)))
 	}
 	return s
 }
@@ -117,7 +117,7 @@ func (s *strip) shelf(x, column float64, slots []cell.Slot, p *cell.PuidRoute) {
 			line.Hi = strconv.FormatInt(slots[g-1].Hi+1<<32, 10)
 		} else {
 			r := slots[g]
-			b.Class, b.Name.Text = "nobody", "nobody's"
+			b.Class, b.Name.Text = "nobody", "unused"
 			line.Gen, line.Lo, line.Hi = "g"+strconv.Itoa(g), strconv.FormatInt(r.Lo, 10), strconv.FormatInt(r.Hi, 10)
 			if r.Cell != nil {
 				b.Class, b.Name.Text = "cells", r.Cell.String()

@@ -60,7 +60,7 @@ func TestStrip_OfOneCell(t *testing.T) {
 	page := ringOf(newMap(t, 1))
 	page.From = cell.ID{Gen: 7} // of another map
 	root := renderRing(t, page)
-	if n := carrying(root, "cells"); n != 2 || !strings.Contains(text(root), "for ever: this map never grows") {
+	if n := carrying(root, "cells"); n != 2 || !strings.Contains(text(root), "all ids: this map cannot grow") {
 		t.Errorf("%d ranges, want a box with its name", n)
 	}
 }

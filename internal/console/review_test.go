@@ -183,8 +183,8 @@ func TestReview_ShowsHowTwoRecordsStand(t *testing.T) {
 		"name":    "Joe's | Joe's Two | differs",
 		"phones":  "415-555-2300 | (415) 555-2300 | same, spelled differently",
 		"city":    "Springfield | Springfield | same",
-		"hours":   "Joe's | says nothing– | only one says it",
-		"vintage": "Joe's | says nothing– | only one says it",
+		"hours":   "Joe's | no value– | only in one",
+		"vintage": "Joe's | no value– | only in one",
 		"entity":  "Joe's 2 records | Joe's 1 record |",
 	} {
 		if got := find(t, rows, attribute); strings.TrimSpace(got) != want {
@@ -205,7 +205,7 @@ func TestReview_SaysHowManyAreLeft(t *testing.T) {
 			t.Errorf("the page begins %.60q, want %q", got, want)
 		}
 	}
-	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "one entity of 3 records comes out of the two") || !strings.Contains(got, "locus review answer pos:x web:x --same") {
+	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "the two entities become one of 3 records") || !strings.Contains(got, "locus review answer pos:x web:x --same") {
 		t.Errorf("the page does not say what would be: %s", got)
 	}
 }
@@ -255,7 +255,7 @@ func TestReview_TheAnswerLeadsToTheNextPair(t *testing.T) {
 func TestReview_WhatWasSaidCanBeWithdrawn(t *testing.T) {
 	t.Parallel()
 	r := console.Review{Answer: &decisionsOf(t, "x")[0]}
-	if got := said(t, renderReview(r)); !strings.Contains(got, "pos:x and web:x are one thing x, 2026-11-20 12:00:00 UTC: x") {
+	if got := said(t, renderReview(r)); !strings.Contains(got, "pos:x and web:x are the same thing x, 2026-11-20 12:00:00 UTC: x") {
 		t.Errorf("the page says %s", got)
 	}
 	fields := forms(render(t, renderReview(r)))["post /decisions"]
@@ -271,13 +271,13 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 	page := reviewRenderings(t, console.New("1.2.3"), "x")["entity, whole"]
 	got := said(t, page)
 	for _, want := range []string{
-		"pos:x and web:x are one thing x, 2026-11-20 12:00:00 UTC: x. What follows is being worked out. Withdraw",
-		"pos:x and the deleted record 7 are two things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x gives the id", // and cannot be withdrawn again
-		"name is x, said of pos:x", "locus decision withdraw pos:x --attribute name",
-		"is a part of x seen by pos:x and web:x, +5.00 bits",
+		"pos:x and web:x are the same thing x, 2026-11-20 12:00:00 UTC: x. Pending. Withdraw",
+		"pos:x and the deleted record 7 are different things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x is the anchor", // and cannot be withdrawn again
+		"name pinned to x for pos:x", "locus decision withdraw pos:x --attribute name",
+		"part of x found from pos:x and web:x, +5.00 bits",
 		"x pinned",
-		"2026-11-20 12:00:01 UTCtook over records of another onea decision", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
-		"The logs go back to 2026-11-20 12:00:00 UTC",
+		"2026-11-20 12:00:01 UTCmerged records of another entitydecision", "UTC01000000-0000-0000-0000-000000000000 merged into another entity", "UTCrecord put",
+		"The log starts at 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q but %s", want, got)
@@ -287,7 +287,7 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 	unknown := said(t, func(w io.Writer) error {
 		return c.Entity(w, console.Entity{Why: why(t, "x", "y"), Schema: match.Place(), RecordPath: recordPath})
 	})
-	if strings.Count(unknown, "not known now") != 4 || strings.Contains(unknown, "Nobody has decided") {
+	if strings.Count(unknown, "Unavailable.") != 4 || strings.Contains(unknown, "No decisions") {
 		t.Errorf("what is not known is shown as nothing: %s", unknown)
 	}
 }
@@ -297,9 +297,9 @@ func TestEntity_SaysHowItCameToBe(t *testing.T) {
 	root := render(t, reviewRenderings(t, console.New("1.2.3"), "x")["entity, whole"])
 	rows := table(t, root, "steps-of")
 	for step, want := range map[string]string{
-		"1": "1 and 2 | pos:x and pos:x 2 | +15.50 | +15.50 | one",
-		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a clue | one, x said so: x",
-		"3": "1 2 3 and far:x | pos:x and far:x | +2.00 | -3.00 | not one: x",
+		"1": "1 and 2 | pos:x and pos:x 2 | +15.50 | +15.50 | joined",
+		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a common blocking key | joined, decided by x: x",
+		"3": "1 2 3 and far:x | pos:x and far:x | +2.00 | -3.00 | not joined: x",
 	} {
 		if got := find(t, rows, step); got != want {
 			t.Errorf("step %s: %q, want %q", step, got, want)
@@ -333,7 +333,7 @@ func TestEntity_ManyStepsAreATableOnly(t *testing.T) {
 	if rows := table(t, root, "steps-of"); len(rows) != 301 {
 		t.Errorf("%d rows", len(rows))
 	}
-	if got := said(t, page); !strings.Contains(got, "The command shows 100 more steps") || !strings.Contains(got, "more and") {
+	if got := said(t, page); !strings.Contains(got, "100 more steps: run the command") || !strings.Contains(got, "more and") {
 		t.Error("it is not said what is left out")
 	}
 	elements(root, func(n *html.Node) {
@@ -347,8 +347,8 @@ func TestWhatIf_ShowsBothSides(t *testing.T) {
 	t.Parallel()
 	pages := reviewRenderings(t, console.New("1.2.3"), "x")
 	for name, wants := range map[string][]string{
-		"what if without": {"If x were not there", "worked out in 1.2 ms", "Now x 2 records", "Then x 1 record", "only here", "Records are deleted by who sends them"},
-		"what if apart":   {"If x were another thing", "Take it out"},
+		"what if without": {"If x were deleted", "computed in 1.2 ms", "Now x 2 records", "After x 1 record", "only here", "Records cannot be deleted in the console"},
+		"what if apart":   {"If x were a different thing", "Split off"},
 		"what if merged":  {"If x were the same thing", "Merge"},
 	} {
 		got := said(t, pages[name])
@@ -373,13 +373,13 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	root := render(t, reviewRenderings(t, console.New("1.2.3"), "yelp")["kinds"])
 	rows := table(t, root, "attributes")
 	for attribute, want := range map[string]string{
-		"name": "name |  | half as much after 3,650 days", "category": "category |  | a list, a group of rollups", "latitude": "geo | latitude | ",
+		"name": "name |  | half-life of 3,650 days", "category": "category |  | a list, groups rollups", "latitude": "geo | latitude | ",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)
 		}
 	}
-	if got := find(t, table(t, root, "sources"), "yelp"); got != "0.9, yelp 0.3 | to describe nothing twice" {
+	if got := find(t, table(t, root, "sources"), "yelp"); got != "0.9, yelp 0.3 | none within the source" {
 		t.Errorf("source: %q", got)
 	}
 	if got := find(t, table(t, root, "weights"), "yelp"); got != "yelp | +4.50" {
@@ -387,7 +387,7 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	}
 	shown := text(root)
 	for _, want := range []string{
-		"the term frequencies yelp, counted of 5,000 records on", "the term frequencies 0a, which are built in",
+		"Term frequencies: yelp, counted from 5,000 records on", "Term frequencies: 0a, built in",
 		"Resolved again since", ": 1,234 records, 1 cell done.",
 	} {
 		if !strings.Contains(shown, want) {

@@ -48,7 +48,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 		}
 	}
 	if n := r.Map.Generations() - len(bands); n > 0 {
-		p.Drawn = append(p.Drawn, counted(int64(n), "older generation")+" stand in the table alone")
+		p.Drawn = append(p.Drawn, counted(int64(n), "older generation")+" only in the table")
 	}
 	var puid *cell.PuidRoute
 	if r.Route != nil {
@@ -91,10 +91,10 @@ type ringPage struct {
 
 // legend explains the picture to first-time viewers.
 var legend = []string{
-	"Every key has a place on this ring: the first 32 bits of its hash.",
-	"Each band is a generation of cells; Locus grows by adding one outside, and nothing ever moves.",
-	"New keys go to the newest band; the older ones are sealed, so a search goes inwards, and filters answer for most of them.",
-	"A puid or an entity id needs no search: it says by itself which cell it lives in.",
+	"A key has a position on the ring: the first 32 bits of its hash.",
+	"Each band is a generation of cells. Growth adds a band outside; records stay in their cells.",
+	"New keys go to the newest band; older ones are sealed. A look-up starts at the newest band and goes inwards; filters rule out most cells without a read.",
+	"A puid or an entity id needs no look-up: its cell is computed from it.",
 }
 
 // fact is a row about the map.
@@ -102,13 +102,13 @@ type fact struct{ Name, Value string }
 
 func (p *ringPage) facts() {
 	spec := p.Map.Spec()
-	until := "for ever: this map never grows"
+	until := "all ids: this map cannot grow"
 	if !spec.Until.IsZero() {
 		until = "ids dated before " + moment(spec.Until)
 	}
 	p.Facts = []fact{
-		{"Map", "epoch " + strconv.FormatUint(spec.Epoch, 10) + ", kept in " + spec.Authority.String()},
-		{"Speaks about", until},
+		{"Map", "epoch " + strconv.FormatUint(spec.Epoch, 10) + ", authority " + spec.Authority.String()},
+		{"Covers", until},
 	}
 }
 

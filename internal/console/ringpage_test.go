@@ -77,7 +77,7 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 		}
 	}
 	generations := text(byID(t, root, "hoops"))
-	for _, want := range []string{"4 retired", "8 sealed", "15 open, 1 silent, 1 moving", "15,000 or more", "announced", "2026-11-20 13:00"} {
+	for _, want := range []string{"4 retired", "8 sealed", "15 open, 1 unavailable, 1 moving", "15,000 or more", "announced", "2026-11-20 13:00"} {
 		if !strings.Contains(generations, want) {
 			t.Errorf("the table of generations has no %q: %s", want, generations)
 		}
@@ -155,7 +155,7 @@ func TestRing_GenerationsThatDoNotFitAreSaid(t *testing.T) {
 	if n := carrying(byID(t, root, "bands"), "piece"); n != 24 {
 		t.Errorf("%d bands are drawn", n)
 	}
-	if !strings.Contains(text(root), "6 older generations stand in the table alone") || row(t, root, "g0-0") == nil {
+	if !strings.Contains(text(root), "6 older generations only in the table") || row(t, root, "g0-0") == nil {
 		t.Error("it is not said that some are not drawn")
 	}
 }
@@ -207,12 +207,12 @@ func TestRing_TheWayOfAKey(t *testing.T) {
 	steps, root := waysOf(t, m, &explain.Route{Address: "vendor:88231", Key: &key, Found: true, Record: &puid, Entity: &id})
 	want := []string{
 		"Hash 0x80e51c93a7da3c31: XXH64 of source and key.",
-		"Place The upper half of the hash, 0x80e51c93, is 50.3 % of the turn.",
+		"Place The upper half of the hash, 0x80e51c93, is 50.3 % of the ring.",
 		"1 g3-24 open: no Generation 3 is current: it takes new keys.",
 		"2 g2-8 sealed: filter says no Older generation 2 may hold it.",
 		"3 g1-4 sealed: found Older generation 1 may hold it.",
 		"Result The key is here. 2 of 3 directories asked, filters saved 1, 0.4 ms.",
-		"New ids Ids for new records here are minted in 0x80e50000 to 0x80e5ffff, dated from 2026-11-19T12:00:00 UTC until 2026-11-20T13:00:00 UTC: so they live beside the key.",
+		"New ids Ids for new records here are minted in 0x80e50000 to 0x80e5ffff, dated from 2026-11-19T12:00:00 UTC until 2026-11-20T13:00:00 UTC, so that they are in the same cell as the key.",
 		"Puid computed " + puid.String() + " lies in the range of g1-4: no database is asked.",
 	}
 	for i, w := range want {
@@ -237,9 +237,9 @@ func TestRing_TheWayOfAKeyThatNobodyHas(t *testing.T) {
 	m := newGrown(t, 0, 4, 8, 16)
 	key := cell.NewRouter(m).ExplainKey("vendor", "88231")
 	for want, answers := range map[string][]cell.Answer{
-		"Result Nobody has the key. Its first record goes to g1-4. 1 of 2 directories asked, filters saved 1.": {cell.AnswerNo, cell.AnswerFilterNo},
-		"Result It is not known whether the key exists: a cell is unavailable. 2 of 2 directories asked.":      {cell.AnswerNo, cell.AnswerUnavailable},
-		"Result Nobody has the key. Its first record goes to g1-4. It takes 2 probes at most.":                 {cell.AnswerNotAsked, cell.AnswerNotAsked},
+		"Result The key is not stored. Its first record would go to g1-4. 1 of 2 directories asked, filters saved 1.": {cell.AnswerNo, cell.AnswerFilterNo},
+		"Result It is not known whether the key exists: a cell is unavailable. 2 of 2 directories asked.":             {cell.AnswerNo, cell.AnswerUnavailable},
+		"Result The key is not stored. Its first record would go to g1-4. At most 2 probes.":                          {cell.AnswerNotAsked, cell.AnswerNotAsked},
 	} {
 		k := key
 		k.Probes = append([]cell.Probe(nil), key.Probes...)
@@ -260,7 +260,7 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 	m := newGrown(t, 0, 4, 8, 16)
 	lo, hi := m.PuidRange(cell.ID{Gen: 1, Index: 5})
 	for puid, want := range map[int64][]string{
-		lo + 7:         {"Range The upper half of the puid, counted from the lowest one, is the number of its range: 2,684,354,561.", "Start The last start of a segment before it is at 2,684,354,560, that of the finest segment 10.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Given away 1,000 of 4,294,967,295 in"},
+		lo + 7:         {"Range The upper half of the puid, counted from the lowest puid, is the number of its range: 2,684,354,561.", "Start The nearest start of a segment at or before it is range 2,684,354,560: segment 10 of the finest generation.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Used 1,000 of 4,294,967,295 in"},
 		hi + 2<<32:     {"Range", "Start", "No cell Its range lies 3 behind a start, and there are 3 generations."},
 		hi + 1<<40:     {"Range", "Start", "No cell Its range lies 257 behind a start, and there are 3 generations."},
 		lo - 1<<32 + 1: {"Range", "Start", "No cell Its range would be of generation 0, which has no cell that starts there."},
@@ -276,7 +276,7 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 				t.Errorf("%d: step %q, want %q", puid, steps[i], want[i])
 			}
 		}
-		if beyond := strings.Contains(text(root), "far to the right"); beyond != (route.Distance > 3) {
+		if beyond := strings.Contains(text(root), "far beyond the last generation"); beyond != (route.Distance > 3) {
 			t.Errorf("%d: beyond the picture: %v", puid, beyond)
 		}
 	}
@@ -289,7 +289,7 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 		id   string
 		want []string
 	}{
-		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the turn.", "Time Its last 48 bits: 2026-11-20T10:00:00.000Z.", "1 g1-4 computed Generation 1 started at"}},
+		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the ring.", "Time Its last 48 bits: 2026-11-20T10:00:00.000Z.", "1 g1-4 computed Generation 1 started at"}},
 		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet It is dated beyond what the map speaks about"}},
 	} {
 		route, _ := cell.NewRouter(m).ExplainEntity(parseID(t, c.id))
@@ -305,7 +305,7 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 func TestStartsIn(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		-time.Second: "has started, takes keys any moment", 0: "has started, takes keys any moment",
+		-time.Second: "has started, about to become current", 0: "has started, about to become current",
 		time.Millisecond: "starts in 1 s", 119 * time.Second: "starts in 119 s", 40*time.Minute + 1: "starts in 41 min",
 		47*time.Hour + time.Minute: "starts in 48 h", 80 * time.Hour: "starts in 4 days",
 	} {

@@ -118,7 +118,7 @@ func (h ring) slab(g *group, records int64, link func(cell.ID) string) segment {
 		s.Path = slice(g.Arc, h.inner, h.outer, 0)
 		return s
 	case stateUnknown:
-		s.Label = label + ": not all of it answers"
+		s.Label = label + ": unavailable, at least in part"
 		return s
 	case cell.Sealed.String(), cell.Retired.String():
 		s.Cover = state
@@ -170,7 +170,7 @@ func load(records, all int64, share float64) (level int, words string) {
 func startsIn(d time.Duration) string {
 	switch {
 	case d <= 0:
-		return "has started, takes keys any moment"
+		return "has started, about to become current"
 	case d < 2*time.Minute:
 		return fmt.Sprintf("starts in %d s", int(math.Ceil(d.Seconds())))
 	case d < 2*time.Hour:

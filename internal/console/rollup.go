@@ -138,7 +138,7 @@ func (p *rollupPage) problems() {
 		p.Problems = append(p.Problems, p.Of.Problem)
 	}
 	if a := p.Of.Answer; a != nil && len(a.Missing) > 0 {
-		text := "These numbers leave out " + counted(int64(len(a.Missing)), "cell") + " that cannot be asked: "
+		text := "These numbers leave out " + counted(int64(len(a.Missing)), "cell") + " that is unavailable: "
 		for i, c := range a.Missing {
 			if i == troublesShown {
 				text += " and others"
@@ -178,7 +178,7 @@ func (p *rollupPage) many(d *rollup.Definition) {
 		if to < len(groups) {
 			p.Next = p.at(url.Values{"by": {by}, "page": {strconv.Itoa(p.Of.Page + 2)}})
 		} else if len(groups) == locus.MaxLimit {
-			p.Note = "Only the " + count(locus.MaxLimit) + " largest groups are listed here; by name there are all."
+			p.Note = "Only the " + count(locus.MaxLimit) + " largest groups are listed. Order by name to see all."
 		}
 		if from > 0 {
 			p.First = p.at(url.Values{"by": {by}})
@@ -188,7 +188,7 @@ func (p *rollupPage) many(d *rollup.Definition) {
 	p.Get = command(get...)
 	p.Table = newGroupTable(d, groups, by, p.group)
 	if kept := p.Table.Left; by != "" && len(kept) > 0 && p.Note == "" {
-		p.Note = "By name, and of one group, there is also " + strings.Join(kept, ", ") + "."
+		p.Note = "Ordered by name, and on the page of a group, there is also " + strings.Join(kept, ", ") + "."
 	}
 }
 

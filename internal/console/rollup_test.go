@@ -59,7 +59,7 @@ func TestRollup_ListsGroupsByTheDimension(t *testing.T) {
 		"tags|pets|backyard|house|no location|weight",
 		"mammal|1,234,567,890,123,460|4|1,234,567,890,123,456|0|1,234,567,890,123,460,000",
 		"none|2|0|0|2|2,000")
-	if note := text(byID(t, root, "left")); note != "By name, and of one group, there is also breeds." {
+	if note := text(byID(t, root, "left")); note != "Ordered by name, and on the page of a group, there is also breeds." {
 		t.Errorf("it is not said what is left out: %q", note)
 	}
 	root = renderRollup(t, console.Rollup{Status: s, Answer: a})
@@ -128,15 +128,15 @@ func TestRollup_Pages(t *testing.T) {
 	}
 	whole, part := answerOf(s, groups...), answerOf(s, groups[:50]...)
 	part.Next = []string{"a&b"}
-	const kept = "By name, and of one group, there is also breeds."
+	const kept = "Ordered by name, and on the page of a group, there is also breeds."
 	for _, c := range []struct {
 		page console.Rollup
 		want string
 	}{
 		{console.Rollup{Answer: whole, By: "pets"}, "Next groups /rollups/pets_by_tag?by=pets&page=2; " + kept},
 		{console.Rollup{Answer: whole, By: "pets", Page: 1}, "First groups /rollups/pets_by_tag?by=pets; Next groups /rollups/pets_by_tag?by=pets&page=3; " + kept},
-		{console.Rollup{Answer: whole, By: "pets", Page: 19}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed here; by name there are all."},
-		{console.Rollup{Answer: whole, By: "pets", Page: 99}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed here; by name there are all."},
+		{console.Rollup{Answer: whole, By: "pets", Page: 19}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
+		{console.Rollup{Answer: whole, By: "pets", Page: 99}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
 		{console.Rollup{Answer: part}, "Next groups /rollups/pets_by_tag?after=%5B%22a%5Cu0026b%22%5D&order=name; "},
 		{console.Rollup{Answer: answerOf(s), After: []string{"z"}}, "First groups /rollups/pets_by_tag?order=name; "},
 	} {
@@ -177,8 +177,8 @@ func TestRollup_ExplainsAGroup(t *testing.T) {
 		return all
 	}
 	wantLines(t, "with a dimension", said(renderRollup(t, page)),
-		"Cow changed: a", "Bat left: no location", "Dog moved: house → no location", "Cat came: house")
+		"Cow changed: a", "Bat removed: no location", "Dog moved: house → no location", "Cat added: house")
 	s.Definition.Dimension = ""
 	page.Effects = []rollups.CellEffect{effect("Cat", nil, []string{""}), effect("Bat", []string{""}, nil)}
-	wantLines(t, "without one", said(renderRollup(t, page)), "Bat left", "Cat came")
+	wantLines(t, "without one", said(renderRollup(t, page)), "Bat removed", "Cat added")
 }

@@ -82,7 +82,7 @@ func newCard(s *rollups.Status) card {
 	if c.Followers, left = followersOf(s.Cells); left > 0 {
 		c.Left = counted(int64(left), "process") + " more"
 		if left > 1 {
-			c.Left = count(int64(left)) + " processes more"
+			c.Left = count(int64(left)) + " more processes"
 		}
 	}
 	return c

@@ -119,11 +119,11 @@ func TestRollups_StatesOfCells(t *testing.T) {
 		cells, owners, dots, shares int
 		says                        []string
 	}{
-		{1, 1, 1, 0, []string{"kept by server-0", "1 cell: 1 following; token 1"}},
-		{16, 3, 16, 0, []string{"6 cells: 6 following; tokens 1 to 16", "kept by server-2"}},
+		{1, 1, 1, 0, []string{"followed by server-0", "1 cell: 1 following; token 1"}},
+		{16, 3, 16, 0, []string{"6 cells: 6 following; tokens 1 to 16", "followed by server-2"}},
 		{64, 1, 64, 0, []string{"64 cells: 64 following"}},
 		{300, 7, 0, 7, []string{"43 cells: 43 following; tokens 1 to 295"}},
-		{300, 40, 0, 24, []string{"16 processes more."}},
+		{300, 40, 0, 24, []string{"16 more processes."}},
 	} {
 		root := render(t, func(w io.Writer) error {
 			return console.New("").Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*statusOf(c.cells, c.owners)}})

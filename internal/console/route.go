@@ -110,7 +110,7 @@ func (d *drawing) key(w *route, k *cell.KeyRoute, found bool) {
 	if k.Window.Until != "" {
 		born += " until " + strings.TrimSuffix(k.Window.Until, ".000Z") + " UTC"
 	}
-	w.add(routeStep{Title: "New ids", Text: born + ": so they live beside the key."})
+	w.add(routeStep{Title: "New ids", Text: born + ", so that they are in the same cell as the key."})
 }
 
 // answers maps answers to CSS classes.
@@ -130,10 +130,10 @@ func outcome(k *cell.KeyRoute, found bool) routeStep {
 	case silent:
 		s.Text = "It is not known whether the key exists: a cell is unavailable."
 	case len(k.Probes) > 0:
-		s.Text = fmt.Sprintf("Nobody has the key. Its first record goes to %v.", k.Probes[0].Cell)
+		s.Text = fmt.Sprintf("The key is not stored. Its first record would go to %v.", k.Probes[0].Cell)
 	}
 	if k.Asked == 0 {
-		s.Text += fmt.Sprintf(" It takes %s at most.", counted(int64(k.Cost), "probe"))
+		s.Text += fmt.Sprintf(" At most %s.", counted(int64(k.Cost), "probe"))
 		return s
 	}
 	s.Text += fmt.Sprintf(" %d of %s asked", k.Asked, directories(k.Cost))
@@ -156,16 +156,16 @@ func directories(n int) string {
 
 // number explains a puid: arithmetic on its upper half.
 func (d *drawing) number(w *route, p *cell.PuidRoute) {
-	w.Kind, w.puid = "A puid, a record's number", p
-	w.add(routeStep{Title: "Range", Text: fmt.Sprintf("The upper half of the puid, counted from the lowest one, is the number of its range: %s.", count(int64(p.Slot)))})
-	w.add(routeStep{Title: "Start", Text: fmt.Sprintf("The last start of a segment before it is at %s, that of the finest segment %s.", count(int64(p.Slot-p.Distance)), count(int64(p.Finest)))})
+	w.Kind, w.puid = "A puid, the number of a record", p
+	w.add(routeStep{Title: "Range", Text: fmt.Sprintf("The upper half of the puid, counted from the lowest puid, is the number of its range: %s.", count(int64(p.Slot)))})
+	w.add(routeStep{Title: "Start", Text: fmt.Sprintf("The nearest start of a segment at or before it is range %s: segment %s of the finest generation.", count(int64(p.Slot-p.Distance)), count(int64(p.Finest)))})
 	if p.Place == nil {
 		w.add(routeStep{Title: "No cell", Class: "no", Text: sentence(p.Why)})
 		return
 	}
 	w.add(routeStep{Mark: "1", Class: "found", Title: p.Cell.String(), Link: d.link(p.Cell), State: "computed", Text: sentence(p.Why)})
 	if c, ok := d.known[p.Cell]; ok {
-		w.add(routeStep{Title: "Given away", Text: fmt.Sprintf("%s of %s in %d to %d.", count(int64(c.PUIDs)), count(int64(c.PUIDRoom)), p.Puids.Lo, p.Puids.Hi)})
+		w.add(routeStep{Title: "Used", Text: fmt.Sprintf("%s of %s in %d to %d.", count(int64(c.PUIDs)), count(int64(c.PUIDRoom)), p.Puids.Lo, p.Puids.Hi)})
 	}
 	d.mark(w, "1", "found", p.Cell, (float64(p.Lo)+float64(p.Hi))/2/(1<<32))
 }
@@ -185,7 +185,7 @@ func (d *drawing) id(w *route, e *cell.EntityRoute) {
 }
 
 func (d *drawing) place(position uint32, what string) routeStep {
-	return routeStep{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the turn.", what, hexPosition(uint64(position)), percent(float64(position), 1<<32))}
+	return routeStep{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the ring.", what, hexPosition(uint64(position)), percent(float64(position), 1<<32))}
 }
 
 // ray draws a line from the centre through all bands and returns its position as a fraction of a turn.
@@ -195,7 +195,7 @@ func (d *drawing) ray(w *route, at uint32) (turn float64) {
 	p.point('M', turn, d.bands[0].inner-6)
 	p.point('L', turn, bandsOuter+6)
 	w.Ray = string(p)
-	w.At, w.Turn = hexPosition(uint64(at)), percent(float64(at), 1<<32)+" of the turn"
+	w.At, w.Turn = hexPosition(uint64(at)), percent(float64(at), 1<<32)+" of the ring"
 	return turn
 }
 

@@ -75,8 +75,8 @@ func TestSearch_KeepsTheQuestion(t *testing.T) {
 func TestSearch_SaysWhyThereIsNothing(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]console.Search{
-		"Nothing was found":   {Name: "joe"},
-		"There are no more":   {Name: "joe", Further: true},
+		"No results":          {Name: "joe"},
+		"No more results":     {Name: "joe", Further: true},
 		"Nothing here yet":    {},
 		"no attribute called": {Name: "joe", Problem: "no attribute called x"},
 	} {
@@ -90,12 +90,12 @@ func TestNotice(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	err := console.New("1.2.3").Notice(&b, console.Notice{
-		Title: "Nothing is here", Text: "No such thing.", Asked: "pos:<b>", Command: []string{"locus", "route", "pos:<b>"},
+		Title: "Not found", Text: "No such thing.", Asked: "pos:<b>", Command: []string{"locus", "route", "pos:<b>"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<title>Nothing is here · Locus</title>", "<bdi>pos:&lt;b&gt;</bdi>", "locus route &#39;pos:&lt;b&gt;&#39;"} {
+	for _, want := range []string{"<title>Not found · Locus</title>", "<bdi>pos:&lt;b&gt;</bdi>", "locus route &#39;pos:&lt;b&gt;&#39;"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page has no %s", want)
 		}

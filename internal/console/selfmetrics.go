@@ -18,7 +18,7 @@ var own = []struct {
 	Name   string
 }{
 	{Received, "Records received"}, {locus.OwnMetrics + "merges", "Entities merged"}, {locus.OwnMetrics + "splits", "Entities split"},
-	{Hits, "Hits counted"}, {locus.OwnMetrics + "errors", "Answers that failed"},
+	{Hits, "Hits counted"}, {locus.OwnMetrics + "errors", "Failed responses"},
 }
 
 const (

@@ -118,10 +118,10 @@ func (p *site) sorry(c *call, err error) {
 	n := console.Notice{Title: http.StatusText(status), Text: f.Detail, Asked: cut(asked, 200)}
 	switch f.Code {
 	case CodeNotFound:
-		n.Title, n.Text = "Nothing is here", "No record or entity ever had this address."
-		n.Hint, n.Command = "Search by name above, or see the cell of this address.", []string{"locus", "route", n.Asked}
+		n.Title, n.Text = "Not found", "No record or entity has this address."
+		n.Hint, n.Command = "Search by name above, or look up the cell of the address.", []string{"locus", "route", n.Asked}
 	case CodeErased:
-		n.Title, n.Text = "Erased", "The records of this address are deleted, with their content."
+		n.Title, n.Text = "Deleted", "The record or entity with this address was deleted."
 	}
 	if err := p.notice(c.w, status, n); err != nil {
 		p.refuse(c.w, c.r, err)
@@ -180,7 +180,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		Kind: c.query["kind"], Kinds: p.svc.Kinds().Schemas(), Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "",
 	}
 	if shown.Schema == nil {
-		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
+		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("No such kind: %.64q.", shown.Kind)
 		return p.pages.Search(body, shown)
 	}
 	if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
@@ -196,7 +196,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	var next entity.Place
 	switch {
 	case len(shown.Name) > entities.MaxText:
-		err, shown.Problem = nil, "These words are longer than 256 bytes."
+		err, shown.Problem = nil, "The search text is longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
 		if q.Order == "" { // best is the default here, also without conditions

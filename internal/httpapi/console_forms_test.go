@@ -126,7 +126,7 @@ func TestForms_NeedTheNameOfAPerson(t *testing.T) {
 	} {
 		for _, name := range []string{"", " \t\u00a0"} {
 			page := f.submit(path, ofPage, append(fields, "author", name)...).page(422)
-			f.says(page, `action="`+path+`"`, "Who decides this?")
+			f.says(page, `action="`+path+`"`, "Your name")
 			for i := 0; i < len(fields); i += 2 {
 				f.says(page, `name="`+fields[i]+`" value="`+html.EscapeString(fields[i+1])+`"`)
 			}
@@ -184,17 +184,17 @@ func TestConsole_ReviewJoinsAndWithdraws(t *testing.T) {
 	f.put([4]string{"web", "1", "Bob's Burgers", ""})
 	a, b := f.entityOf("pos:1"), f.entityOf("web:1")
 	pair := "/review?a=pos%3A1&b=web%3A1"
-	f.says(f.get(pair).page(200), "Do these two records speak of one thing?", "one entity of <b>2 records</b>", "locus review answer pos:1 web:1 --same")
+	f.says(f.get(pair).page(200), "Are these two records the same thing?", "become one of <b>2 records</b>", "locus review answer pos:1 web:1 --same")
 	to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "Ada", "reason", "the owner <said> so", "back", pair).leads()
-	f.says(f.get(to).page(200), "are <b>one thing</b>", "<bdi>Ada</bdi>", "the owner &lt;said&gt; so", "They are <b>one entity</b> of 2 records")
-	f.says(f.get("/entities/"+b).page(200), "You asked for <code>"+b, "<b>one thing</b>", "Withdraw", "<bdi>Ada</bdi> said so: <bdi>the owner")
+	f.says(f.get(to).page(200), "are <b>the same thing</b>", "<bdi>Ada</bdi>", "the owner &lt;said&gt; so", "Both are in <b>one entity</b> of 2 records")
+	f.says(f.get("/entities/"+b).page(200), "<code>"+b+"</code> is a former id", "<b>the same thing</b>", "Withdraw", "decided by <bdi>Ada</bdi>: <bdi>the owner")
 	to = f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "withdraw", "1", "back", pair).leads()
-	f.says(f.get(to).page(200), "Withdrawn.", "comes out of the two")
+	f.says(f.get(to).page(200), "Withdrawn.", "become one of")
 	if f.entityOf("pos:1") != a || f.entityOf("web:1") != b {
 		t.Error("both entities are not back")
 	}
 	f.says(f.get("/review").page(200), "to review")
-	f.says(f.get("/review?a=pos%3A1&b=nonsense").page(200), "Nothing waits for you", "an address is an entity id")
+	f.says(f.get("/review?a=pos%3A1&b=nonsense").page(200), "Nothing to review", "an address is an entity id")
 	f.says(f.get("/review?a=pos%3A1&b=pos%3A1").page(200), "are the same record")
 	f.says(f.get("/review?said=pos%3A1&of=web%3A2").page(200), "to review") // no such decision exists
 	if body := f.get("/review?said=pos%3A1&of=web%3A2").page(200); strings.Contains(body, `id="answer"`) {
@@ -208,7 +208,7 @@ func TestConsole_WhatIfThenMergeAndUnmerge(t *testing.T) {
 	f.put([4]string{"pos", "1", "Joe's Pizza", ""})
 	f.put([4]string{"web", "1", "Bob's Burgers", ""})
 	a, b := f.entityOf("pos:1"), f.entityOf("web:1")
-	f.says(f.get("/entities/"+a+"/what-if?merge=web%3A1").page(200), "were the same thing", "Nothing was done yet", "2 records", `action="/entities/`+a+`/merge"`)
+	f.says(f.get("/entities/"+a+"/what-if?merge=web%3A1").page(200), "were the same thing", "Nothing has been changed", "2 records", `action="/entities/`+a+`/merge"`)
 	f.says(f.get("/entities/"+a+"/what-if?merge=%3Cb%3E").page(200), "If <bdi>&lt;b&gt;</bdi> were", `role="alert"`)
 	f.says(f.get("/entities/"+a+"/what-if?merge="+url.QueryEscape(a)).page(200), "the same")
 	if to := f.get("/entities/" + a + "/what-if").Header().Get("Location"); to != "/entities/"+a {
@@ -220,9 +220,9 @@ func TestConsole_WhatIfThenMergeAndUnmerge(t *testing.T) {
 	if to := f.submit("/entities/"+b+"/merge", ofPage, "address", "pos:1", "author", "Ada").leads(); to != "/entities/"+b {
 		t.Errorf("merged, and led to %q", to)
 	}
-	f.says(f.get("/entities/"+b).page(200), "2 records from 2 sources", "take it out")
-	f.says(f.get("/entities/"+a+"/what-if?without=pos%3A1").page(200), "were not there", "Records are deleted by who sends them")
-	f.says(f.get("/entities/"+a+"/what-if?apart=web%3A1").page(200), "were another thing", "<code>"+b+"</code>", "only here")
+	f.says(f.get("/entities/"+b).page(200), "2 records from 2 sources", "split it off")
+	f.says(f.get("/entities/"+a+"/what-if?without=pos%3A1").page(200), "were deleted", "Records cannot be deleted in the console")
+	f.says(f.get("/entities/"+a+"/what-if?apart=web%3A1").page(200), "were a different thing", "<code>"+b+"</code>", "only here")
 	f.submit("/entities/"+a+"/unmerge", ofPage, "address", "web:1").leads()
 	if f.entityOf("pos:1") != a || f.entityOf("web:1") != b {
 		t.Error("both entities are not back")
@@ -241,13 +241,13 @@ func TestConsole_Pins(t *testing.T) {
 		return f.submit("/decisions", ofPage, append(fields, "back", "/entities/"+a)...)
 	}
 	f.says(f.get(pin("verdict", "value", "a", a, "attribute", "name", "value", "Joe <& Sons>", "author", "Ada").leads()).page(200),
-		`<bdi>Joe &lt;&amp; Sons&gt;</bdi> <span class="badge pinned">pinned</span>`, "said of")
+		`<bdi>Joe &lt;&amp; Sons&gt;</bdi> <span class="badge pinned">pinned</span>`, "pinned to")
 	other := f.put([4]string{"web", "1", "Joes Pizza", "415-555-2300"})[0]
 	f.get(pin("verdict", "anchor", "a", "web:1").leads()).page(200)
 	if got := f.entityOf("pos:1"); got == a {
 		t.Errorf("the id stayed %s; that of the record is %s", got, other.Entity)
 	}
-	f.says(f.get("/entities/"+a).page(200), "You asked for", "<b>gives the id</b>")
+	f.says(f.get("/entities/"+a).page(200), "is a former id", "<b>is the anchor</b>")
 	f.says(pin("verdict", "value", "a", a, "attribute", "colour", "value", "red").page(422), "colour")
 	f.says(pin("verdict", "maybe", "a", a).page(422), "verdict")
 }
@@ -258,6 +258,6 @@ func TestConsole_Kinds(t *testing.T) {
 	f.put([4]string{"pos", "1", "Joe's Pizza", ""})
 	f.says(f.get("/kinds").page(200), "place", "phone", `href="/entities?kind=place"`)
 	f.says(f.get("/entities?kind=place").page(200), "Joe&#39;s Pizza", "locus entity list --kind place")
-	f.says(f.get("/entities?kind=%3Cb%3E").page(200), "There is no kind")
+	f.says(f.get("/entities?kind=%3Cb%3E").page(200), "No such kind")
 	f.says(f.get("/").page(200), `href="/review"`, "to review")
 }

@@ -45,7 +45,7 @@ func (p *site) metricPage(c *call, body *bytes.Buffer) error {
 		if err == nil {
 			shown.Day = day
 		} else {
-			shown.Problems = append(shown.Problems, cut(text, 40)+" is not a day: this is today.")
+			shown.Problems = append(shown.Problems, cut(text, 40)+" is not a day; today is shown.")
 		}
 	}
 	for _, view := range console.Views {
@@ -82,7 +82,7 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 // noMetric says that there is no metric of that name.
 func (p *site) noMetric(c *call, name string) error {
 	return p.notice(c.w, http.StatusNotFound, console.Notice{
-		Title: "No such metric", Text: "There are no hits under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
+		Title: "No such metric", Text: "No hits were counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
 	})
 }
 

@@ -45,7 +45,7 @@ func TestConsole_Counters(t *testing.T) {
 		t.Error("a name runs")
 	}
 	f.says(f.get("/counters?prefix=page").page(200), "locus metric list page", "<bdi>page /</bdi>")
-	f.says(f.get("/counters?prefix=none").page(200), "No metric is called so.", "None of these was hit today.")
+	f.says(f.get("/counters?prefix=none").page(200), "No metric has a name that starts with this.", "No hits today.")
 	f.says(f.get("/counters?prefix="+strings.Repeat("x", 300)).page(200), `role="alert"`)
 }
 
@@ -57,7 +57,7 @@ func TestConsole_Metric(t *testing.T) {
 	f.says(f.get("/counters/metric?name="+name).page(200),
 		"4,711 hits", "by minute", "by hour", "by day", "view=year", "theme=dark", "locus metric plot --from", time.Now().UTC().Format("January 2006"))
 	f.says(f.get("/counters/metric?name="+name+"&day=2020-02-30").page(200), "2020-02-30 is not a day")
-	f.says(f.get("/counters/metric?name="+name+"&day=2020-02-29").page(200), "2020-02-29", "February 2020", "The day after")
+	f.says(f.get("/counters/metric?name="+name+"&day=2020-02-29").page(200), "2020-02-29", "February 2020", "Next day")
 	f.says(f.get("/counters/metric?name=none").page(404), "No such metric", "locus metric list")
 }
 
@@ -96,7 +96,7 @@ func TestConsole_Picture(t *testing.T) {
 func TestConsole_HomeShowsHits(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.says(f.get("/").page(200), "No hit was counted yet.", "Hits a minute", `href="/counters"`)
+	f.says(f.get("/").page(200), "No hits yet.", "Hits a minute", `href="/counters"`)
 	f = setup(t, nil)
 	f.countHits(4711, "locus.hits")
 	f.says(f.get("/").page(200), "4,711 today", "/counters/picture?at=", "name=locus.hits")

@@ -137,6 +137,6 @@ func (p *site) excuse(c *call, err error) string {
 // noRollup says that there is no such rollup.
 func (p *site) noRollup(c *call, name string) error {
 	return p.notice(c.w, http.StatusNotFound, console.Notice{
-		Title: "No such rollup", Text: "There is no rollup of this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
+		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
 	})
 }

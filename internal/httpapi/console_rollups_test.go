@@ -58,7 +58,7 @@ func TestConsole_Rollup(t *testing.T) {
 	const all = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"
 	for query, wants := range map[string][]string{
 		"":                                      {all, "locus rollup get places --top 50 --by places", `href="/rollups/places?order=name"`},
-		"?by=places&page=2":                     {"There are no more.", "First groups"},
+		"?by=places&page=2":                     {"No more groups.", "First groups"},
 		"?page=-1":                              {all},
 		"?page=99999999999999999999":            {all},
 		"?by=codes":                             {all, "Groups cannot be ordered by codes: want one of places."},
@@ -67,13 +67,13 @@ func TestConsole_Rollup(t *testing.T) {
 		`?order=name&after=["bakery"]`:          {"First groups"},
 		`?order=name&after=["a","b"]`:           {all, "it cannot begin after"},
 		`?order=name&after=x`:                   {all, "it cannot begin after x."},
-		"?g1=bakery":                            {"<bdi>bakery</bdi>", "Springfield", "came", "locus rollup explain places bakery"},
+		"?g1=bakery":                            {"<bdi>bakery</bdi>", "Springfield", "added", "locus rollup explain places bakery"},
 		"?g1=":                                  {all}, // a form with a field left empty
-		"?g1=none":                              {"Nothing is in this group.", "No change of this group"},
+		"?g1=none":                              {"The group is empty.", "No changes of this group"},
 		"?g1=-dash":                             {"locus rollup get places -- -dash"},
-		"?g1=a/b":                               {"<bdi>a/b</bdi>", "came"},
+		"?g1=a/b":                               {"<bdi>a/b</bdi>", "added"},
 		"?g2=x":                                 {all},
-		"?g1=" + strings.Repeat("x", 5000) + "": {"Nothing is in this group."},
+		"?g1=" + strings.Repeat("x", 5000) + "": {"The group is empty."},
 		"?unknown=1":                            {all},
 	} {
 		target := "/rollups/places"

@@ -63,18 +63,18 @@ func TestConsole_Ring(t *testing.T) {
 	f := setup(t, nil)
 	put := f.put([4]string{"pos", "<b>", "Joe's Pizza", "+14155552300"})[0]
 	f.says(f.get("/").page(200), `href="/ring"`)
-	f.says(f.get("/ring").page(200), "The ring of cells", `id="g0-0"`, "What you see", "locus cell list")
+	f.says(f.get("/ring").page(200), "The ring of cells", `id="g0-0"`, "About the ring", "locus cell list")
 	for address, wants := range map[string][]string{
-		"pos:<b>":                 {"The way of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(), "locus route --explain &#39;pos:&lt;b&gt;&#39;"},
-		"  pos:<b> ":              {"The way of <bdi>pos:&lt;b&gt;</bdi>", "The key is"},
+		"pos:<b>":                 {"Route of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(), "locus route --explain &#39;pos:&lt;b&gt;&#39;"},
+		"  pos:<b> ":              {"Route of <bdi>pos:&lt;b&gt;</bdi>", "The key is"},
 		"pos:none":                {"nothing is stored there", `class="ray"`},
 		put.PUID.String():         {"A puid", "generation 0"},
 		"-1":                      {"nothing is stored there", "locus route --explain -- -1", "behind a start"},
 		put.Entity.String():       {"An entity id", `class="ray"`},
-		"nonsense":                {"There is none", "an address is an entity id, a puid, or SOURCE:KEY", `id="g0-0"`},
-		":":                       {"There is none", `id="g0-0"`},
-		"<script>:\x00":           {"There is none"},
-		strings.Repeat("x", 5000): {"There is none"},
+		"nonsense":                {"Not an address", "an address is an entity id, a puid, or SOURCE:KEY", `id="g0-0"`},
+		":":                       {"Not an address", `id="g0-0"`},
+		"<script>:\x00":           {"Not an address"},
+		strings.Repeat("x", 5000): {"Not an address"},
 	} {
 		f.says(f.get("/ring?address="+url.QueryEscape(address)).page(200), wants...)
 	}
@@ -95,9 +95,9 @@ func TestConsole_Search(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                                   "Zebra: the café",
 		"?q=zeb":                             "Zebra: the café",
-		"?q=Zebra%3A+the":                    "Zebra: the café",   // looks like SOURCE:KEY and is none
-		"?q=14155552300":                     "Nothing was found", // the puid of no cell
-		"?q=12345":                           "Nothing was found",
+		"?q=Zebra%3A+the":                    "Zebra: the café", // looks like SOURCE:KEY and is none
+		"?q=14155552300":                     "No results",      // the puid of no cell
+		"?q=12345":                           "No results",
 		"?q=joe&attribute=name&value=":       "/entities/" + id, // a form with a field left empty
 		"?attribute=phones&value=4155552300": "/entities/" + id,
 		"?filter=phones:4155552300&has=&has=name&order=": "rank",
@@ -135,7 +135,7 @@ func TestConsole_EverythingIsInOrder(t *testing.T) {
 	if got := inOrder("/entities"); got != "best first" {
 		t.Errorf("the page says best first and is %s", got)
 	}
-	f.says(f.get("/entities").page(200), ">best first<", "locus entity list --order best<")
+	f.says(f.get("/entities").page(200), ">best match<", "locus entity list --order best<")
 	byID := inOrder("/entities?order=id")
 	if of := decode[httpapi.EntityList](f.get("/v1/entities")); (byID == "by id") != (of.Entities[0].Records == 1) {
 		t.Errorf("the page by id is %s, the list for programs begins with %d records", byID, of.Entities[0].Records)
@@ -211,15 +211,15 @@ func TestConsole_Entity(t *testing.T) {
 	f := setup(t, nil)
 	results := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "<b>", "Joes Pizza", "415-555-2300"})
 	path := "/entities/" + results[0].Entity.String()
-	f.says(f.get(path).page(200), "Joe&#39;s Pizza", "2 records from 2 sources", "Why they belong together", "web:&lt;b&gt;", "times likelier")
-	f.says(f.get("/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2").page(404), "Nothing is here", "locus route 20be0ffc-314a-bd53-7a50-013a65ca76d2")
+	f.says(f.get(path).page(200), "Joe&#39;s Pizza", "2 records from 2 sources", "Why the records match", "web:&lt;b&gt;", "times likelier")
+	f.says(f.get("/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2").page(404), "Not found", "locus route 20be0ffc-314a-bd53-7a50-013a65ca76d2")
 	f.says(f.get("/entities/%3Cimg%20src=x%3E").page(422), "<bdi>&lt;img src=x&gt;</bdi>")
 	for _, r := range []string{httpapi.RecordPath("pos", "1"), httpapi.RecordPath("web", "<b>")} {
 		if a := f.do(http.MethodDelete, r, ""); a.Code != http.StatusOK {
 			t.Fatalf("delete %s: %d %s", r, a.Code, a.Body)
 		}
 	}
-	f.says(f.get(path).page(410), "Erased")
+	f.says(f.get(path).page(410), "Deleted")
 }
 
 // A key may contain anything, including what a path would lose: the page of its entity still links to its JSON.
@@ -246,7 +246,7 @@ func TestConsole_FormerIdLeadsOn(t *testing.T) {
 	a := f.put([4]string{"pos", "1", "Joe's Pizza", ""})[0].Entity.String()
 	b := f.put([4]string{"web", "1", "Bob's Burgers", ""})[0].Entity.String()
 	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joe's Pizza", "+14155552300"})
-	f.says(f.get("/entities/"+b).page(200), "You asked for <code>"+b, a)
+	f.says(f.get("/entities/"+b).page(200), "<code>"+b+"</code> is a former id", a)
 	for address, want := range map[string]string{b: b, a: a, "web:1": a} {
 		if to := f.get("/entities?q=" + url.QueryEscape(address)).Header().Get("Location"); to != "/entities/"+want {
 			t.Errorf("%s leads to %s", address, to)
