@@ -35,6 +35,7 @@ const (
 	lipgloss   = "charm.land/lipgloss/v2"
 	lz4        = "github.com/pierrec/lz4/v4"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
+	mysql      = "github.com/go-sql-driver/mysql"
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
 	pgx        = "github.com/jackc/pgx/v5"
@@ -240,7 +241,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
 		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
-	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{pgx, sqlite}},
+	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":     {},
 	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
@@ -328,6 +329,7 @@ type Law struct {
 // Laws are the sentences of ARCHITECTURE.md about imports.
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
+	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
 	{pgx, "", []string{"internal/sqltable", "storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},

@@ -29,8 +29,8 @@ func (a *app) ingestCommand() *cobra.Command {
 			"nothing. The format and the meaning of the columns are recognised; guesses are shown and imported only after you\n" +
 			"accept them. --preview shows them without an import. Refused rows are written to FILE.rejected.jsonl, which can be\n" +
 			"corrected and imported. After an interruption the same command continues after the last durable batch.\n\n" +
-			"postgres://HOST/DATABASE and sqlite:FILE read a table or a query of a database, in one read-only snapshot. The\n" +
-			"password comes from PGPASSWORD, a service file or a password file.",
+			"postgres://HOST/DATABASE, mysql://HOST/DATABASE and sqlite:FILE read a table or a query in one read-only\n" +
+			"snapshot. The password comes from PGPASSWORD, a service file or a password file, or from MYSQL_PWD.",
 		Example: "  locus ingest --preview customers.csv\n" +
 			"  locus ingest --url http://127.0.0.1:7070 --set 'name={first} {last}' --set phones=tel,mobile more.jsonl.gz",
 		Args: atLeast("FILE"),

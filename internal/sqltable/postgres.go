@@ -51,10 +51,11 @@ func (p *postgres) close() error {
 	return p.conn.Close(ctx)
 }
 
-func (p *postgres) quote(name string) string          { return quoted(name) }
-func (p *postgres) selected(name string) string       { return quoted(name) }
-func (p *postgres) param(n int) string                { return "$" + strconv.Itoa(n) }
-func (p *postgres) after(key, params []string) string { return tuple(key, params) }
+func (p *postgres) quote(name string) string           { return quoted(name) }
+func (p *postgres) selected(name string) string        { return quoted(name) }
+func (p *postgres) param(n int, _ string) string       { return "$" + strconv.Itoa(n) }
+func (p *postgres) after(key, params []string) string  { return tuple(key, params) }
+func (p *postgres) afterArgs(values []string) []string { return values }
 
 // Types by their numbers, which never change.
 const (

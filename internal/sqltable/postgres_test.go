@@ -22,7 +22,7 @@ func TestPostgres_Texts(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
 	db := server.Database(t)
-	server.Exec(t, db, `ALTER DATABASE `+db+` SET datestyle = 'SQL, DMY'; ALTER DATABASE `+db+` SET timezone = 'Asia/Tokyo';
+	server.Exec(t, db, `ALTER DATABASE `+db+` SET datestyle = 'SQL, DMY'; ALTER DATABASE `+db+` SET timezone = 'Asia/Kolkata';
 		ALTER DATABASE `+db+` SET statement_timeout = '1h'`)
 	query := `SELECT '007'::text AS text, 7::bigint AS n, 1.50::numeric(9,2) AS money, true AS yes, date '2026-11-03' AS day, null::text AS nothing,
 		timestamp '2026-11-03 15:04:05.5' AS local, timestamptz '2026-11-03 15:04:05+01' AS at, timestamptz 'infinity' AS forever, time '15:04' AS clock,

@@ -6,8 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -16,8 +14,6 @@ import (
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
-
-	"github.com/locus-db/locus/internal/tabular"
 )
 
 // sqlite is a read transaction of a SQLite file.
@@ -65,9 +61,10 @@ func (s *sqlite) close() error {
 func (s *sqlite) quote(name string) string { return quoted(name) }
 
 // selected makes an expression of a column: the driver converts values of columns by their declared types.
-func (s *sqlite) selected(name string) string       { return "+" + quoted(name) }
-func (s *sqlite) param(n int) string                { return "?" + strconv.Itoa(n) }
-func (s *sqlite) after(key, params []string) string { return tuple(key, params) }
+func (s *sqlite) selected(name string) string        { return "+" + quoted(name) }
+func (s *sqlite) param(n int, _ string) string       { return "?" + strconv.Itoa(n) }
+func (s *sqlite) after(key, params []string) string  { return tuple(key, params) }
+func (s *sqlite) afterArgs(values []string) []string { return values }
 
 func (s *sqlite) describe(ctx context.Context, from, table string) (columns []column, key []string, err error) {
 	result, err := s.conn.QueryContext(ctx, "SELECT * FROM "+from+" LIMIT 0")
@@ -113,60 +110,5 @@ func (s *sqlite) tables(ctx context.Context) (names []string, err error) {
 }
 
 func (s *sqlite) query(ctx context.Context, statement string, args []string) (rows, error) {
-	params := make([]any, len(args))
-	for i, arg := range args {
-		params[i] = arg
-	}
-	result, err := s.conn.QueryContext(ctx, statement, params...)
-	if err != nil {
-		return nil, err
-	}
-	names, err := result.Columns()
-	if err != nil {
-		return nil, errors.Join(err, result.Close())
-	}
-	r := &sqliteRows{Rows: result, values: make([]any, len(names)), into: make([]any, len(names))}
-	for i := range r.values {
-		r.into[i] = &r.values[i]
-	}
-	return r, nil
-}
-
-type sqliteRows struct {
-	*sql.Rows
-	values, into []any
-}
-
-func (r *sqliteRows) close() error { return r.Close() }
-
-func (r *sqliteRows) next() (all []*string, err error) {
-	if !r.Next() {
-		if err := r.Err(); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
-	}
-	if err := r.Scan(r.into...); err != nil {
-		return nil, err
-	}
-	all = make([]*string, len(r.values))
-	for i, v := range r.values {
-		text := ""
-		switch of := v.(type) {
-		case nil:
-			continue
-		case string:
-			text = of
-		case int64:
-			text = strconv.FormatInt(of, 10)
-		case float64:
-			text, _ = tabular.FormatFloat(of, 64)
-		case []byte:
-			text = string(of)
-		default:
-			text = fmt.Sprint(of)
-		}
-		all[i] = &text
-	}
-	return all, nil
+	return sqlQuery(ctx, s.conn, statement, args)
 }

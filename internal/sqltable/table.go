@@ -49,9 +49,12 @@ type database interface {
 	quote(name string) string
 	// selected returns what a statement selects for a column.
 	selected(name string) string
-	param(n int) string
-	// after returns the condition that a row comes after the key whose parameters are given.
+	// param writes the parameter of that number, from 1, to be compared with a column.
+	param(n int, column string) string
+	// after returns the condition that a row comes after a key, whose parameters are given in the order of the key, and
+	// afterArgs their values in the order in which the condition names them.
 	after(key, params []string) string
+	afterArgs(values []string) []string
 	tables(ctx context.Context) ([]string, error)
 	close() error
 }
@@ -76,7 +79,7 @@ func Open(ctx context.Context, name string, o *Options) (*Table, error) {
 	case strings.HasPrefix(name, "sqlite:"):
 		t.db, err = openSQLite(ctx, name)
 	case strings.HasPrefix(name, "mysql:"):
-		err = errors.New("MySQL is not read yet")
+		t.db, err = openMySQL(ctx, name)
 	default:
 		t.db, err = openPostgres(ctx, name)
 	}
@@ -265,67 +268,3 @@ func (t *Table) take() (values []*string, err error) {
 		}
 	}
 }
-
-// statement returns the statement of the next page.
-func (t *Table) statement() (text string, args []string) {
-	var names, conditions, key []string
-	for _, c := range t.columns {
-		names = append(names, t.db.selected(c.name))
-	}
-	if t.o.From != "" {
-		args = append(args, t.o.From)
-		conditions = append(conditions, t.db.quote(t.o.Since)+" >= "+t.db.param(len(args)))
-	}
-	for _, name := range t.key {
-		key = append(key, t.db.quote(name))
-	}
-	if len(t.key) > 0 && len(t.last) > 0 {
-		var params []string
-		for _, value := range t.last {
-			args = append(args, value)
-			params = append(params, t.db.param(len(args)))
-		}
-		conditions = append(conditions, t.db.after(key, params))
-	}
-	text = "SELECT " + strings.Join(names, ", ") + " FROM " + t.from
-	if len(conditions) > 0 {
-		text += " WHERE " + strings.Join(conditions, " AND ")
-	}
-	if len(key) > 0 {
-		text += fmt.Sprintf(" ORDER BY %s LIMIT %d", strings.Join(key, ", "), t.o.Page)
-	}
-	return text, args
-}
-
-// list returns all rows of a short result; a null is "".
-func list(ctx context.Context, db database, statement string, args ...string) (all [][]string, err error) {
-	result, err := db.query(ctx, statement, args)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, result.close()) }()
-	for {
-		values, err := result.next()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		row := make([]string, len(values))
-		for i, v := range values {
-			if v != nil {
-				row[i] = *v
-			}
-		}
-		all = append(all, row)
-	}
-}
-
-// tuple returns the condition that a key comes after parameters, of databases that compare rows.
-func tuple(key, params []string) string {
-	return "(" + strings.Join(key, ", ") + ") > (" + strings.Join(params, ", ") + ")"
-}
-
-// quoted quotes a name as standard SQL does.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
