@@ -31,6 +31,7 @@ const (
 	jsonText   = "github.com/go-json-experiment/json"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
+	mcpSDK     = "github.com/modelcontextprotocol/go-sdk"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
@@ -216,12 +217,16 @@ var Picture = map[string]Rule{
 		Modules: []string{compress, xText},
 	},
 	"internal/demo": {},
+	"internal/mcp": {
+		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
+		Modules: []string{mcpSDK},
+	},
 	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"internal/definition", "entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo},
@@ -316,7 +321,7 @@ var Laws = []Law{
 		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells"},
 		"only the nouns are built on the engine",
 	},
-	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
+	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
 	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},
 	{Module + "/internal/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
 	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
