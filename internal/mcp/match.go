@@ -23,6 +23,7 @@ type probing struct {
 }
 
 type probe struct {
+	Key        string         `json:"key,omitempty" jsonschema:"that remember will be given"`
 	Kind       string         `json:"kind,omitempty"`
 	Attributes map[string]any `json:"attributes" jsonschema:"a text or a list of texts by attribute name"`
 }
@@ -69,17 +70,26 @@ func (s *Server) match(ctx context.Context, in probing) (*page, error) {
 	if err := p.resume(in.Cursor); err != nil {
 		return nil, err
 	}
-	source := ""
-	if s.agent != "" {
-		source = s.source()
-	}
+	// A probe is the record that remember would store: clusters may depend on its key.
 	type input struct {
 		Source string `json:"source,omitempty"`
 		probe
 	}
 	list := make([]input, 0, len(in.Probes))
 	for _, of := range in.Probes {
-		list = append(list, input{source, of})
+		if s.agent == "" {
+			of.Key = ""
+			list = append(list, input{"", of})
+			continue
+		}
+		if of.Key == "" {
+			key, err := contentKey(of.Kind, of.Attributes)
+			if err != nil {
+				return nil, err
+			}
+			of.Key = key
+		}
+		list = append(list, input{s.source(), of})
 	}
 	body, err := json.Marshal(map[string]any{"probes": list, "top": 3, "put": true, "why": true})
 	if err != nil {

@@ -88,10 +88,10 @@ func clip(text string, size int) string {
 	for i, r := range text {
 		n := utf8.RuneLen(r)
 		switch {
+		case r == '"' || r == '\\' || strings.ContainsRune("\b\f\n\r\t", r):
+			n = 2
 		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
 			n = len(`\u0000`)
-		case r == '"' || r == '\\':
-			n = 2
 		}
 		if used += n; used > size {
 			return text[:at] + "…"
