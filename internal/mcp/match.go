@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 )
 
 // maxProbes is the maximum number of probes of one call.
@@ -39,7 +40,7 @@ const (
 type advised struct {
 	Advice string       `json:"advice,omitempty"`
 	ID     *locality.ID `json:"id,omitempty"` // for use
-	// Reason is a code: matches, possible_match, kept_apart (it is the same as an entity, but would not be put into it),
+	// Reason is a code: matches, stored (the agent remembers it already), possible_match, kept_apart (it is the same as an entity, but would not be put into it),
 	// no_blocking_key (too little is known to compare), only_stop_keys (what is known is too common to compare), new.
 	Reason string `json:"reason,omitempty"`
 	// Merges are other entities that a put would merge into it.
@@ -129,6 +130,9 @@ func advise(r *httpapi.MatchResult) advised {
 	switch {
 	case r.Put != nil && !r.Put.Entity.IsZero():
 		a.Advice, a.Reason, a.ID = use, "matches", &r.Put.Entity
+		if r.Put.Outcome == string(resolve.Unchanged) {
+			a.Reason = "stored"
+		}
 		a.Merges = r.Put.Merges[:min(len(r.Put.Merges), 20)]
 	case r.Put == nil && len(same) == 1:
 		a.Advice, a.Reason, a.ID = use, "matches", &same[0]

@@ -84,24 +84,21 @@ func (p *page) resume(cursor string) error {
 
 // clip shortens a text to at most size bytes of JSON, without its quotes.
 func clip(text string, size int) string {
-	at, used := 0, 0
-	for i, r := range text {
-		n := utf8.RuneLen(r)
+	end, used := 0, 0 // of the prefix that leaves room for the ellipsis
+	for i := 0; i < len(text); {
+		r, width := utf8.DecodeRuneInString(text[i:])
+		n := width
 		switch {
 		case r == '"' || r == '\\' || strings.ContainsRune("\b\f\n\r\t", r):
 			n = 2
-		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
+		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError && width == 1:
 			n = len(`\u0000`)
 		}
 		if used += n; used > size {
-			return text[:at] + "…"
+			return text[:end] + "…"
 		}
-		if used <= size-len("…") {
-			at = i + utf8.RuneLen(r)
-			if r == utf8.RuneError {
-				_, w := utf8.DecodeRuneInString(text[i:])
-				at = i + w
-			}
+		if i += width; used <= size-len("…") {
+			end = i
 		}
 	}
 	return text

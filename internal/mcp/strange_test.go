@@ -58,6 +58,7 @@ func TestResults_HoldStrangersTextInValuesOnly(t *testing.T) {
 		{"search", object{"text": "gonzalez"}},
 		{"get", object{"address": a}},
 		{"why", object{"a": a, "b": b}},
+		{"why", object{"a": b, "b": "crm:x"}},
 		{"match", object{"probes": slices.Repeat([]object{probe}, 20)}},
 		{"review_suggest", object{}},
 		{"decide", object{"verdict": "same", "a": b, "b": "crm:x", "reason": strange}},

@@ -151,6 +151,9 @@ func TestTools_Remember(t *testing.T) {
 			t.Errorf("repeated: %s", a.raw)
 		}
 	}
+	if r := s.use("match", object{"probes": []object{maria, list}}).Results; r[0].Reason != "stored" || r[1].Reason != "stored" || r[0].ID != first.Entity {
+		t.Errorf("a match of it: %+v", r)
+	}
 	maria["key"] = "k"
 	if a := s.use("remember", maria); a.Outcome != "matched" || a.Record != "agent.bot:k" || a.Entity != first.Entity {
 		t.Errorf("under a key: %s", a.raw)
