@@ -34,6 +34,7 @@ const (
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
 	lz4        = "github.com/pierrec/lz4/v4"
+	mcpSDK     = "github.com/modelcontextprotocol/go-sdk"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	mysql      = "github.com/go-sql-driver/mysql"
 	parquetGo  = "github.com/parquet-go/parquet-go"
@@ -244,12 +245,16 @@ var Picture = map[string]Rule{
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":     {},
-	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/mcp": {
+		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
+		Modules: []string{mcpSDK},
+	},
+	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite},
@@ -350,7 +355,7 @@ var Laws = []Law{
 		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "bench"},
 		"a backend stores what is derived and does not resolve",
 	},
-	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
+	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
 	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},
 	{Module + "/internal/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
 	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},

@@ -192,45 +192,6 @@ func decisionQuery(of string, withdrawn bool) url.Values {
 	return q
 }
 
-func (a *app) decisionWithdraw() *cobra.Command {
-	var f by
-	var attribute string
-	var anchor bool
-	c := &cobra.Command{
-		Use:   "withdraw ADDRESS [ADDRESS]",
-		Short: "Withdraw the decision about two records, or about the anchor or a value of one",
-		Example: "  locus decision withdraw vendor:88231 crm:17 --reason \"moved in 2019\"\n" +
-			"  locus decision withdraw vendor:88231 --attribute phones",
-		Args: func(c *cobra.Command, args []string) error {
-			switch {
-			case len(args) > 2:
-				return arguments("ADDRESS", "ADDRESS")(c, args)
-			case len(args) == 0:
-				return arguments("ADDRESS")(c, args)
-			case len(args) == 2 == (anchor || attribute != "") || anchor && attribute != "":
-				return usage("two addresses, or one with --anchor or with --attribute NAME", "locus decision withdraw: the addresses are missing")
-			}
-			return nil
-		},
-		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-			d := httpapi.DecisionInput{Verdict: entity.VerdictSame, A: args[0], Withdraw: true, Attribute: attribute}
-			switch {
-			case anchor:
-				d.Verdict = entity.VerdictAnchor
-			case attribute != "":
-				d.Verdict = entity.VerdictValue
-			default:
-				d.B = args[1]
-			}
-			return a.decide(c, cl, a.sign(&f, d))
-		}),
-	}
-	c.Flags().BoolVar(&anchor, "anchor", false, "withdraw the decision about which record names the entity")
-	c.Flags().StringVar(&attribute, "attribute", "", "withdraw the decision about the value of this attribute")
-	f.flags(c)
-	return a.connection(c)
-}
-
 func (a *app) decisionExport() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "export",

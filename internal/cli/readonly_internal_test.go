@@ -77,7 +77,7 @@ var asking = [][]string{
 
 // changingCommands are commands that change something, that open no installation, or that need more than one.
 var changingCommands = []string{
-	"locus serve", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
+	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
 	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// drainTime limits how long the end of the input waits for responses; a request to the API takes at most a minute.
+const drainTime = time.Minute
+
+// draining is a transport whose input ends only after all calls have their responses. Without it, the end of a pipe
+// would cancel the calls before it.
+type draining struct{ sdk.Transport }
+
+// Connect implements sdk.Transport.
+func (t draining) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &drainingConn{Connection: c, open: map[any]bool{}, closed: make(chan struct{})}, nil
+}
+
+type drainingConn struct {
+	sdk.Connection
+
+	once   sync.Once
+	closed chan struct{}
+
+	mu   sync.Mutex
+	open map[any]bool  // ids of calls without a response
+	done chan struct{} // closed when open becomes empty after the end of the input
+}
+
+// Read implements sdk.Connection.
+func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
+		c.mu.Lock()
+		c.open[call.ID.Raw()] = true
+		c.mu.Unlock()
+	}
+	if !errors.Is(err, io.EOF) {
+		return m, err
+	}
+	done := make(chan struct{})
+	c.mu.Lock()
+	if len(c.open) == 0 {
+		close(done)
+	} else {
+		c.done = done
+	}
+	c.mu.Unlock()
+	late := time.NewTimer(drainTime)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-c.closed:
+	case <-ctx.Done():
+	case <-late.C:
+	}
+	return m, err
+}
+
+// Write implements sdk.Connection.
+func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if response, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.open, response.ID.Raw()); len(c.open) == 0 && c.done != nil {
+			close(c.done)
+			c.done = nil
+		}
+	}
+	return err
+}
+
+// Close implements sdk.Connection.
+func (c *drainingConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Connection.Close()
+}
