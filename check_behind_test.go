@@ -233,13 +233,13 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-func (f file) accept() {
-	_, err := f.db.ExecContext(f.t.Context(), "UPDATE locus_cell SET sum = NULL")
+func (f file) seal(sum *int64) {
+	_, err := f.db.ExecContext(f.t.Context(), "UPDATE locus_cell SET sum = ?", sum)
 	must(f.t, err)
 }
 
-func (s server) accept() {
-	_, err := s.db.Exec(s.t.Context(), "UPDATE locus_cell SET sum = NULL")
+func (s server) seal(sum *int64) {
+	_, err := s.db.Exec(s.t.Context(), "UPDATE locus_cell SET sum = $1", sum)
 	must(s.t, err)
 }
 

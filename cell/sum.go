@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// SumColumn is the last column of a table whose rows carry a checksum. It is NULL in rows written by a version without
-// checksums.
+// SumColumn is the last column of a table whose rows carry a checksum.
 const SumColumn = "sum"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -58,11 +57,11 @@ func (t Table) SumOf(row []any) int64 {
 	return Sum(values...)
 }
 
-// Intact reports whether a row matches its checksum. A row without a checksum is intact.
+// Intact reports whether a row matches its checksum. A row that has lost its checksum does not.
 func (t Table) Intact(row []any) bool {
 	if !t.Summed() {
 		return true
 	}
-	sum, summed := row[len(row)-1].(int64)
-	return !summed || sum == t.SumOf(row)
+	sum, ok := row[len(row)-1].(int64)
+	return ok && sum == t.SumOf(row)
 }

@@ -26,7 +26,7 @@ var adviceOf = map[string]string{
 	"rollup_generation": "run locus rollup rebuild",
 	"counter_key":       "a batch of this key that comes again may count twice, or be refused; the row goes by itself within days",
 	"counter_producer":  "the next batch of this client may count twice, or be refused; the row is written with each",
-	"locus_cell":        "restore the row from a backup of the cell, and set its sum to NULL: it is computed with the next write of the row",
+	"locus_cell":        "restore the row from a backup of the cell, and set its sum to that of the stored values, which locus check prints",
 	"locus_map":         "see locus cell list; a growth, or a restart, writes it again",
 	"locus_filter":      "delete the row: the cell is asked itself until the filter is made again at the next growth",
 	"locus_witness":     "it is written again as soon as that cell is written to",
@@ -91,9 +91,13 @@ func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 	if advice == "" {
 		advice = adviceBackup
 	}
+	want := "values with a checksum: it is lost"
+	if sum := row[len(row)-1]; sum != nil {
+		want = fmt.Sprintf("those of %d, as they were written", sum)
+	}
 	return Difference{
 		What: "checksum", Cell: id, ID: table.Name + " " + strings.Join(key, " "), Advice: advice,
-		Stored: fmt.Sprintf("values whose checksum is %08x", table.SumOf(row)), Want: fmt.Sprintf("those of %08x, as they were written", row[len(row)-1]),
+		Stored: fmt.Sprintf("values whose checksum is %d", table.SumOf(row)), Want: want,
 	}
 }
 

@@ -17,7 +17,8 @@ func NewCell(id cell.Identity) []any {
 	change(row, map[string]any{
 		"one": int64(1), "map": id.Map, "gen": int64(id.Cell.Gen), "idx": int64(id.Cell.Index), "lo": id.Lo, "hi": id.Hi, "rules": id.Rules,
 	})
-	ChangeCell(row, HeadValues(cell.Head{Incarnation: 1}))
+	change(row, HeadValues(cell.Head{Incarnation: 1}))
+	row[len(row)-1] = cellTable.SumOf(row)
 	return row
 }
 

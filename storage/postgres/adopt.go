@@ -100,11 +100,32 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 		h := t.head.RecoverFromReplica(id.Cell, m)
 		h.Incarnation++
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
-		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1, sum = NULL", int64(adoptionGap))
-		return errors.Join(t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
+		return errors.Join(t.outdateLeases(ctx), t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
 	})
 	if err != nil {
 		return fmt.Errorf("adopt %s: %w", c.target.shown, err)
+	}
+	return nil
+}
+
+// outdateLeases gives all leases tokens that no owner has had, and fences them off.
+func (t *tx) outdateLeases(ctx context.Context) error {
+	const most = 1000 // leases have a few fixed names
+	rows, err := t.ReadRows(ctx, "locus_lease", nil, most)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		name := row[0].(string)
+		l, err := t.Lease(ctx, name)
+		if err != nil {
+			return err
+		}
+		l.Token += adoptionGap
+		l.Fence = l.Token
+		if err := t.PutLease(ctx, name, l); err != nil {
+			return err
+		}
 	}
 	return nil
 }

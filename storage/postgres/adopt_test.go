@@ -109,10 +109,35 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 		}
 		return err
 	}))
+	areIntact(t, copied)
+	must(t, copied.Update(t.Context(), func(tx resolve.Tx) error { // a lease that is only looked at
+		_, err := tx.Lease(t.Context(), "another")
+		return err
+	}))
+	areIntact(t, copied)
 	// Later connections find it at home.
 	again, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, false)
 	must(t, err)
 	headOf(t, again)
+}
+
+// areIntact checks that every row that has a checksum matches it.
+func areIntact(t *testing.T, c cell.Database[resolve.Tx]) {
+	t.Helper()
+	must(t, c.View(t.Context(), func(tx resolve.Tx) error {
+		for _, table := range tx.Summed() {
+			rows, err := tx.ReadRows(t.Context(), table.Name, nil, 100)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if !table.Intact(row) {
+					t.Errorf("table %s: the row %v does not match its checksum", table.Name, row)
+				}
+			}
+		}
+		return nil
+	}))
 }
 
 // A replica that missed the seal is promoted: the driver seals it by the map of the authority before it serves.

@@ -22,7 +22,7 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 	}
 	sql := sqlLease
 	if t.mode != reading {
-		t.exec("INSERT INTO locus_lease (name) VALUES ($1) ON CONFLICT DO NOTHING", name)
+		t.exec("INSERT INTO locus_lease (name, sum) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, sumOfLease(name, lease.Lease{}))
 		sql += " FOR NO KEY UPDATE"
 	}
 	err = t.query(ctx, sql, func(r pgx.Rows) error {
@@ -42,14 +42,17 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	if err := t.write(ctx); err != nil {
 		return err
 	}
-	sum := cell.Sum(name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, number01(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, number01(l.Partly))
 	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly, sum)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
 		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch,
 		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly, sum = excluded.sum`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch), l.Asked, l.Done, l.Asks, l.Partly, sum)
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch), l.Asked, l.Done, l.Asks, l.Partly, sumOfLease(name, l))
 	return nil
+}
+
+func sumOfLease(name string, l lease.Lease) int64 {
+	return cell.Sum(name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, number01(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, number01(l.Partly))
 }
 
 // number01 returns a bool as it enters a checksum.
