@@ -110,7 +110,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 		return err
 	}))
 	areIntact(t, copied)
-	must(t, copied.Update(t.Context(), func(tx resolve.Tx) error { // a lease that is only looked at
+	must(t, copied.Update(t.Context(), func(tx storage.Tx) error { // a lease that is only looked at
 		_, err := tx.Lease(t.Context(), "another")
 		return err
 	}))
@@ -122,9 +122,9 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 }
 
 // areIntact checks that every row that has a checksum matches it.
-func areIntact(t *testing.T, c cell.Database[resolve.Tx]) {
+func areIntact(t *testing.T, c cell.Database[storage.Tx]) {
 	t.Helper()
-	must(t, c.View(t.Context(), func(tx resolve.Tx) error {
+	must(t, c.View(t.Context(), func(tx storage.Tx) error {
 		for _, table := range tx.Summed() {
 			rows, err := tx.ReadRows(t.Context(), table.Name, nil, 100)
 			if err != nil {
