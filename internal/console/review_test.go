@@ -277,7 +277,7 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 		"part of x found from pos:x and web:x, +5.00 bits",
 		"x pinned",
 		"2026-11-20 12:00:01 UTCmerged records of another entitydecision", "UTC01000000-0000-0000-0000-000000000000 merged into another entity", "UTCrecord put",
-		"The log starts at 2026-11-20 12:00:00 UTC",
+		"Complete since 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q but %s", want, got)
