@@ -41,7 +41,7 @@ type sheet struct {
 func OpenWorkbook(r io.ReaderAt, size int64) (*Workbook, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, &Error{Reason: "the list of its parts cannot be read", Hint: "see whether the file is complete", Err: err}
+		return nil, &Error{Reason: "it is a zip archive, as workbooks are, and the list of its parts cannot be read", Hint: "see whether the file is complete", Err: err}
 	}
 	w := &Workbook{parts: map[string]*zip.File{}}
 	unpacked := uint64(0)
