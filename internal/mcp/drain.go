@@ -4,8 +4,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -16,8 +14,8 @@ import (
 // drainTime limits how long the end of the input waits for responses; a request to the API takes at most a minute.
 const drainTime = time.Minute
 
-// draining is a transport whose input ends only after all calls have their responses. Without it, the end of a pipe
-// would cancel the calls before it.
+// draining is a transport whose input ends only after all calls have their responses. Without it, the end of a pipe, or
+// a line that is no message, would cancel the calls before it.
 type draining struct{ sdk.Transport }
 
 // Connect implements sdk.Transport.
@@ -48,8 +46,8 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.open[call.ID.Raw()] = true
 		c.mu.Unlock()
 	}
-	if !errors.Is(err, io.EOF) {
-		return m, err
+	if err == nil {
+		return m, nil
 	}
 	done := make(chan struct{})
 	c.mu.Lock()
