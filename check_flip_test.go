@@ -131,15 +131,15 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 				}
 				undo()
 				// A follower may have used the flipped value, and the process may have written the head since.
-				looks := 0
-				until(t, "what used the flipped value to be mended", func() (bool, string) {
+				rebuilt := false
+				until(t, what+": "+change+", undone, and what used it to be mended", func() (bool, string) {
 					found := differences(t, s)
 					accept(t, db, found)
-					if slices.ContainsFunc(found, ofRollup) && looks%50 == 0 {
+					if !rebuilt && slices.ContainsFunc(found, ofRollup) {
 						_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
 						must(t, err)
+						rebuilt = true
 					}
-					looks++
 					return len(found) == 0, fmt.Sprint(found)
 				})
 				done = true

@@ -97,7 +97,7 @@ func (s *stage) build(f *rollup.Follower, v rollup.Version) {
 	}
 }
 
-func (s *stage) yield(from, to int64) (frozenFor bool) {
+func (s *stage) freeze(from, to int64) (frozenFor bool) {
 	s.Helper()
 	s.update(func(c *cell) (err error) { frozenFor, err = rollup.Freeze(s.Context(), c, from, to); return err })
 	return frozenFor
@@ -106,8 +106,8 @@ func (s *stage) yield(from, to int64) (frozenFor bool) {
 func (s *stage) cutOver(to int64) {
 	s.Helper()
 	s.update(func(c *cell) error {
-		if promoted, err := rollup.CutOver(s.Context(), c, "pets", to); !promoted || err != nil {
-			s.Fatalf("Promote(%d) = %v, %v", to, promoted, err)
+		if done, err := rollup.CutOver(s.Context(), c, "pets", to); !done || err != nil {
+			s.Fatalf("CutOver(%d) = %v, %v", to, done, err)
 		}
 		return nil
 	})
@@ -223,10 +223,10 @@ func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	s.build(f, second)
 	third := s.define()
 	s.build(f, third)
-	if !s.yield(first.Generation, third.Generation) {
+	if !s.freeze(first.Generation, third.Generation) {
 		t.Error("the first generation does not stand still for the third")
 	}
-	if s.yield(first.Generation, second.Generation) {
+	if s.freeze(first.Generation, second.Generation) {
 		t.Error("the first generation stands still for the second, which is not to come any more")
 	}
 	s.put("b", "ears", 1)
@@ -248,8 +248,8 @@ func TestP05_WhatServedIsNotAheadOfWhatServes(t *testing.T) {
 	for range 4 {
 		v := s.define()
 		s.build(f, v)
-		if !s.yield(v.Generation-1, v.Generation) {
-			t.Fatal("it does not yield")
+		if !s.freeze(v.Generation-1, v.Generation) {
+			t.Fatal("it is not frozen")
 		}
 		if v.Generation < 4 {
 			s.cutOver(v.Generation)

@@ -46,7 +46,7 @@ func TestCatalog(t *testing.T) {
 	if ok, err := rollup.CutOver(ctx, c, "a", 1); !ok || err != nil {
 		t.Error(ok, err)
 	}
-	says("promoted", 1, 0, 1)
+	says("cut over", 1, 0, 1)
 	if ok, err := rollup.CutOver(ctx, c, "a", 1); ok || err != nil {
 		t.Error(ok, err)
 	}
@@ -81,7 +81,7 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-func TestYield(t *testing.T) {
+func TestFreeze(t *testing.T) {
 	t.Parallel()
 	generation := func(number int64, state rollup.State, g rollup.Generation) rollup.Generation {
 		g.Number, g.State = number, state
@@ -100,17 +100,20 @@ func TestYield(t *testing.T) {
 		"again":                   {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9, FrozenFor: 2}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, true, 2},
 		"the old one is not here": {[]rollup.Generation{generation(2, rollup.Following, rollup.Generation{})}, true, 0},
 		"the old one failed":      {[]rollup.Generation{generation(1, rollup.Failed, rollup.Generation{Watermark: 5}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
-		"it yields to another":    {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{FrozenFor: 3}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
+		"a damaged watermark":     {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
+		"and the next is behind":  {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
+		"it waits for another":    {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{FrozenFor: 3}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cell := newCell()
+			cell.bounds.Last = 9
 			for _, g := range c.have {
 				cell.generations[g.Number] = g
 			}
 			got, err := rollup.Freeze(t.Context(), cell, 1, 2)
 			if got != c.want || err != nil || cell.generations[1].FrozenFor != c.frozenFor {
-				t.Errorf("Yield = %v, %v; the old one yields to %d", got, err, cell.generations[1].FrozenFor)
+				t.Errorf("Freeze = %v, %v; the old one is frozen for %d", got, err, cell.generations[1].FrozenFor)
 			}
 		})
 	}

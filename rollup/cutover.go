@@ -13,7 +13,8 @@ import (
 // Freeze freezes generation from once generation to, which replaces it, has caught up, in an update of the cell.
 // It reports whether readers may switch: those that do never go back in time. It is idempotent. If the cell does
 // not have from, only to has to be ready. If from is already frozen for a newer generation than to, the caller's
-// catalogue is old and Freeze returns false.
+// catalogue is old and Freeze returns false. A watermark of from beyond the end of the log is damage; to has then to
+// reach the end.
 //
 // If the groups of from are elsewhere, the update must be exclusive. Their readers apply the log and are ahead
 // of the watermark; so from is frozen at the end of the log, and Freeze returns true once to has reached that.
@@ -31,6 +32,10 @@ func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 			next = &all[i]
 		}
 	}
+	bounds, err := tx.Bounds(ctx)
+	if err != nil {
+		return false, err
+	}
 	switch {
 	case next == nil || next.State != Following:
 		return false, nil
@@ -38,14 +43,10 @@ func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 		return true, nil
 	case old.FrozenFor > to:
 		return false, nil
-	case next.Watermark < old.Watermark:
+	case next.Watermark < min(old.Watermark, bounds.Last):
 		return false, nil
 	}
 	if old.Definition.external() && !old.still() {
-		bounds, err := tx.Bounds(ctx)
-		if err != nil {
-			return false, err
-		}
 		old.FrozenAt = bounds.Last
 	}
 	there := next.Watermark >= old.FrozenAt

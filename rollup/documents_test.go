@@ -116,14 +116,14 @@ func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	s.build(f, second)
 	s.put("a", "wings", 3)
 	s.wantRead(first.Generation, 3, "ears=2 wings=1")
-	if s.yield(first.Generation, second.Generation) {
+	if s.freeze(first.Generation, second.Generation) {
 		t.Error("the second generation is at 2, readers of the first one were at 3")
 	}
 	s.put("a", "wings", 4)
 	s.wantRead(first.Generation, 3, "ears=2 wings=1")
 	s.step(f)
 	s.wantRead(first.Generation, 3, "ears=2 wings=1")
-	if !s.yield(first.Generation, second.Generation) {
+	if !s.freeze(first.Generation, second.Generation) {
 		t.Error("the second generation does not take the place of the first one")
 	}
 	s.cutOver(second.Generation)
@@ -148,7 +148,7 @@ func TestDocuments_GoOn(t *testing.T) {
 	s.cutOver(first.Generation)
 	second := s.define(rollup.InMongoDB)
 	s.build(f, second)
-	s.yield(first.Generation, second.Generation)
+	s.freeze(first.Generation, second.Generation)
 	s.put("a", "wings", 3)
 	s.wantRead(first.Generation, 2, "ears=2")
 	third := s.define(rollup.InCell)

@@ -213,7 +213,10 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 				continue
 			}
 			changes, err := tx.Changes(ctx, part.after, part.limit)
-			if err != nil && !errors.Is(err, changelog.ErrTrimmed) {
+			if err == nil && len(changes) == 0 {
+				err = within(ctx, tx, g.Watermark)
+			}
+			if err != nil && !errors.Is(err, changelog.ErrTrimmed) && !errors.Is(err, errBeyond) {
 				return err
 			}
 			logs[part] = changes
@@ -243,6 +246,19 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		}
 	}
 	return b, nil
+}
+
+// errBeyond reports a watermark that no log of the cell ever reached. Its generation would skip what is appended until
+// the log gets there.
+var errBeyond = errors.New("the cell's log ends before the watermark, which is therefore damaged: rebuild the rollup")
+
+// within returns errBeyond if a watermark is beyond the end of the log.
+func within(ctx context.Context, tx Tx, watermark changelog.Seq) error {
+	bounds, err := tx.Bounds(ctx)
+	if err == nil && watermark > bounds.Last {
+		err = fmt.Errorf("%w: it ends at %d", errBeyond, bounds.Last)
+	}
+	return err
 }
 
 // read returns the number of changes applied, whether there may be more, and the error of stopped generations.

@@ -3,6 +3,7 @@
 package rollup_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
 	next := s.define()
 	s.build(f, next)
 	s.step(f)
-	if !s.yield(first.Generation, next.Generation) {
+	if !s.freeze(first.Generation, next.Generation) {
 		t.Fatal("the first generation does not stand still")
 	}
 	s.put("c", "fur", 1, 4)
@@ -52,4 +53,37 @@ func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
 	s.catalog[0].Next = nil // it cannot be built
 	s.step(f)
 	s.equal(first.Generation)
+}
+
+// A watermark beyond the end of the log, which only damage explains, stops the generation before it skips a change; and
+// a rebuild replaces it.
+func TestP09_AWatermarkBeyondTheLogIsSaidAndRebuilt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.put("a", "ears", 1, 2, 3)
+	first := s.define()
+	f := s.follower("a")
+	s.build(f, first)
+	s.cutOver(first.Generation)
+	s.step(f)
+	s.update(func(c *cell) error {
+		g := c.generations[first.Generation]
+		g.Watermark ^= 4096
+		c.generations[first.Generation] = g
+		return nil
+	})
+	s.step(f)
+	if g := s.at.generations[first.Generation]; g.State != rollup.Failed || !strings.Contains(g.Reason, "rebuild") {
+		t.Errorf("generation %+v, want it failed, with the advice to rebuild it", g)
+	}
+	s.put("b", "wings", 2)
+	next := s.define()
+	s.build(f, next)
+	s.step(f)
+	if !s.freeze(first.Generation, next.Generation) {
+		t.Fatal("the rebuilt generation is not ready to serve")
+	}
+	s.cutOver(next.Generation)
+	s.step(f)
+	s.equal(next.Generation)
 }

@@ -421,8 +421,8 @@ func (p *simProcess) swap(ctx context.Context) {
 		}
 		if ready {
 			_ = p.w.update(ctx, func(tx rollup.Tx) error {
-				promoted, err := rollup.CutOver(ctx, tx, r.Name, to)
-				if promoted && err == nil {
+				done, err := rollup.CutOver(ctx, tx, r.Name, to)
+				if done && err == nil {
 					p.w.counts[sawSwapped]++
 				}
 				return err

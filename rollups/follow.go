@@ -177,10 +177,10 @@ func (f *following) staff(ctx context.Context) {
 	}
 }
 
-// cutOver promotes generations that are built in all cells, and reports whether others are not ready yet.
+// cutOver makes generations serve that are built in all cells, and reports whether others are not ready yet.
 func (f *following) cutOver(ctx context.Context) (waiting bool) {
 	catalog, _ := f.known()
-	promoted := false
+	served := false
 	for _, r := range catalog {
 		if r.Next == nil {
 			continue
@@ -189,10 +189,10 @@ func (f *following) cutOver(ctx context.Context) (waiting bool) {
 		if err != nil && ctx.Err() == nil && !errors.Is(err, cell.ErrUnavailable) {
 			f.engine.Logger.Warn("a rollup cannot take its place", "rollup", r.Name, "generation", r.Next.Generation, "err", err)
 		}
-		promoted = promoted || done
+		served = served || done
 		waiting = waiting || !done
 	}
-	if promoted {
+	if served {
 		if err := f.refresh(ctx); err == nil {
 			f.wakeAll()
 		}
@@ -204,11 +204,11 @@ func (f *following) cutOver(ctx context.Context) (waiting bool) {
 // the next one serve.
 func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, error) {
 	from := int64(0)
-	yield := func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Update }
+	update := func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Update }
 	if r.Serving != nil {
 		from = r.Serving.Generation
 		if r.Serving.Definition.Store != rollup.InCell {
-			yield = func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Exclusive }
+			update = func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Exclusive }
 		}
 	}
 	ids := f.engine.Map().Cells()
@@ -227,7 +227,7 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	}
 	for _, id := range ids {
 		frozenFor := false
-		if err := yield(f.engine.RollupCell(id))(ctx, func(tx rollup.Tx) (err error) {
+		if err := update(f.engine.RollupCell(id))(ctx, func(tx rollup.Tx) (err error) {
 			frozenFor, err = rollup.Freeze(ctx, tx, from, r.Next.Generation)
 			return err
 		}); err != nil || !frozenFor {
