@@ -50,6 +50,10 @@ var elsewhere = map[string]string{
 // lowered are numbers that are safe if too high, because numbers are skipped.
 var lowered = map[string]bool{"locus_cell.used": true}
 
+// used are tables, beside those of rollups, that the process reads or writes while a byte of them is flipped: a follower
+// applies the change, and the head is written by many.
+var used = map[string]bool{"change": true, "locus_cell": true}
+
 // A byte is flipped in each column of each table, on both backends. Each time a check finds it, and finds nothing
 // before and after. In the gate every third column of each table on the server: checksums are computed by the same code
 // for both.
@@ -130,18 +134,19 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 					t.Errorf("%s: %s, and the check finds nothing", what, change)
 				}
 				undo()
-				// A follower may have used the flipped value, and the process may have written the head since.
-				rebuilt := false
-				until(t, what+": "+change+", undone, and what used it to be mended", func() (bool, string) {
-					found := differences(t, s)
-					accept(t, db, found)
-					if !rebuilt && slices.ContainsFunc(found, ofRollup) {
-						_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
-						must(t, err)
-						rebuilt = true
-					}
-					return len(found) == 0, fmt.Sprint(found)
-				})
+				if used[table] || strings.HasPrefix(table, "rollup") {
+					rebuilt := false
+					until(t, what+": "+change+", undone, and what used it to be mended", func() (bool, string) {
+						found := differences(t, s)
+						accept(t, db, found)
+						if !rebuilt && slices.ContainsFunc(found, ofRollup) {
+							_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
+							must(t, err)
+							rebuilt = true
+						}
+						return len(found) == 0, fmt.Sprint(found)
+					})
+				}
 				done = true
 				flipped++
 				break

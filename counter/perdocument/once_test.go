@@ -144,7 +144,7 @@ func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 	times := []time.Time{noon, noon.Add(-24 * time.Hour)}
 	b := counter.Batch{Key: "k"}
 	for name, meet := range map[string]func(t *testing.T, c *cell, other *counter.Recorder) perdocumenttest.Fault{
-		"counted by somebody else": func(t *testing.T, c *cell, other *counter.Recorder) perdocumenttest.Fault {
+		"counted by another process": func(t *testing.T, c *cell, other *counter.Recorder) perdocumenttest.Fault {
 			t.Helper()
 			c.must(t, other, b, times...)
 			return perdocumenttest.NoFault

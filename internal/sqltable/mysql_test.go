@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/internal/sqltable"
 )
 
-// mariaDB starts a server with a database "shop" and a user who has to give the password "se/cr@et", and returns its socket.
+// mariaDB starts a server with a database "shop" and a user with the password "se/cr@et", and returns its socket.
 func mariaDB(t *testing.T) (socket string, root *sql.DB) {
 	t.Helper()
 	longtest.Needs(t, "MariaDB")

@@ -4,8 +4,10 @@ package sqltable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +37,7 @@ func openPostgres(ctx context.Context, name string) (database, error) {
 	}
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, err
+		return nil, oneLine(err)
 	}
 	p := &postgres{conn}
 	if _, err := conn.Exec(ctx, snapshot).ReadAll(); err != nil {
@@ -43,6 +45,18 @@ func openPostgres(ctx context.Context, name string) (database, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// oneLine returns the error of a connection, which has a line for each try, in one line and without repetitions.
+func oneLine(err error) error {
+	what, tries, _ := strings.Cut(err.Error(), "\n")
+	var reasons []string
+	for line := range strings.SplitSeq(tries, "\n") {
+		if line = strings.TrimSpace(line); !slices.Contains(reasons, line) {
+			reasons = append(reasons, line)
+		}
+	}
+	return errors.New(strings.TrimSpace(what + " " + strings.Join(reasons, "; ")))
 }
 
 func (p *postgres) close() error {

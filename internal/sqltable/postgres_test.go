@@ -137,3 +137,12 @@ func TestPostgres_NamesTables(t *testing.T) {
 		t.Errorf("hint %s", hint)
 	}
 }
+
+// The error of a server that cannot be reached is one line, with each address and reason once.
+func TestPostgres_UnreachableIsOneLine(t *testing.T) {
+	t.Parallel()
+	_, err := sqltable.Open(t.Context(), "postgres://127.0.0.1:1/shop?sslmode=prefer", &sqltable.Options{Table: "t"})
+	if err == nil || strings.ContainsAny(err.Error(), "\n\t") || strings.Count(err.Error(), "dial tcp") != 1 {
+		t.Errorf("error %v, want one line with one reason", err)
+	}
+}

@@ -84,7 +84,11 @@ func Open(ctx context.Context, name string, o *Options) (*Table, error) {
 		t.db, err = openPostgres(ctx, name)
 	}
 	if err != nil {
-		return nil, &tabular.Error{Reason: "the database cannot be opened", Hint: "see whether the address, the user and the password are right", Err: err}
+		hint := "see whether the address, the user and the password are right"
+		if strings.HasPrefix(name, "sqlite:") {
+			hint = "see whether the path is that of a SQLite file"
+		}
+		return nil, &tabular.Error{Reason: "the database cannot be opened", Hint: hint, Err: err}
 	}
 	if err := t.describe(); err != nil {
 		wrong, known := errors.AsType[*tabular.Error](err)

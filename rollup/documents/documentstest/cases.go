@@ -120,7 +120,7 @@ func swapsCompareTheWatermark(t tester, s Shelf) {
 				t.Fatalf("a document at %d was written over by who found %d", at, was)
 			}
 		}
-		sameDocuments(t, "a document that nobody wrote over", documentsOf(t, d, inOne, key), []documents.Document{first})
+		sameDocuments(t, "a document with no later write", documentsOf(t, d, inOne, key), []documents.Document{first})
 		second := document(key, "second", at-3) // may be lower: documents do not interpret watermarks
 		same(t, "a swap", swap(t, d, inOne, over(second, at)), []bool{true})
 		same(t, "the same again", swap(t, d, inOne, over(document(key, "third", at-2), at)), []bool{false})
