@@ -38,13 +38,13 @@ test: ## vet, then every test with the race detector, as CI does
 
 test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
 	@times=$$(mktemp) && trap 'rm -f "$$times"' EXIT && export LOCUS_TIMES="$$times" && \
-	$(GO) test -short -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
+	$(GO) test -short -ldflags=-w -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
 
 test/race: ## only the tests, with the race detector, none from the cache
 	$(GO) test -race $(LEAN) -ldflags=-w -count 1 -timeout 20m ./...
 
 test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
-	$(GO) test -short ./...
+	$(GO) test -short -ldflags=-w ./... # without the tables of a debugger, linking takes a third
 
 test/long: test/long/packages test/long/mutants ## what CI takes a sample of, in full; planted bugs, mutations (hours)
 

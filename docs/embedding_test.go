@@ -10,11 +10,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // The program of the page for embedders is built as a module of its own, as a reader builds it, and prints what stands below it.
 func TestEmbedding_TheProgramRuns(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	source, want := "", ""
 	for _, p := range pages(t) {
 		if filepath.Base(p.path) != "embedding.md" {

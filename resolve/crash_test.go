@@ -99,6 +99,7 @@ func (in *installation) depth(t testing.TB) (n int) {
 
 func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ops := world(11, 40)
 	for _, left := range []int{1, 3, 5, 8} {
 		fault := &crash{left: 1 << 30}

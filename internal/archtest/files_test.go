@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/archtest"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 const licence = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -94,6 +95,7 @@ func TestFiles_StartWithTheLicence(t *testing.T) {
 
 func TestFiles_AreFormatted(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	var files []string
 	text(t, []string{".go"}, func(path string, _ []byte) { files = append(files, filepath.Join(root, filepath.FromSlash(path))) })
 	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()

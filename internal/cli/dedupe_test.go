@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // temporary makes the directory of temporary files the test's own and returns a check that nothing is left in it.
@@ -70,6 +71,7 @@ func rowsOf(t *testing.T, name string) [][]string {
 
 // Every row comes out in its place with its columns untouched; the same input gives the same bytes; nothing is left behind.
 func TestDedupe_RowsKeepTheirPlacesAndTheirColumns(t *testing.T) {
+	longtest.Slow(t)
 	clean := temporary(t)
 	files := generated(t, 300)
 	written2 := map[string]string{}

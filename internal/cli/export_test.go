@@ -201,6 +201,7 @@ func TestExport_LeavesNoHalfFile(t *testing.T) {
 
 func TestExport_RefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := filepath.Join(t.TempDir(), "a")
 	if r := runWith(t.Context(), "source,key,name\na,1,Joes Pizza\n", nil, "ingest", "--data", dir, "-"); r.code != 0 {
 		t.Fatal(r.err)

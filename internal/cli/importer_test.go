@@ -172,6 +172,7 @@ func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 
 func TestIngest_TriesAgain(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	tries := map[string]int{}
 	f := &fake{
 		refuse: func(call int, w http.ResponseWriter) bool {

@@ -10,11 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // A file is matched against what was imported, row by row, to the standard output and to files; nothing is stored.
 func TestMatch_WritesALineForEachRowAndEntity(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	if r := run(t.Context(), nil, "ingest", "--data", data, "--source", "vendor", write(t, "places.csv",

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // agent runs locus mcp on tool calls, each a JSON object of name and arguments, and returns the results in order.
@@ -44,6 +46,7 @@ func agent(t *testing.T, args []string, calls ...string) (results []map[string]a
 // What an agent decides over standard input is withdrawn by its author's name, and what a person decided stays.
 func TestMCP_DecidesAndIsTakenBack(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "people.csv")
 	rows := "key,name,emails\n"

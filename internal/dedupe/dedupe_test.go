@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
@@ -77,6 +78,7 @@ func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
 // The clusters are the entities that an installation makes of the same records, put in other batches into more cells.
 func TestFinish_ClustersAreEntities(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	name, inputs := messy(t, 1500)
 	list := clusters(t, name)
 	db, err := locus.Open(context.WithoutCancel(t.Context()), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 2}})

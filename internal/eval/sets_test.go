@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -36,6 +37,7 @@ var goals = map[string]float64{
 // TestAll_ReachesTheGoalsWithoutStatistics measures with the term-frequency table of a resolver that has not seen any data.
 func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Terms: match.DefaultTermFrequencies()})
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +51,7 @@ func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 
 func TestAll_ReachesTheGoals(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
 	if err != nil {
 		t.Error(err)

@@ -189,6 +189,7 @@ func TestP12_ConnectionsAreBounded(t *testing.T) {
 // finish their header. Health checks and work are still answered on new connections.
 func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Second, Connections: 20})
 	for i := range 150 {
 		l := r.dial()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mcp"
 )
 
@@ -68,6 +69,7 @@ func grouped(t *testing.T, call mcp.Call, n int) (groups, ids []string) {
 // former id back.
 func TestMentions_EqualAnImportAndAreTakenBack(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const n, people = 160, 40
 	lines := mentions(n, people)
 	imported := caller(t)

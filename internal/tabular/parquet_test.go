@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/deprecated"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/tabular"
 )
 
@@ -149,6 +150,7 @@ func small(t testing.TB) []byte {
 // of columns were nothing in the file tells.
 func TestParquet_Damage(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	file := small(t)
 	table, err := openParquet(file)
 	if err != nil {
