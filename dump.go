@@ -46,27 +46,27 @@ func Restore(ctx context.Context, url string, r io.Reader, opts *Options) (resto
 	defer reader.Close()
 	opened, err := dump.Create(ctx, url, o.Storage, reader)
 	if err != nil {
-		return nil, fmt.Errorf("locus: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	authority, err := opened.Cell(opened.Map().Authority())
 	if err == nil {
 		err = dump.Rules(ctx, reader, authority)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locus: restore: %w", err), opened.Close())
+		return nil, errors.Join(fmt.Errorf("restore: %w", err), opened.Close())
 	}
 	db, err := openCells(ctx, opened, &Options{Kinds: []*match.Schema{}, Logger: o.Logger, Now: o.Now}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("locus: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	restored, rollups, err := dump.Fill(ctx, reader, db.engine)
 	if err != nil {
-		return nil, fmt.Errorf("locus: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	for _, d := range rollups {
 		if _, _, err := db.rollups.Define(ctx, d); err != nil {
-			return nil, fmt.Errorf("locus: restore: %w", err)
+			return nil, fmt.Errorf("restore: %w", err)
 		}
 	}
 	return restored, dump.Finish(ctx, db.engine.Cells)

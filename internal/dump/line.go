@@ -102,7 +102,7 @@ type birthLine struct {
 type metricLine struct {
 	Type  string         `json:"type"`
 	Name  counter.Metric `json:"name"`
-	Kind  counter.Kind   `json:"kind"`
+	Kind  string         `json:"kind"`  // counter or gauge
 	First int64          `json:"first"` // day since 1970
 }
 

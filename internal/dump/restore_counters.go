@@ -48,6 +48,9 @@ func (c *counters) line(ctx context.Context) error {
 		if err := c.decode(&l); err != nil {
 			return err
 		}
+		if l.Name == "" || l.Kind != counter.Counter.String() && l.Kind != counter.Gauge.String() {
+			return c.errorf("a metric has a name, and is a counter or a gauge")
+		}
 		c.Metrics++
 		if c.metrics = append(c.metrics, l); len(c.metrics) == page {
 			return c.putMetrics(ctx)
@@ -128,7 +131,11 @@ func (c *counters) putMetrics(ctx context.Context) error {
 		lo, _ := m.PuidRange(home)
 		id := counter.ID(got[i].PUID - lo)
 		c.places[l.Name] = metricPlace{home, id}
-		metas[home] = append(metas[home], counter.Meta{ID: id, Name: l.Name, Kind: l.Kind, First: l.First})
+		meta := counter.Meta{ID: id, Name: l.Name, Kind: counter.Counter, First: l.First}
+		if l.Kind == counter.Gauge.String() {
+			meta.Kind = counter.Gauge
+		}
+		metas[home] = append(metas[home], meta)
 	}
 	for id, group := range metas {
 		if err := c.engine.Update(ctx, id, func(tx storage.Tx) error { return tx.PutMetrics(ctx, group) }); err != nil {

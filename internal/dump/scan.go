@@ -105,7 +105,7 @@ func (t *taking) counters(ctx context.Context, tx storage.Tx) error {
 		}
 		for _, m := range found {
 			names[m.ID] = m.Name
-			if err := l.put(metricLine{typeMetric, m.Name, m.Kind, m.First}); err != nil {
+			if err := l.put(metricLine{typeMetric, m.Name, m.Kind.String(), m.First}); err != nil {
 				return err
 			}
 		}
