@@ -157,9 +157,14 @@ func dump(t testing.TB, db *locus.DB) dumped {
 	t.Helper()
 	d, err := db.Dump(t.Context())
 	must(t, err)
+	return written(t, d)
+}
+
+func written(t testing.TB, d *locus.Dump) dumped {
+	t.Helper()
 	defer d.Close()
 	var b bytes.Buffer
-	_, err = d.WriteTo(&b)
+	_, err := d.WriteTo(&b)
 	must(t, err)
 	return dumped{b.Bytes(), unpack(t, b.Bytes())}
 }
