@@ -296,6 +296,14 @@ func answers(t testing.TB, db *locus.DB, c *clock) map[string]string {
 		must(t, err)
 		all[rec.Ref.String()] = fmt.Sprint(rec.Kind, rec.Version, rec.Birth, rec.Entity, rec.Observed, rec.Attributes)
 	}
+	page, err := db.Decisions().List(t.Context(), decisions.Query{Withdrawn: true, Limit: locus.MaxLimit})
+	must(t, err)
+	for _, d := range page.Decisions {
+		if d.Withdrawn && d.Author == "" && (d.RefA == entity.Ref{}) != (d.RefB == entity.Ref{}) {
+			continue // the trace of an erased record, which is listed only if the other record has the lower puid
+		}
+		all[fmt.Sprint("decision ", d.Verdict, min(d.RefA.String(), d.RefB.String()), max(d.RefA.String(), d.RefB.String()), d.At)] = fmt.Sprint(d.Withdrawn, d.Author, d.Reason, d.Attribute, d.Value)
+	}
 	for _, metric := range []counter.Metric{"page /", "page /b", "heat", "once 5"} {
 		for _, step := range []counter.Step{counter.ByHour, counter.ByDay} {
 			s, err := db.Counters().Recorder().Series(t.Context(), counter.Query{
