@@ -187,7 +187,7 @@ func (f *filling) one(ctx context.Context) (done bool, err error) {
 }
 
 // batchSize is how many records are resolved together.
-const batchSize = 4000
+const batchSize = 8000
 
 func (f *filling) record(ctx context.Context) error {
 	var l recordLine
