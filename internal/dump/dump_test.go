@@ -32,24 +32,14 @@ import (
 // cells.
 func TestDump_RestoresEverything(t *testing.T) {
 	t.Parallel()
-	c := &clock{}
-	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 3}, Now: c.now})
-	put(t, source, record("a", "10", "Quill kn Books", "415-555-2310"), record("a", "13", "Quill no Books", "415-555-2313"))
-	former := map[string]*records.Record{}
-	for _, key := range []string{"10", "13"} {
-		rec, err := source.Records().Get(t.Context(), entity.Ref{Source: "a", Key: key})
-		must(t, err)
-		former[key] = rec
-	}
-	world(t, source, c)
-	is := dump(t, source)
+	w := shared(t)
+	c, is := w.clock, w.dumped
 	if h := is.of(t, "horizon")[0]["horizon"]; h == 0.0 {
 		t.Error("the dump has no horizon")
 	}
-	want, seen := is.same(t, source.Cells().Map()), answers(t, source, c)
 	counts := []int{1, 4, 16, 48}
 	if testing.Short() {
-		counts = counts[:3] // opening many files takes most of the time
+		counts = counts[:2] // opening many files takes most of the time
 	}
 	for _, n := range counts {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -61,10 +51,10 @@ func TestDump_RestoresEverything(t *testing.T) {
 			}
 			db := open(t, where, &locus.Options{Now: c.now})
 			check(t, db)
-			if d := cmp.Diff(want, dump(t, db).same(t, db.Cells().Map())); d != "" {
+			if d := cmp.Diff(w.want, dump(t, db).same(t, db.Cells().Map())); d != "" {
 				t.Errorf("a dump of the restored installation (-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(seen, answers(t, db, c)); d != "" {
+			if d := cmp.Diff(w.seen, answers(t, db, c)); d != "" {
 				t.Errorf("what readers see (-want +got):\n%s", d)
 			}
 			for _, b := range onceBatches(c) {
@@ -77,7 +67,7 @@ func TestDump_RestoresEverything(t *testing.T) {
 				put(t, db, in)
 				rec, err := db.Records().Get(t.Context(), in.Ref)
 				must(t, err)
-				was := former[in.Key]
+				was := w.former[in.Key]
 				if (rec.Birth == was.Birth) != (in.Key == "10") || rec.Version <= was.Version+1 {
 					t.Errorf("%v returned with version %d and id %v, was %+v", in.Ref, rec.Version, rec.Birth, was)
 				}
@@ -90,21 +80,18 @@ func TestDump_RestoresEverything(t *testing.T) {
 // A dump of any backend can be restored in any other.
 func TestDump_BetweenBackends(t *testing.T) {
 	t.Parallel()
-	c := &clock{}
-	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 2}, Now: c.now})
-	world(t, source, c)
-	is := dump(t, source)
-	want, seen := is.same(t, source.Cells().Map()), answers(t, source, c)
+	w := shared(t)
+	c, is := w.clock, w.dumped
 	server := pgtest.Shared(t)
 	for i, where := range []string{server.URL(server.Database(t)), filepath.Join(t.TempDir(), "back")} {
 		restore(t, where, is.file, 3-i)
 		db := open(t, where, &locus.Options{Now: c.now})
 		check(t, db)
 		is = dump(t, db)
-		if d := cmp.Diff(want, is.same(t, db.Cells().Map())); d != "" {
+		if d := cmp.Diff(w.want, is.same(t, db.Cells().Map())); d != "" {
 			t.Errorf("a dump of %s (-want +got):\n%s", where, d)
 		}
-		if d := cmp.Diff(seen, answers(t, db, c)); d != "" {
+		if d := cmp.Diff(w.seen, answers(t, db, c)); d != "" {
 			t.Errorf("what readers of %s see (-want +got):\n%s", where, d)
 		}
 	}
@@ -142,10 +129,8 @@ func TestDump_WhileAKindMigrates(t *testing.T) {
 // lives in the cell of its id and is found by its key.
 func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 	t.Parallel()
-	c := &clock{}
-	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}, Now: c.now})
-	world(t, source, c)
-	d := dump(t, source)
+	w := shared(t)
+	c, d := w.clock, dumped{w.file, slices.Clone(w.lines)}
 	// Every third record, and every deleted one, gets the id of the one before it of its type.
 	last := map[string]int{}
 	for i, line := range d.lines {
@@ -195,10 +180,7 @@ func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 // A cut or changed file is an error with its line, and what it left cannot be opened.
 func TestRestore_RefusesDamagedFiles(t *testing.T) {
 	t.Parallel()
-	c := &clock{}
-	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}, Now: c.now})
-	world(t, source, c)
-	d := dump(t, source)
+	d := shared(t).dumped
 	line := func(kind string) int {
 		return slices.IndexFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, `{"type":"`+kind+`"`) })
 	}
@@ -273,10 +255,7 @@ func TestRestore_ReportsOtherEntities(t *testing.T) {
 // A restore that was interrupted is neither opened nor continued; in another place it can be repeated.
 func TestRestore_InterruptedIsUnfinished(t *testing.T) {
 	t.Parallel()
-	c := &clock{}
-	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}, Now: c.now})
-	world(t, source, c)
-	d := dump(t, source)
+	d := shared(t).dumped
 	where := filepath.Join(t.TempDir(), "restored")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -135,6 +136,41 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 		answer, err := db.Counters().Add(t.Context(), b)
 		must(t, errors.Join(append(answer.Results, err)...))
 	}
+}
+
+// worlds is a world that was dumped, for all tests.
+type worlds struct {
+	dumped
+	clock  *clock
+	want   []string                   // see dumped.same
+	seen   map[string]string          // see answers
+	former map[string]*records.Record // records of source a that were deleted or erased
+}
+
+var (
+	sharing     sync.Mutex
+	sharedWorld *worlds
+)
+
+func shared(t testing.TB) *worlds {
+	t.Helper()
+	sharing.Lock()
+	defer sharing.Unlock()
+	if sharedWorld == nil {
+		w := &worlds{clock: &clock{}, former: map[string]*records.Record{}}
+		db := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 3}, Now: w.clock.now})
+		put(t, db, record("a", "10", "Quill kn Books", "415-555-2310"), record("a", "13", "Quill no Books", "415-555-2313"))
+		for _, key := range []string{"10", "13"} {
+			rec, err := db.Records().Get(t.Context(), entity.Ref{Source: "a", Key: key})
+			must(t, err)
+			w.former[key] = rec
+		}
+		world(t, db, w.clock)
+		w.dumped = dump(t, db)
+		w.want, w.seen = w.same(t, db.Cells().Map()), answers(t, db, w.clock)
+		sharedWorld = w
+	}
+	return sharedWorld
 }
 
 // onceBatches are batches that count once, over metrics of several cells.
