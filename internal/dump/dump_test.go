@@ -260,7 +260,8 @@ func TestRestore_InterruptedIsUnfinished(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	half := io.MultiReader(bytes.NewReader(d.file[:len(d.file)/2]), readerFunc(func([]byte) (int, error) { cancel(); return 0, context.Canceled }))
-	if _, err := locus.Restore(ctx, where, half, nil); err == nil {
+	one := &locus.Options{Storage: storage.Options{Cells: 1}}
+	if _, err := locus.Restore(ctx, where, half, one); err == nil {
 		t.Fatal("it was not interrupted")
 	}
 	if _, err := locus.Open(t.Context(), where, nil); !errors.Is(err, locus.ErrUnfinished) {
