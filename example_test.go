@@ -3,9 +3,11 @@
 package locus_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
@@ -130,4 +132,55 @@ measures: { pets: count, heaviest: { max: weight_g } }
 	// mammal backyard 1 20
 	// mammal frontyard 1 21000
 	// mammal house 1 4200
+}
+
+// An installation with one cell becomes one with four. Every entity keeps its id.
+func ExampleRestore() {
+	dir, err := os.MkdirTemp("", "places")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	opts := &locus.Options{}
+	opts.Storage.Cells = 1
+	db, err := locus.Open(ctx, filepath.Join(dir, "old"), opts)
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	put, err := db.Records().Put(ctx, []records.Input{{Ref: entity.Ref{Source: "chamber", Key: "88231"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}}}})
+	if err != nil {
+		panic(err)
+	}
+
+	var file bytes.Buffer
+	dump, err := db.Dump(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer dump.Close()
+	if _, err := dump.WriteTo(&file); err != nil {
+		panic(err)
+	}
+	opts.Storage.Cells = 4
+	restored, err := locus.Restore(ctx, filepath.Join(dir, "new"), &file, opts)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(restored.Records, "record, entities differ:", restored.Differs())
+
+	copied, err := locus.Open(ctx, filepath.Join(dir, "new"), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer copied.Close()
+	e, err := copied.Entities().Get(ctx, put[0].Entity)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(e.ID == put[0].Entity, len(copied.Cells().Map().Cells()), "cells")
+	// Output:
+	// 1 record, entities differ: false
+	// true 4 cells
 }

@@ -228,3 +228,22 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 		}
 	}
 }
+
+// The kinds of an installation are those that it stores, also for a process that is opened with other ones.
+func TestKinds_AreThoseStored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own, err := match.ParseSchema([]byte(strings.Replace(string(match.Kinds()[0].YAML()), "kind: place", "kind: parlour", 1)))
+	must(t, err)
+	first, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1}, Kinds: []*match.Schema{own}})
+	must(t, err)
+	must(t, first.Close())
+	for _, given := range [][]*match.Schema{nil, {}} {
+		db, err := locus.Open(t.Context(), dir, &locus.Options{Kinds: given})
+		must(t, err)
+		if db.Kinds().Schema("parlour") == nil || db.Kinds().Schema("").Kind != "parlour" {
+			t.Errorf("opened with %d kinds, the default is %s", len(given), db.Kinds().Schema("").Kind)
+		}
+		must(t, db.Close())
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/dump"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/locality"
@@ -86,6 +87,11 @@ func Open(ctx context.Context, url string, opts *Options) (*DB, error) {
 // OpenCells is Open for cells that are already open. The DB takes ownership of them: Close closes them, and so does an
 // error of OpenCells.
 func OpenCells(ctx context.Context, opened *storage.Cells, opts *Options) (*DB, error) {
+	return openCells(ctx, opened, opts, dump.CheckFinished)
+}
+
+// openCells is OpenCells, after a check of the cells unless that is nil.
+func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check func(context.Context, *storage.Cells) error) (*DB, error) {
 	o := opts.withDefaults()
 	var asked []*match.Schema
 	if opts != nil {
@@ -93,7 +99,14 @@ func OpenCells(ctx context.Context, opened *storage.Cells, opts *Options) (*DB, 
 	}
 	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents}}
 	db.engine.Passive = o.Passive || o.ReadOnly && !opened.Alone()
-	if err := db.open(ctx, &o, asked); err != nil {
+	var err error
+	if check != nil {
+		err = db.engine.Later(check(ctx, opened), "whether a restore has finished is not known")
+	}
+	if err == nil {
+		err = db.open(ctx, &o, asked)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), opened.Close(), closeDocuments(o.Documents))
 	}
 	return db, nil

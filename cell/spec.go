@@ -22,7 +22,7 @@ var ErrMap = errors.New("cell: invalid cell map")
 
 // Spec is a cell map as plain data: NewMap checks it and makes a Map of it.
 type Spec struct {
-	// ID identifies a map and all its successors. If empty, NewMap draws it, and the salt, from Rand.
+	// ID identifies a map and all its successors. If empty, NewMap draws it from Rand, and the salt, unless that is set.
 	ID string
 	// Epoch counts the versions of a map. Defaults to 1.
 	Epoch uint64
@@ -100,13 +100,16 @@ func (s Spec) withDefaults() (Spec, error) {
 		s.Rand = rand.Reader
 	}
 	if s.ID == "" {
-		var id [16]byte
-		for _, b := range [][]byte{id[:], s.Salt[:]} {
+		var id, salt [16]byte
+		for _, b := range [][]byte{id[:], salt[:]} {
 			if _, err := io.ReadFull(s.Rand, b); err != nil {
 				return Spec{}, fmt.Errorf("draw id and salt of a cell map: %w", err)
 			}
 		}
 		s.ID = hex.EncodeToString(id[:])
+		if s.Salt == ([16]byte{}) {
+			s.Salt = salt
+		}
 	}
 	s.Rand = nil
 	return s, nil

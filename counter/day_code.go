@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // The body of a compacted day:
@@ -94,6 +95,21 @@ func (c *CompactedDay) check() uint32 {
 }
 
 func (c *CompactedDay) seal() { binary.BigEndian.PutUint32(c.Body, c.check()) }
+
+// At returns the day as it is stored under another key, such as that of the same metric in another cell. The error is
+// ErrDamaged.
+func (c CompactedDay) At(key BucketKey) (CompactedDay, error) {
+	if len(c.Body) == 0 { // a counter without details
+		c.Key = key
+		return c, nil
+	}
+	if len(c.Body) < 5 || binary.BigEndian.Uint32(c.Body) != c.check() {
+		return c, c.damaged()
+	}
+	c.Key, c.Body = key, slices.Clone(c.Body)
+	c.seal()
+	return c, nil
+}
 
 // open verifies the checksum and format, and returns the body after the format byte.
 func (c *CompactedDay) open(format byte) ([]byte, error) {

@@ -137,6 +137,9 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 		if stored != nil {
 			rec.Version, rec.Birth = stored.Version+1, stored.Birth
 		}
+		if !op.Birth.IsZero() {
+			rec.Version, rec.Birth = op.Version, op.Birth
+		}
 		if rec.Birth.IsZero() {
 			birth, err := p.birth(i)
 			if err != nil {

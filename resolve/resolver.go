@@ -58,6 +58,10 @@ type Op struct {
 	// stored.
 	Observed   time.Time
 	Attributes entity.Attributes
+	// Birth and Version are those that the record had in the installation that it is restored from; zero for others. Birth
+	// must be an id of the record's cell.
+	Birth   locality.ID
+	Version int64
 }
 
 // Result is the result of an Op.

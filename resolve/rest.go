@@ -42,6 +42,11 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		}
 		return err
 	}
+	return r.drain(ctx)
+}
+
+// drain works off all redo entries, under the lease.
+func (r *Resolver) drain(ctx context.Context) error {
 	if r.lease != nil || !r.clean() {
 		r.redoLog.markDirty()
 		if err := r.work(ctx, nil, "", forever); err != nil {
@@ -50,6 +55,23 @@ func (r *Resolver) Drain(ctx context.Context) error {
 	}
 	r.telling.Wait()
 	return r.clear(ctx)
+}
+
+// Settled works off all redo entries and then calls fn. Until fn returns, neither this process nor
+// another one that shares the cells resolves records. The others may put some.
+func (r *Resolver) Settled(ctx context.Context, fn func() error) error {
+	if err := r.mu.lockIn(ctx); err != nil {
+		return err
+	}
+	defer r.unlock()
+	if err := r.acquireLease(ctx, leasePatience); err != nil {
+		return err
+	}
+	defer r.releaseIfContended(ctx, 0)
+	if err := r.drain(ctx); err != nil {
+		return errors.Join(err, r.recover(ctx, err))
+	}
+	return fn()
 }
 
 // Rest is called while there is nothing to write. It removes finished redo entries, works off requests of

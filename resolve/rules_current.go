@@ -83,7 +83,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 // setRules switches to rules. If they differ from the current ones, caches are dropped, because they were
 // made under the old rules.
 func (r *Resolver) setRules(rules *Rules) {
-	if old := r.Rules(); old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
+	if old := r.Rules(); old.storedRules == nil || old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
 		r.invalidateCaches()
 	} else {
 		rules.kinds, rules.first, rules.former = old.kinds, old.first, old.former

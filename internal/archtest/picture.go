@@ -161,6 +161,14 @@ var Picture = map[string]Rule{
 		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage"},
 		Modules: []string{xSync},
 	},
+	// An installation as a file, and back.
+	"internal/dump": {
+		Imports: []string{
+			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "locality", "resolve",
+			"resolve/derived", "rollup", "storage",
+		},
+		Modules: []string{compress, xSync},
+	},
 	"records": {
 		Imports: []string{
 			"cell", "changelog", "entity", "internal/identifier", "internal/engine", "internal/problem", "locality", "match",
@@ -201,7 +209,7 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
-			"internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
+			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"storage",
 		},
 		Tests: []string{pgx}, // flips bytes directly

@@ -57,6 +57,7 @@ var asking = [][]string{
 	{"metric", "top"},
 	{"metric", "series", "visits"},
 	{"metric", "plot", "visits"},
+	{"dump", "-o", "-"},
 	{"export", "records"},
 	{"export", "entities", "--format", "jsonl"},
 	{"rollup", "list"},
@@ -79,7 +80,7 @@ var asking = [][]string{
 var changingCommands = []string{
 	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
-	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
+	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus restore", "locus demo",
 }
 
 // TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.

@@ -16,7 +16,7 @@ import (
 // libraries are the packages whose sentinels can reach a client.
 var libraries = []string{
 	"", "locality", "cell", "changelog", "entity", "match", "resolve", "counter", "lease", "rollup", "records", "entities", "decisions", "changes", "explain",
-	"kinds", "rollups", "counters", "cells", "internal/engine", "internal/strictjson",
+	"kinds", "rollups", "counters", "cells", "internal/engine", "internal/dump", "internal/strictjson",
 }
 
 // unclassed are the sentinels that no input of a client causes: the code is internal.

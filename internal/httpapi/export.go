@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -60,17 +61,23 @@ func (s *Server) export(c *call) error {
 	if c.r.Method == http.MethodHead {
 		return nil
 	}
+	return s.send(c, func(w io.Writer) error { return copyTable(w, format, table) })
+}
+
+// send writes a long answer, whose headers are set. After an error in the middle of it the connection is closed.
+func (s *Server) send(c *call, write func(io.Writer) error) error {
 	out := &timed{ResponseWriter: c.w, control: http.NewResponseController(c.w)}
 	_ = out.control.SetReadDeadline(time.Time{}) // nothing more is read; the answer may be long
-	err = copyTable(out, format, table)
+	err := write(out)
 	switch {
 	case err == nil:
 		return nil
 	case s.streams.Err() != nil:
 		err = standard(CodeDraining)
 	}
+	h := c.w.Header()
 	if !out.begun {
-		for _, name := range []string{"Content-Type", WatermarkHeader, ColumnsHeader} {
+		for _, name := range []string{"Content-Type", WatermarkHeader, ColumnsHeader, TotalsHeader} {
 			h.Del(name)
 		}
 		return err
@@ -99,7 +106,7 @@ func (c *call) exportFormat() (exchange.Format, error) {
 	return exchange.JSONL, nil
 }
 
-func copyTable(out *timed, format exchange.Format, table *export.Table) error {
+func copyTable(out io.Writer, format exchange.Format, table *export.Table) error {
 	w, err := exchange.New(out, format, table.Columns, nil)
 	if err != nil {
 		return err

@@ -128,7 +128,14 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 			}
 			ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
 		}
-		if rt.download != nil {
+		switch {
+		case rt.media != "":
+			ok.Content = map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+			ok.Headers = map[string]*huma.Param{
+				WatermarkHeader: {Description: "Watermark of the dump", Schema: &huma.Schema{Type: huma.TypeString}},
+				TotalsHeader:    {Description: "The last line of the dump: the numbers of things in it", Schema: &huma.Schema{Type: huma.TypeString}},
+			}
+		case rt.download != nil:
 			text := &huma.Schema{Type: huma.TypeString}
 			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
 			ok.Headers = map[string]*huma.Param{

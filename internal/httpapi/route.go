@@ -31,8 +31,10 @@ type route struct {
 	handle       func(*call) (any, error)
 	// stream replaces handle for long work: the answer is JSON lines of progress, then the result.
 	stream func(c *call, progress func(any)) (any, error)
-	// download replaces handle for a table that is written row by row, as JSON lines or CSV.
+	// download replaces handle for a table that is written row by row, as JSON lines or CSV, or for a file of the type
+	// media.
 	download func(*call) error
+	media    string
 	// events replaces handle for clients that accept server-sent events.
 	events func(*call) error
 }

@@ -323,6 +323,10 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
+			method: "GET", path: "/v1/dump", class: admin, download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
+			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
+		},
+		{
 			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
 				{keyHeader, "The batch counts once, however often it is sent with this key: 1 to 128 visible ASCII characters. Remembered for at least 7 days; later repeats are refused as too_old", false},
 				{producerHeader, "With Locus-Seq, instead of a key: the producer, 32 random hexadecimal digits", false},

@@ -19,6 +19,8 @@ type MapOptions struct {
 	// Cells is the number of cells of a new installation. Defaults to 16. An existing installation keeps the number
 	// it was created with; any other value is refused.
 	Cells int
+	// Salt is that of storage.Options.
+	Salt [16]byte
 	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
 	// MustExist makes OpenMap fail instead of creating an installation.
@@ -65,7 +67,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells
 		if n == 0 {
 			n = defaultCells
 		}
-		options.New = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(n, 0)), URLs: template}}}
+		options.New = &cell.Spec{Salt: opts.Salt, Generations: []cell.Generation{{Cells: uint64(max(n, 0)), URLs: template}}}
 	}
 	cells, err := cell.OpenCells(ctx, options)
 	if err != nil {

@@ -25,6 +25,8 @@ type DirOptions struct {
 	// Cells is the number of cells of a new directory. Defaults to 16. An existing directory keeps the number it
 	// was created with; any other value is refused.
 	Cells int
+	// Salt is that of storage.Options.
+	Salt [16]byte
 	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
 	// Scratch is that of storage.Options.
@@ -94,7 +96,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 	}
 	var made *cell.Spec
 	if !o.MustExist && !ledger.knows() { // a directory that had cells is never created again
-		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
+		made = &cell.Spec{Salt: o.Salt, Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
 		if o.Cells == 0 {
 			made.Generations[0].Cells = defaultCells
 		}

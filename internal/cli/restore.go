@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/storage"
+)
+
+func (a *app) restoreCommand() *cobra.Command {
+	cells := 0
+	c := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make an installation from a file that locus dump wrote; - is standard input",
+		Long: "Makes a new data directory, or a new installation in PostgreSQL with --map, with any number of cells. Entities,\n" +
+			"their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are other ones. The\n" +
+			"entities are made from the records again and compared with the hash in the dump; if they differ, which another\n" +
+			"version of the matcher may cause, the exit code is 1.\n" +
+			"\n" +
+			"A restore that is interrupted leaves an installation that cannot be opened: delete it and restore again.",
+		Example: "  locus restore places.dump --data ./places --cells 4\n" +
+			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus",
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if cells < 0 {
+				return usage("leave it out", "--cells cannot be below 0")
+			}
+			w, err := a.locate(c)
+			if err != nil {
+				return err
+			}
+			if w.mongodb != "" {
+				return usage("restore without --mongodb", "counters of a dump are restored into the cells")
+			}
+			return a.restore(c.Context(), w, args[0], cells)
+		},
+	}
+	a.installation(c)
+	c.Flags().Lookup("data").Usage = "data directory to make"
+	_ = c.Flags().MarkHidden("mongodb")
+	c.Flags().IntVar(&cells, "cells", 0, "number of cells; 0 means 16")
+	return c
+}
+
+func (a *app) restore(ctx context.Context, w where, name string, cells int) (err error) {
+	in, size := io.Reader(os.Stdin), int64(0)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return &failure{Code: "not_found", Message: fmt.Sprintf("read the dump: %v", err), Hint: "locus dump -o FILE writes one", Exit: exitNotFound, Err: err}
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = f
+	}
+	if !w.shared {
+		if _, missing := os.Stat(w.place); errors.Is(missing, fs.ErrNotExist) {
+			defer func() {
+				if err != nil && !errors.Is(err, errDiffers) {
+					_ = os.RemoveAll(w.place) // of no use, and in the way of the next attempt
+				}
+			}()
+		}
+	}
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	restored, err := locus.Restore(ctx, w.place, &metered{r: in, tell: func(n int64) {
+		progress.Update(func() string {
+			if size == 0 {
+				return fmt.Sprintf("restoring: %s bytes read", term.Count(n))
+			}
+			return fmt.Sprintf("restoring: %d%% read", 100*n/size)
+		})
+	}}, &locus.Options{
+		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe}, Logger: a.logger(slog.LevelError),
+	})
+	progress.Close()
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(restored)
+	if err != nil {
+		return err
+	}
+	if err := a.summary(raw, "%s: %s, %s, %s, %s", term.Escape(w.String()), counted(restored.Records, "record", "records"),
+		counted(restored.Entities, "entity", "entities"), counted(restored.Decisions-restored.Dropped, "decision", "decisions"),
+		counted(restored.Metrics, "metric", "metrics")); err != nil {
+		return err
+	}
+	if restored.Unsettled != "" {
+		a.say("%s when the dump was taken: its entities cannot be compared", restored.Unsettled)
+	}
+	if restored.Differs() {
+		return errDiffers
+	}
+	return nil
+}
+
+// errDiffers ends a restore that is complete.
+var errDiffers = &failure{
+	Code: "differs", Exit: exitFailed, Message: "everything is restored, but the entities are not those of the dump: other records belong together",
+	Hint: "restore with the release of Locus that wrote the dump, if the ids matter more than its improvements",
+}
+
+// metered calls tell with the number of bytes read.
+type metered struct {
+	r    io.Reader
+	n    int64
+	tell func(int64)
+}
+
+// Read implements io.Reader.
+func (m *metered) Read(b []byte) (int, error) {
+	n, err := m.r.Read(b)
+	m.n += int64(n)
+	m.tell(m.n)
+	return n, err
+}
