@@ -61,7 +61,7 @@ const (
 )
 
 // snapshotMemory is how much of each list is kept in memory.
-const snapshotMemory = 16 << 20
+const snapshotMemory = 4 << 20
 
 // NewSnapshot returns a snapshot of a source, which the caller closes.
 func NewSnapshot(source string) *Snapshot {
@@ -227,11 +227,11 @@ func (s *Snapshot) Forbids(most MaxDelete) (reason Reason, why, hint string) {
 	}
 	switch {
 	case s.foreign > 0:
-		return ReasonSources, fmt.Sprintf("%d rows are of other sources than %s: %s", s.foreign, s.Source, s.firstForeign),
+		return ReasonSources, fmt.Sprintf("rows of other sources than %s: %d; %s", s.Source, s.foreign, s.firstForeign),
 			"one file for each source, or --source " + s.Source + " if all rows are of it"
 	case s.keyless > 0:
-		return ReasonNoKey, fmt.Sprintf("%d refused rows have no readable key, first at %s: their records would look missing", s.keyless, s.firstKeyless),
-			"correct the rows and repeat the command"
+		return ReasonNoKey, fmt.Sprintf("refused rows without a readable key, whose records would look missing: %d, first at %s", s.keyless, s.firstKeyless),
+			"repeat the command with corrected rows"
 	case s.accepted == 0:
 		return ReasonEmpty, "no row of " + s.Source + " was accepted", "locus source delete " + s.Source + " deletes all records of a source"
 	case len(other) > 0:

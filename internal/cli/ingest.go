@@ -182,6 +182,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now, snapshot: snapshots.of(planOf[name])}
 		failed := im.run(ctx)
 		snapshots.accept(im)
+		if !o.snapshot && !o.dryRun && failed == nil && im.plan.ByContent() {
+			a.say("%s: keys are made of the content, so edited rows are beside the former ones; --snapshot deletes what the file no longer has", term.Escape(name))
+		}
 		all.add(name, im.plan.Format.Unit(), im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]
 		if im.reader == nil {

@@ -138,11 +138,18 @@ func TestSnapshot_OfKeysByContent(t *testing.T) {
 	t.Parallel()
 	s := newWatchedServer(t)
 	path := filepath.Join(t.TempDir(), "list.csv")
+	args := []string{"ingest", "--url", s.url, "--source", "list", "--key", "@hash"}
+	if err := os.WriteFile(path, []byte("name\nZero\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t.Context(), nil, append(args, path)...); got.code != 0 || !strings.Contains(got.err, "--snapshot deletes what the file no longer has") {
+		t.Fatalf("exit %d\n%s", got.code, got.err)
+	}
 	for _, text := range []string{"name,city\nOne,Springfield\nTwo,Springfield\n", "name,city\nOne,Springfield\nTwo,Shelbyville\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := run(t.Context(), nil, "ingest", "--url", s.url, "--source", "list", "--key", "@hash", "--snapshot", path); got.code != 0 {
+		if got := run(t.Context(), nil, append(args, "--snapshot", path)...); got.code != 0 || strings.Contains(got.err, "--snapshot") {
 			t.Fatalf("exit %d\n%s", got.code, got.err)
 		}
 	}
