@@ -20,6 +20,8 @@ var (
 	// ErrErased means that the last record behind the address has been deleted. Only a tombstone without
 	// content is left.
 	ErrErased = problem.Class(problem.ErrErased, "entity: erased")
+	// ErrVersion means that a conditional write was not done, because the record has another version.
+	ErrVersion = problem.Class(problem.ErrConflict, "entity: the record has another version")
 )
 
 // PUID is a record's internal id: a signed 64-bit number that the home cell of the record's external key

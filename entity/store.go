@@ -4,6 +4,7 @@ package entity
 
 import (
 	"context"
+	"time"
 
 	"github.com/locus-db/locus/locality"
 )
@@ -23,6 +24,9 @@ type Store interface {
 	// ListRecords returns up to limit live records with puids above after, ordered by puid. A non-empty
 	// source restricts the list to that source.
 	ListRecords(ctx context.Context, source string, after PUID, limit int) ([]*Record, error)
+	// CountRecords counts the first live records with puids above after, at most limit, by source and kind, in any
+	// order. next is the puid to continue after, 0 if there are no more.
+	CountRecords(ctx context.Context, after PUID, limit int) (counts []SourceCount, next PUID, err error)
 
 	// Births returns the birth of each id, nil where this cell never issued the id.
 	Births(ctx context.Context, ids []locality.ID) ([]*Birth, error)
@@ -92,6 +96,15 @@ type Query struct {
 	Points int
 	// Limit is the maximum number of entities to return, at least 1.
 	Limit int
+}
+
+// SourceCount is the number of live records of a source and a kind.
+type SourceCount struct {
+	Source  string
+	Kind    string
+	Records int64
+	// Newest is the newest time at which the source observed one of them.
+	Newest time.Time
 }
 
 // Counts are the running totals of one cell. Merges and Splits count events since the creation of the cell.

@@ -18,6 +18,8 @@ import (
 type AllOptions struct {
 	Source string // only this source; "" for all
 	Kind   string // only this kind; "" for all
+	// Bare leaves the entity ids zero, which saves reading the anchors.
+	Bare bool
 }
 
 // allPage is how many records All reads from a cell at once.
@@ -63,8 +65,14 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*Record, e
 			}
 			found = kept
 		}
-		page, err = h.WithEntities(ctx, found)
-		return page, next, len(next.cells) > 0, err
+		if !o.Bare {
+			page, err = h.WithEntities(ctx, found)
+			return page, next, len(next.cells) > 0, err
+		}
+		for _, rec := range found {
+			page = append(page, &Record{Record: rec})
+		}
+		return page, next, len(next.cells) > 0, nil
 	})
 }
 

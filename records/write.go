@@ -67,26 +67,51 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	return results, nil
 }
 
+// Deletion is a record to delete.
+type Deletion struct {
+	entity.Ref
+	// IfVersion, if not 0, is the version that the record must have. A record that was written since stays.
+	IfVersion int64
+}
+
 // Delete deletes records and unmerges what they held together. Tombstones without content remain, so that all ids ever
-// returned keep resolving. Results are in the order of refs.
+// returned keep resolving. Results are in the order of refs; a rejected item has Err set and does not affect the others. A
+// returned error concerns the whole batch: nothing was applied.
 func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	deletions := make([]Deletion, len(refs))
+	for i, ref := range refs {
+		deletions[i].Ref = ref
+	}
+	return h.DeleteIf(ctx, deletions)
+}
+
+// DeleteIf is Delete of records that have the given versions.
+func (h *Handle) DeleteIf(ctx context.Context, deletions []Deletion) ([]DeleteResult, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return nil, err
 	}
-	ops := make([]resolve.Op, len(refs))
-	for i, ref := range refs {
-		if problems := CheckRef(ref); len(problems) > 0 {
-			return nil, &problem.InvalidError{Problems: problems}
+	results := make([]DeleteResult, len(deletions))
+	ops := make([]resolve.Op, 0, len(deletions))
+	at := make([]int, 0, len(deletions))
+	for i, d := range deletions {
+		results[i].Ref = d.Ref
+		if problems := CheckRef(d.Ref); len(problems) > 0 {
+			results[i].Err = &problem.InvalidError{Problems: problems}
+			continue
 		}
-		ops[i] = resolve.Op{Ref: ref, Delete: true}
+		ops = append(ops, resolve.Op{Ref: d.Ref, Delete: true, IfVersion: d.IfVersion})
+		at = append(at, i)
+	}
+	if len(ops) == 0 {
+		return results, nil
 	}
 	done, err := h.engine.Queue.Do(ctx, ops)
 	if err != nil {
 		return nil, engine.Wrap(err)
 	}
-	results := make([]DeleteResult, len(refs))
-	for i, res := range done {
-		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Pending: res.Pending, Watermark: res.Marks, Err: engine.Wrap(res.Err)}
+	for n, res := range done {
+		r := &results[at[n]]
+		r.Entity, r.Pending, r.Watermark, r.Err = res.Entity, res.Pending, res.Marks, engine.Wrap(res.Err)
 	}
 	return results, nil
 }

@@ -125,6 +125,10 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 			p.results[i] = Result{Err: entity.ErrNotFound}
 			return nil
 		}
+		if !op.deletes(stored) {
+			p.results[i] = Result{Err: fmt.Errorf("%w: %d, not %d", entity.ErrVersion, stored.Version, op.IfVersion)}
+			return nil
+		}
 		p.delete(i, stored)
 		return nil
 	}

@@ -54,6 +54,8 @@ type Op struct {
 	// Kind of the thing; "" is the default kind of the rules.
 	Kind   string
 	Delete bool
+	// IfVersion, if not 0, refuses a deletion with entity.ErrVersion unless the record has this version.
+	IfVersion int64
 	// Observed is when the source observed the content. Zero means now, unless the content is already
 	// stored.
 	Observed   time.Time
@@ -63,6 +65,9 @@ type Op struct {
 	Birth   locality.ID
 	Version int64
 }
+
+// deletes reports whether a deletion applies to the version of a record.
+func (o *Op) deletes(rec *entity.Record) bool { return o.IfVersion == 0 || o.IfVersion == rec.Version }
 
 // Result is the result of an Op.
 type Result struct {

@@ -28,6 +28,11 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 	if err := b.load(ctx, going, puids); err != nil {
 		return nil, err
 	}
+	for i, t := range targets { // one that its version keeps can inherit
+		if n := going[t.puid]; n != nil && b.ops[i].Delete && !b.ops[i].deletes(n.Record) {
+			delete(going, t.puid)
+		}
+	}
 	var anchors []entity.PUID
 	for _, n := range going {
 		if !n.Deleted() {

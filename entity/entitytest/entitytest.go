@@ -58,6 +58,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "AssignSetsTheAnchorOnly", Run: assignSetsTheAnchorOnly},
 	{Name: "ListRecordsInPages", Run: listRecordsInPages},
 	{Name: "ListRecordsOfASource", Run: listRecordsOfASource},
+	{Name: "CountRecordsInPages", Run: countRecordsInPages},
 	{Name: "BirthsAnswerForEver", Run: birthsAnswerForEver},
 	{Name: "ListBirthsInPages", Run: listBirthsInPages},
 	{Name: "EntitiesComeBackWhole", Run: entitiesComeBackWhole},

@@ -101,6 +101,24 @@ func (s store) ListRecords(ctx context.Context, source string, after entity.PUID
 	return s.Store.ListRecords(ctx, source, after, limit)
 }
 
+func (s store) CountRecords(ctx context.Context, after entity.PUID, limit int) ([]entity.SourceCount, entity.PUID, error) {
+	counts, next, err := s.Store.CountRecords(ctx, after, limit)
+	switch s.bug {
+	case "counts have no end":
+		if len(counts) > 0 && next == 0 {
+			next = after + entity.PUID(limit)
+		}
+	case "kinds are counted together":
+		for i := len(counts) - 1; i > 0; i-- {
+			if j := slices.IndexFunc(counts, func(c entity.SourceCount) bool { return c.Source == counts[i].Source }); j < i {
+				counts[j].Records += counts[i].Records
+				counts = slices.Delete(counts, i, i+1)
+			}
+		}
+	}
+	return counts, next, err
+}
+
 func (s store) PutBirths(ctx context.Context, births []entity.Birth) error {
 	if s.bug == "births are written once" {
 		there := func(b entity.Birth) bool {
@@ -302,6 +320,8 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"unknown records stop an assignment":           "AssignSetsTheAnchorOnly",
 			"after is included":                            "ListRecordsInPages",
 			"all sources are listed":                       "ListRecordsOfASource",
+			"counts have no end":                           "CountRecordsInPages",
+			"kinds are counted together":                   "CountRecordsInPages",
 			"births are written once":                      "BirthsAnswerForEver",
 			"births of records that are gone are left out": "ListBirthsInPages",
 			"signed stamps":                                "EntitiesComeBackWhole",

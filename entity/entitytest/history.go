@@ -166,6 +166,9 @@ func (d drawer) call() *rapid.Generator[call] {
 			return ask1("ListRecords", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) {
 				return s.ListRecords(ctx, source, after, limit)
 			})
+		case 17:
+			after, limit := d.after().Draw(t, "after"), rapid.IntRange(1, 15).Draw(t, "limit")
+			return ask1("CountRecords", func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
 		case 11:
 			delta := entity.Counts{Records: rapid.Int64Range(-9, 9).Draw(t, "records"), Merges: rapid.Int64Range(0, 9).Draw(t, "merges")}
 			return ask1("AddCounts, Counts", func(ctx context.Context, s entity.Store) (entity.Counts, error) {

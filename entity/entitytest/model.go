@@ -88,6 +88,25 @@ func (m *model) ListRecords(ctx context.Context, source string, after entity.PUI
 	return records, ctx.Err()
 }
 
+func (m *model) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+	records, err := m.ListRecords(ctx, "", after, limit)
+	for _, r := range records {
+		i := slices.IndexFunc(counts, func(c entity.SourceCount) bool { return c.Source == r.Source && c.Kind == r.Kind })
+		if i < 0 {
+			i = len(counts)
+			counts = append(counts, entity.SourceCount{Source: r.Source, Kind: r.Kind})
+		}
+		counts[i].Records++
+		if r.Observed.After(counts[i].Newest) {
+			counts[i].Newest = r.Observed
+		}
+	}
+	if len(records) == limit {
+		next = records[limit-1].PUID
+	}
+	return counts, next, err
+}
+
 func (m *model) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
 	return ask(m.births, ids), ctx.Err()
 }

@@ -3,6 +3,7 @@
 package entitytest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,6 +168,39 @@ func listRecordsInPages(t tester, c Cell) {
 	same(t, "after one that is not", listRecords(t, c, "", 0, 100), want[2:])
 	same(t, "after a tombstone", listRecords(t, c, "", -4, 1), want[1:2])
 	same(t, "after the last", listRecords(t, c, "", 1<<40, 100), nil)
+}
+
+// counted is the result of CountRecords, in the order of source and kind.
+type counted struct {
+	Counts []entity.SourceCount
+	Next   entity.PUID
+}
+
+func countOf(ctx context.Context, s entity.Store, after entity.PUID, limit int) (c counted, err error) {
+	c.Counts, c.Next, err = s.CountRecords(ctx, after, limit)
+	slices.SortFunc(c.Counts, func(a, b entity.SourceCount) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind))
+	})
+	return c, err
+}
+
+func countRecordsInPages(t tester, c Cell) {
+	of := func(p entity.PUID, source, kind string, hour int) *entity.Record {
+		r := record(p)
+		r.Source, r.Kind, r.Observed = source, kind, time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)
+		return r
+	}
+	putRecords(t, c, of(-9, "osm", "place", 3), of(-2, "osm", "place", 5), tombstone(1, 4), of(4, "crm", "place", 1), of(5, "osm", "person", 2), of(6, "osm", "place", 4))
+	count := func(source, kind string, n int64, hour int) entity.SourceCount {
+		return entity.SourceCount{Source: source, Kind: kind, Records: n, Newest: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
+	}
+	page := func(after entity.PUID, limit int) counted {
+		return read(t, c, func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
+	}
+	same(t, "all", page(math.MinInt64, 100), counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "person", 1, 2), count("osm", "place", 3, 5)}})
+	same(t, "the first three", page(math.MinInt64, 3), counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "place", 2, 5)}, Next: 4})
+	same(t, "the other two", page(4, 3), counted{Counts: []entity.SourceCount{count("osm", "person", 1, 2), count("osm", "place", 1, 4)}})
+	same(t, "after the last", page(6, 3), counted{})
 }
 
 func listRecordsOfASource(t tester, c Cell) {

@@ -265,7 +265,7 @@ var Picture = map[string]Rule{
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "storage",
 		},
-		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 

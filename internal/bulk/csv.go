@@ -59,6 +59,7 @@ func (r *csvRows) Next() (*Row, error) {
 	row, fault := r.mapper.row(r.list(r.values))
 	if fault != nil {
 		refused.Code, refused.Pointer, refused.Reason, refused.Cause = fault.code, fault.pointer, fault.reason, fault.cause
+		refused.Source, refused.Key = r.mapper.identify(row, r.cells)
 		refused.Row = r.object(r.values)
 		return nil, refused
 	}

@@ -121,6 +121,7 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 			fault.code, fault.pointer, fault.reason = "invalid", "", "it is a line that locus printed, but not of a record: locus record list --all --json prints those"
 		}
 		refused.Code, refused.Pointer, refused.Reason, refused.Cause = fault.code, fault.pointer, fault.reason, fault.cause
+		refused.Source, refused.Key = r.mapper.identify(row, r.cells)
 		refused.Row = bytes.Clone(object.Raw()) // the error outlives the buffer
 		return nil, refused
 	}

@@ -108,6 +108,42 @@ func (m *mapper) list(column int, reason string) *fault {
 	return &fault{"invalid", pathPointer(m.names[column]), reason, m.names[column] + " is a list"}
 }
 
+// identify returns the source and the key of a refused row, given the record that was made of it or nil; "" for what
+// cannot be read. A key by content needs the record.
+func (m *mapper) identify(row *Row, cells []cell) (source, key string) {
+	if row != nil {
+		return row.Source, row.Key
+	}
+	source = m.source
+	parts := make([]string, len(m.key))
+	if len(m.key) == 0 {
+		parts = make([]string, 1)
+	}
+	for _, c := range cells {
+		if m.why[c.column] != "" || c.value == "" || m.null[c.value] {
+			continue
+		}
+		for _, u := range m.uses[c.column] {
+			single := &source
+			switch u.kind {
+			case useSource:
+			case useKey:
+				single = &parts[u.part]
+			default:
+				continue
+			}
+			if *single != "" {
+				return "", "" // a list
+			}
+			*single = c.value
+		}
+	}
+	if m.hash {
+		return source, ""
+	}
+	return source, joinKey(parts)
+}
+
 // complete adds the key and the time to a row.
 func (m *mapper) complete(row *Row) *fault {
 	if m.hash {

@@ -50,12 +50,36 @@ const (
 
 // prefixes are words before the name of an attribute that do not change what it is.
 var prefixes = []string{
-	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal",
+	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal", "home", "secondary", "addr",
 	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
 }
 
 // companyPrefixes are such words too, but a name after them is not that of a person.
 var companyPrefixes = []string{"business", "company", "account", "store", "shop", "firmen", "firma", "employer"}
+
+// personPrefixes are such words too, but a name after them is that of a person.
+var personPrefixes = []string{"person", "patient", "member", "employee", "attendee"}
+
+// suffixes are words after the name of an attribute that do not change what it is.
+var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}
+
+// counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It returns
+// other names as they are.
+func counted(plain string) string {
+	words := strings.Split(plain, "_")
+	for i := 1; i < len(words)-1; i++ {
+		if strings.Trim(words[i], "0123456789") != "" {
+			continue
+		}
+		switch head, tail := strings.Join(words[:i], "_"), strings.Join(words[i+1:], "_"); {
+		case tail == "value":
+			return head
+		case head == "address":
+			return tail
+		}
+	}
+	return plain
+}
 
 // aliasOf returns how well a plain name fits an attribute of a kind.
 func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
@@ -74,9 +98,18 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	if short := strings.TrimRight(plain, "_0123456789"); a.Many && short != plain && looser(short) {
 		return looserAlias
 	}
+	plain = counted(plain)
+	if i := strings.LastIndexByte(plain, '_'); i > 0 && slices.Contains(suffixes, plain[i+1:]) {
+		plain = plain[:i]
+	}
+	if looser(plain) {
+		return looserAlias
+	}
 	first, rest, cut := strings.Cut(plain, "_")
-	company := slices.Contains(companyPrefixes, first) && (a.Type != match.TypeName || kind.Style() != match.StylePerson)
-	if cut && (company || slices.Contains(prefixes, first)) && looser(rest) {
+	person := kind.Style() == match.StylePerson
+	company := slices.Contains(companyPrefixes, first) && (a.Type != match.TypeName || !person)
+	member := slices.Contains(personPrefixes, first) && (a.Type != match.TypeName || person)
+	if cut && (company || member || slices.Contains(prefixes, first)) && looser(rest) {
 		return looserAlias
 	}
 	return noAlias
@@ -84,13 +117,13 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 
 // keyNames are names of columns that hold a source's own key, the surest first, without accents and "_".
 var keyNames = [][]string{
-	strings.Fields("key id uid uuid guid recordid externalid uniqueid rowid objectid"),
+	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
 	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
-		leadid personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid businessid placeid venueid storeid storeno storenumber shopid
-		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber sku variantsku partno partnumber
+		leadid personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
+		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
 		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
 		artikelnummer artikelnr artnr personalnummer personalnr filialnummer filialnr datensatzid
-		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle referenceproduit idproduit
+		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle codetiers siret referenceproduit idproduit
 		numerocliente ncliente nocliente idcliente codigocliente codcliente numerosocio codigoarticulo idproducto
 		codicecliente codcliente idcliente codicearticolo codicefornitore idprodotto
 		codigodocliente numerodocliente iddocliente codigoproduto idproduto

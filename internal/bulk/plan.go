@@ -69,6 +69,9 @@ func (p *Plan) Guessed() bool {
 	return len(p.Questions) > 0 || p.SourceGuessed || p.KindGuessed || slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Guessed })
 }
 
+// ByContent reports whether keys are made of the content of rows, as HashKey says.
+func (p *Plan) ByContent() bool { return p.mapping.hash }
+
 // Attributes returns the columns that are attributes, or parts of one.
 func (p *Plan) Attributes() (names []string) {
 	for _, name := range p.columns {

@@ -70,7 +70,8 @@ func (r *recognition) names() []string {
 	return names
 }
 
-// explain builds the mapping for one kind and returns the number of columns that it explains.
+// explain builds the mapping for one kind and returns the number of columns that it explains. A part of a person's name
+// counts twice: a list of people often has the names of their companies, too, and no list of companies has such parts alone.
 func (r *recognition) explain() (explained int, err error) {
 	names := r.names()
 	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
@@ -85,11 +86,22 @@ func (r *recognition) explain() (explained int, err error) {
 		r.guessKey()
 	}
 	for _, name := range names {
-		if uses, _ := r.mapping.resolve(name); len(uses) > 0 {
+		uses, _ := r.mapping.resolve(name)
+		if len(uses) > 0 {
+			explained++
+		}
+		if slices.ContainsFunc(uses, func(u use) bool { return u.kind == useAttribute && r.isPartOfName(u.attribute) }) {
 			explained++
 		}
 	}
 	return explained, nil
+}
+
+// isPartOfName reports whether an attribute is a given name or a family name.
+func (r *recognition) isPartOfName(attribute string) bool {
+	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+		return a.Name == attribute && (a.Role == match.RoleGiven || a.Role == match.RoleFamily)
+	})
 }
 
 // guessed is a candidate for an attribute.
@@ -127,7 +139,13 @@ func (r *recognition) guessAttributes() {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Compare(a.alias, b.alias) })
+	empty := func(g guessed) int { // one without values is the last to win
+		if len(r.columns[g.column].values) == 0 {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
 	for _, g := range all {
 		name := r.columns[g.column].name
 		if r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
@@ -149,7 +167,7 @@ func (r *recognition) guessAttributes() {
 }
 
 // houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno number nr numero no")
+var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
 
 func isHouseNumber(name string) bool {
 	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))

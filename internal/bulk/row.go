@@ -61,6 +61,8 @@ type RowError struct {
 	// Line is the number of the row's first line, from 1. Lines is how many lines are rejected with it.
 	Line  int64
 	Lines int64
+	// Source and Key are those of the row, "" if they cannot be read or are missing.
+	Source, Key string
 	// Code is one of the codes of the HTTP API: malformed, invalid_utf8, too_large, ...
 	Code string
 	// Pointer is the JSON pointer to the field, such as /phones/0; "" for the row as a whole.

@@ -66,12 +66,14 @@ func (t *tableRows) Next() (*Row, error) {
 		if t.used[c.Column] && !utf8.ValidString(c.Text) {
 			refused.Code, refused.Cause, refused.Pointer = "invalid_utf8", causeBytes, pathPointer(t.mapper.names[c.Column])
 			refused.Reason, refused.Row = "it is not text in UTF-8", t.object()
+			refused.Source, refused.Key = t.mapper.identify(nil, t.list())
 			return nil, refused
 		}
 	}
 	row, fault := t.mapper.row(t.list())
 	if fault != nil {
 		refused.Code, refused.Pointer, refused.Reason, refused.Cause = fault.code, fault.pointer, fault.reason, fault.cause
+		refused.Source, refused.Key = t.mapper.identify(row, t.cells)
 		refused.Row = t.object()
 		return nil, refused
 	}

@@ -32,6 +32,8 @@ type importer struct {
 	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
+	// snapshot, if not nil, is told of every row, also of those that an earlier run has put.
+	snapshot *bulk.Snapshot
 
 	reader   *bulk.Reader
 	rejects  *bulk.Rejects
@@ -231,7 +233,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 			// Rows before the fault are still sent.
 			return errors.Join(flush(), err)
 		}
-		if number < im.skip {
+		if number < im.skip && im.snapshot == nil {
 			continue
 		}
 		if b.position = reject.At(); row != nil {
@@ -239,6 +241,14 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		}
 		if reject == nil {
 			reject = im.check(row)
+		}
+		if im.snapshot != nil {
+			if err := im.note(row, reject); err != nil {
+				return err
+			}
+		}
+		if number < im.skip {
+			continue
 		}
 		if reject != nil {
 			b.refuse(reject)

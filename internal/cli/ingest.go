@@ -173,9 +173,18 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	}
 	var all tally
 	waiting := int64(0)
+	snapshots, err := a.snapshots(ctx, cl, o, plans)
+	if err != nil {
+		return err
+	}
+	defer snapshots.close()
 	failed := a.fileByFile(t, files, func(name string) error {
-		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now}
+		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now, snapshot: snapshots.of(planOf[name])}
 		failed := im.run(ctx)
+		snapshots.accept(im)
+		if !o.snapshot && !o.dryRun && failed == nil && im.plan.ByContent() {
+			a.say("%s: keys are made of the content, so edited rows are beside the former ones; --snapshot deletes what the file no longer has", term.Escape(name))
+		}
 		all.add(name, im.plan.Format.Unit(), im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]
 		if im.reader == nil {
@@ -186,6 +195,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	if waiting > 0 {
 		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
+	unread := failed != nil
 	if failed == nil && all.refused > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(beside), ", ")
 		message := all.became("in")
@@ -194,7 +204,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		}
 		failed = all.failure(message, hint)
 	}
-	return failed
+	return snapshots.finish(ctx, failed, unread)
 }
 
 // fileByFile reads files one after another until one fails, and prints the table of results.

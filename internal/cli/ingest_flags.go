@@ -49,6 +49,9 @@ type ingesting struct {
 
 	table, query, since      string
 	dryRun, preview, yes     bool
+	snapshot                 bool
+	maxDeleteText            string
+	maxDelete                bulk.MaxDelete
 	limit, maxRejects, batch int
 }
 
@@ -61,6 +64,8 @@ func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.yes, "yes", false, "accept guesses without a question")
 	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, and write nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and validate every row as the server does, and write nothing")
+	f.BoolVar(&o.snapshot, "snapshot", false, "the files are the whole of their source: delete the records of the source that are in none of them")
+	f.StringVar(&o.maxDeleteText, "max-delete", "", "with --snapshot: delete nothing if more records than this are missing, a number or a share (default 10%, at least 100)")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows of each file; 0 means all")
 	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this are refused; 0 means never")
 	f.IntVar(&o.batch, "batch", 500, "rows per request, at most 1000")
@@ -91,10 +96,28 @@ func (o *ingesting) check(files []string) error {
 	case o.table != "" && o.query != "":
 		return usage("--table or --query", "--table and --query exclude each other")
 	}
+	if err := o.checkSnapshot(); err != nil {
+		return err
+	}
 	if err := o.reading.check(files); err != nil {
 		return err
 	}
 	o.options.Table, o.options.Query, o.options.Since = o.table, o.query, o.since
+	return nil
+}
+
+func (o *ingesting) checkSnapshot() (err error) {
+	switch {
+	case !o.snapshot && o.maxDeleteText != "":
+		return usage("--snapshot --max-delete 20%", "--max-delete is the limit of --snapshot, which is missing")
+	case o.snapshot && o.since != "":
+		return usage("--snapshot without --since", "--since reads a part of a table, and a snapshot is the whole of its source")
+	case o.snapshot && o.limit > 0:
+		return usage("--snapshot without --limit", "--limit reads a part of a file, and a snapshot is the whole of its source")
+	}
+	if o.maxDelete, err = bulk.ParseMaxDelete(o.maxDeleteText); err != nil {
+		return usage("--max-delete 500, --max-delete 20%", "--max-delete %v", err)
+	}
 	return nil
 }
 

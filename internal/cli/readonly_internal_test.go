@@ -39,8 +39,12 @@ var asking = [][]string{
 	{"record", "get", "crm:1"},
 	{"record", "list"},
 	{"record", "erase", "crm:2", "--dry-run"},
+	{"source", "list"},
+	{"source", "show", "crm"},
+	{"source", "delete", "crm", "--dry-run"},
 	{"route", "crm:1"},
 	{"ingest", "--source", "more", "--key", "id", "--dry-run", "FILE"},
+	{"ingest", "--source", "crm", "--key", "id", "--snapshot", "--dry-run", "FILE"},
 	{"match", "--source", "more", "--key", "id", "FILE"},
 	{"change", "tail", "--all"},
 	{"decision", "list"},
@@ -74,6 +78,7 @@ var asking = [][]string{
 	{"cell", "compact", "--dry-run"},
 	{"cell", "move", "g0-1", "--to", "sqlite:/elsewhere/g0-1.db", "--dry-run"},
 	{"__complete", "metric", "series", "v"},
+	{"__complete", "source", "show", "c"},
 }
 
 // changingCommands are commands that change something, that open no installation, or that need more than one.

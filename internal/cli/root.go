@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
 		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.cellCommand(), a.dumpCommand(), a.restoreCommand(), a.mirrorCommand(), a.mcpCommand()},
-		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
+		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {

@@ -216,7 +216,7 @@ func TestRouter_MethodsAndPaths(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for path, methods := range map[string]string{
-		"/v1/records": "GET HEAD POST", "/v1/records/a/b": "DELETE GET HEAD", "/v1/entities": "GET HEAD", "/livez": "GET HEAD",
+		"/v1/records": "GET HEAD POST", "/v1/records/a/b": "DELETE GET HEAD", "/v1/records/delete": "POST", "/v1/entities": "GET HEAD", "/livez": "GET HEAD",
 		"/v1/entities/x": "GET HEAD", "/v1/entities/x/why": "GET HEAD", "/metrics": "GET HEAD",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get"} {

@@ -105,7 +105,7 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/v1/records", "/v1/records/{source}/{key}", "/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
+		"/v1/records", "/v1/records/{source}/{key}", "/v1/records/delete", "/v1/sources", "/v1/sources/{source}", "/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
 		"/v1/route", "/v1/status", "/v1/cells", "/v1/cells/{id}", "/v1/cells/plan", "/v1/cells/grow", "/v1/cells/compact", "/v1/cells/{id}/move",
 		"/v1/map", "/v1/map/history", "/v1/schema", "/v1/rollups", "/v1/rollups/{name}", "/v1/rollups/{name}/rebuild",
 		"/v1/rollups/{name}/verify", "/v1/rollups/{name}/groups", "/v1/rollups/{name}/groups/{group}", "/v1/rollups/{name}/explain/{group}",

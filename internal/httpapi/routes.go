@@ -70,6 +70,18 @@ func (s *Server) routes() []route {
 			query:    []param{{"erase", "true also removes the decisions about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
+			method: "POST", path: "/v1/records/delete", class: writes, handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
+			summary: "Delete 1 to 1000 records, each on condition of its version if that is given. The response has a result for each, in order, once they are durable",
+		},
+		{
+			method: "GET", path: "/v1/sources", class: reads, price: priceSearch, handle: s.listSources, answer: SourceList{}, failures: reading,
+			summary: "List the sources that have live records, with their numbers by kind; reads every record without its content",
+		},
+		{
+			method: "GET", path: "/v1/sources/{source}", class: reads, price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "One source, as in the list",
+		},
+		{
 			method: "GET", path: "/v1/entities", class: reads, price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
 			summary: "Search entities, best first, or list them in the order of ids",
 			query: append([]param{

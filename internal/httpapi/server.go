@@ -170,6 +170,10 @@ func New(svc *locus.DB, options *Options) *Server {
 	}
 	// Otherwise the router would redirect a path without a key to one with an empty key.
 	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
+	s.mux.HandleFunc("/v1/records/delete", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", http.MethodPost)
+		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))
+	})
 	s.registerConsole()
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s

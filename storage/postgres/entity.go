@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,10 +20,12 @@ import (
 const (
 	recordColumns = "puid, source, key, version, birth, anchor, observed, body::text, kind"
 
-	sqlRecords    = "SELECT " + recordColumns + " FROM record WHERE puid = ANY ($1::bigint[])"
-	sqlHold       = " ORDER BY puid FOR NO KEY UPDATE"
-	sqlListAll    = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2"
-	sqlListSource = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND source = $3 AND body IS NOT NULL ORDER BY puid LIMIT $2"
+	sqlRecords      = "SELECT " + recordColumns + " FROM record WHERE puid = ANY ($1::bigint[])"
+	sqlHold         = " ORDER BY puid FOR NO KEY UPDATE"
+	sqlListAll      = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2"
+	sqlListSource   = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND source = $3 AND body IS NOT NULL ORDER BY puid LIMIT $2"
+	sqlCountRecords = `SELECT source, kind, count(*), max(observed), max(puid)
+		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2) AS r GROUP BY source, kind`
 
 	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind, sum)
 		SELECT puid, source, key, version, birth, anchor, observed, body::json, kind, sum
@@ -144,6 +147,31 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 		return nil, fmt.Errorf("list records after %s: %w", after, err)
 	}
 	return records, nil
+}
+
+// CountRecords runs one statement.
+func (t *tx) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+	if err := t.use(ctx); err != nil {
+		return nil, 0, err
+	}
+	next, seen := math.MinInt64, int64(0)
+	err = t.query(ctx, sqlCountRecords, func(r pgx.Rows) error {
+		var c entity.SourceCount
+		var newest, last int64
+		if err := r.Scan(&c.Source, &c.Kind, &c.Records, &newest, &last); err != nil {
+			return err
+		}
+		c.Newest = time.UnixMilli(newest).UTC()
+		counts, next, seen = append(counts, c), max(next, entity.PUID(last)), seen+c.Records
+		return nil
+	}, int64(after), int64(limit))
+	if err != nil {
+		return nil, 0, fmt.Errorf("count records after %s: %w", after, err)
+	}
+	if seen < int64(limit) {
+		next = 0
+	}
+	return counts, next, nil
 }
 
 const (

@@ -170,6 +170,7 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { _, err := t.Records(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListRecords(ctx, "", 0, 1); return err },
 		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
+		func() error { _, _, err := t.CountRecords(ctx, 0, 1); return err },
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
 		func() error { _, err := t.ListBirths(ctx, id, 1); return err },
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },

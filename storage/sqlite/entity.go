@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -19,9 +20,11 @@ import (
 const (
 	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body, r.kind"
 
-	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
-	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
-	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlRecords      = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
+	sqlListAll      = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlListSource   = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlCountRecords = `SELECT source, kind, count(*), max(observed), max(puid)
+		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?) GROUP BY source, kind`
 
 	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT ?"
 )
@@ -128,6 +131,26 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 		return nil, fmt.Errorf("list records after %s: %w", after, err)
 	}
 	return records, nil
+}
+
+// CountRecords runs one statement.
+func (t *tx) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+	if err := t.use(ctx); err != nil {
+		return nil, 0, err
+	}
+	next, seen := math.MinInt64, int64(0)
+	err = t.query(ctx, sqlCountRecords, func(r row) error {
+		counts = append(counts, entity.SourceCount{Source: r.text(0), Kind: r.text(1), Records: r.int(2), Newest: time.UnixMilli(r.int(3)).UTC()})
+		next, seen = max(next, entity.PUID(r.int(4))), seen+r.int(2)
+		return nil
+	}, int64(after), int64(limit))
+	if err != nil {
+		return nil, 0, fmt.Errorf("count records after %s: %w", after, err)
+	}
+	if seen < int64(limit) {
+		next = 0
+	}
+	return counts, next, nil
 }
 
 // Births runs one statement.

@@ -113,6 +113,7 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },
 		func() error { _, err := t.ListRecords(ctx, "", 0, 1); return err },
 		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
+		func() error { _, _, err := t.CountRecords(ctx, 0, 1); return err },
 		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
 		func() error { _, err := t.ListBirths(ctx, id, 1); return err },

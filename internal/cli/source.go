@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) sourceCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "source",
+		Short: "List sources with their numbers of records, and delete the records of one",
+		Example: "  locus source list\n" +
+			"  locus source delete old-crm --dry-run",
+	}
+	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceDelete())
+	return c
+}
+
+func (a *app) sourceList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "list",
+		Short: "List the sources that have records, by kind, with the newest observation",
+		Example: "  locus source list\n" +
+			"  locus source list --json | jq .records",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list httpapi.SourceList
+			if _, err := cl.get(c.Context(), "/v1/sources", nil, &list); err != nil {
+				return err
+			}
+			if a.json {
+				for _, s := range list.Sources {
+					line, err := json.Marshal(s)
+					if err != nil {
+						return err
+					}
+					if err := a.printRaw(typed("result", line)); err != nil {
+						return err
+					}
+				}
+				return a.listed(len(list.Sources), "")
+			}
+			return a.printSources(list.Sources)
+		}),
+	})
+}
+
+func (a *app) sourceShow() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "show NAME",
+		Short: "Show the records of a source by kind",
+		Example: "  locus source show crm\n" +
+			"  locus source show crm --json | jq .kinds",
+		Args:              arguments("NAME"),
+		ValidArgsFunction: a.names(sourceNames, 1),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var s httpapi.Source
+			raw, err := cl.get(c.Context(), "/v1/sources/"+url.PathEscape(args[0]), nil, &s)
+			if _, ok := gone(err); ok {
+				return noRecords("source " + args[0])
+			}
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			return a.printSources([]httpapi.Source{s})
+		}),
+	})
+}
+
+func noRecords(of string) error {
+	return &failure{Code: "not_found", Message: of + " has no records", Hint: "locus source list lists all", Exit: exitNotFound}
+}
+
+func (a *app) printSources(sources []httpapi.Source) error {
+	t := &term.Table{Header: []string{"source", "kind", "records", "newest"}, Right: map[int]bool{2: true}}
+	for _, s := range sources {
+		for _, k := range s.Kinds {
+			t.Add(s.Source, k.Kind, fmt.Sprint(k.Records), k.Newest.Format(time.RFC3339))
+		}
+	}
+	return a.printTable(t)
+}
+
+func sourceNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
+	var list httpapi.SourceList
+	if _, err := cl.get(ctx, "/v1/sources", nil, &list); err != nil {
+		return nil, err
+	}
+	for _, s := range list.Sources {
+		if strings.HasPrefix(s.Source, begun) {
+			names = append(names, s.Source)
+		}
+	}
+	return names, nil
+}
+
+func (a *app) sourceDelete() *cobra.Command {
+	var kind string
+	var yes, dryRun bool
+	c := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Delete all records of a source, or those of one kind",
+		Long: "Prints how many records will be deleted and asks. Records that only they connected are separated. A record that\n" +
+			"is written after the plan was made is kept. The command can be interrupted and repeated. Decisions about the\n" +
+			"records stay, and so do their ids: locus record erase removes these too.",
+		Example: "  locus source delete old-crm --dry-run\n" +
+			"  locus source delete crm --kind person --yes",
+		Args:              arguments("NAME"),
+		ValidArgsFunction: a.names(sourceNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := a.connect(c, unless(dryRun, writes))
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.deleteSource(c.Context(), cl, args[0], kind, yes, dryRun)
+		},
+	}
+	c.Flags().StringVar(&kind, "kind", "", "only records of this kind")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be deleted, and stop")
+	return a.connection(c)
+}
+
+// deleteSource deletes what a snapshot without rows lacks: everything.
+func (a *app) deleteSource(ctx context.Context, cl *client, name, kind string, yes, dryRun bool) error {
+	all := bulk.NewSnapshot(name)
+	defer all.Close() //nolint:errcheck // temporary files
+	if err := cl.listStored(ctx, name, kind, all.Store); err != nil {
+		return err
+	}
+	if err := all.Compare(0, bulk.MaxDelete{}); err != nil {
+		return err
+	}
+	of := "source " + name
+	if kind != "" {
+		of += " of kind " + kind
+	}
+	if all.Missing == 0 {
+		return noRecords(of)
+	}
+	kinds := make([]string, 0, len(all.MissingKinds))
+	for _, kind := range slices.Sorted(maps.Keys(all.MissingKinds)) {
+		kinds = append(kinds, fmt.Sprintf("%s %s", term.Count(all.MissingKinds[kind]), kind))
+	}
+	d := &deleting{app: a, client: cl, source: name, total: all.Missing}
+	if !dryRun {
+		a.say("will delete %s of source %s: %s", counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
+		if err := a.confirm(yes, "Delete them?"); err != nil {
+			return err
+		}
+		if err := d.run(ctx, all.All()); err != nil {
+			return err
+		}
+	} else {
+		a.say("would delete %s of source %s: %s", counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
+	}
+	if a.json {
+		return a.printJSON(map[string]any{
+			"type": "summary", "source": name, "records": all.Missing, "kinds": all.MissingKinds, "deleted": d.deleted, "kept": d.kept,
+			"gone": d.gone, "pending": d.pending, "watermark": d.watermark, "dry_run": dryRun,
+		})
+	}
+	t := &term.Table{Header: []string{"source", "records", "deleted", "kept"}, Right: map[int]bool{1: true, 2: true, 3: true}}
+	t.Add(name, fmt.Sprint(all.Missing), fmt.Sprint(d.deleted), fmt.Sprint(d.kept))
+	return a.printTable(t)
+}
