@@ -55,11 +55,7 @@ func (c Catalog) versions() map[int64]Version {
 // and then replaces it.
 func Define(ctx context.Context, s Store, d Definition, now time.Time) (r Rollup, changed bool, err error) {
 	return alter(ctx, s, d.Name, now, func(r *Rollup) *Definition {
-		newest := r.Serving
-		if r.Next != nil {
-			newest = r.Next
-		}
-		if newest != nil && newest.Definition.Equal(d) {
+		if newest := r.Newest(); newest != nil && newest.Definition.Equal(d) {
 			return nil
 		}
 		return &d
@@ -71,14 +67,11 @@ func Define(ctx context.Context, s Store, d Definition, now time.Time) (r Rollup
 func Rebuild(ctx context.Context, s Store, name string, now time.Time) (Rollup, error) {
 	found := false
 	r, _, err := alter(ctx, s, name, now, func(r *Rollup) *Definition {
-		switch found = true; {
-		case r.Next != nil:
-			return &r.Next.Definition
-		case r.Serving != nil:
-			return &r.Serving.Definition
+		newest := r.Newest()
+		if found = newest != nil; !found {
+			return nil
 		}
-		found = false
-		return nil
+		return &newest.Definition
 	})
 	if err == nil && !found {
 		err = fmt.Errorf("rollup %.64q: %w", name, ErrNotFound)

@@ -28,16 +28,22 @@ func TestFollower_SaysThatItWantsTheCell(t *testing.T) {
 	}
 }
 
-// A generation frozen for the newest one continues once that one will not come any more.
-func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
+// serving returns a follower and the generation over three entities that it built and that serves.
+func (s *stage) serving() (*rollup.Follower, rollup.Version) {
 	s.put("a", "ears", 1, 2, 3)
 	first := s.define()
 	f := s.follower("a")
 	s.build(f, first)
 	s.cutOver(first.Generation)
 	s.step(f)
+	return f, first
+}
+
+// A generation frozen for the newest one continues once that one will not come any more.
+func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	f, first := s.serving()
 	s.put("b", "wings", 2)
 	next := s.define()
 	s.build(f, next)
@@ -60,12 +66,7 @@ func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
 func TestP09_AWatermarkBeyondTheLogIsSaidAndRebuilt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.put("a", "ears", 1, 2, 3)
-	first := s.define()
-	f := s.follower("a")
-	s.build(f, first)
-	s.cutOver(first.Generation)
-	s.step(f)
+	f, first := s.serving()
 	s.update(func(c *cell) error {
 		g := c.generations[first.Generation]
 		g.Watermark ^= 4096

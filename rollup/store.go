@@ -65,6 +65,14 @@ type Rollup struct {
 // Dropped reports whether the rollup was dropped.
 func (r *Rollup) Dropped() bool { return r.Serving == nil && r.Next == nil }
 
+// Newest returns the version that was defined last: Next, else Serving, nil of a dropped rollup.
+func (r *Rollup) Newest() *Version {
+	if r.Next != nil {
+		return r.Next
+	}
+	return r.Serving
+}
+
 // Version is a definition with the number of its generation. Numbers increase and are unique in an installation.
 type Version struct {
 	Generation int64      `json:"generation"`

@@ -131,75 +131,74 @@ func (s *Snapshot) row(mark byte, source, key, where string) error {
 // Compare compares, once, after all rows were read and accepted of them were put.
 func (s *Snapshot) Compare(accepted int64, most MaxDelete) error {
 	s.accepted, s.Limit = accepted, most.Of(s.Stored)
-	next, stop := iter.Pull2(s.rows.All())
+	next, stop := iter.Pull2(s.keys())
 	defer stop()
-	var key []byte // of the rows that are looked at
-	put, more := false, true
-	// advance goes to the next key; put reports whether a row of it is accepted.
-	var line []byte
-	read := func() error {
-		l, err, ok := next()
-		if line = nil; ok && err == nil {
-			line = l
-		}
-		return err
-	}
-	if err := read(); err != nil {
-		return err
-	}
-	advance := func() error {
-		if more = line != nil; !more {
-			return nil
-		}
-		for key, put = append(key[:0], line[1:]...), false; line != nil && bytes.Equal(line[1:], key); {
-			put = put || line[0] == markAccepted
-			if err := read(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	pass := func() error { // a key that is not stored
-		if put {
+	row, err, more := next()
+	// pass goes beyond a key that is not stored.
+	pass := func() {
+		if row.accepted {
 			s.New++
 		}
-		return advance()
+		row, err, more = next()
 	}
-	if err := advance(); err != nil {
-		return err
-	}
-	for stored, err := range s.stored.All() {
-		if err != nil {
+	for line, sortErr := range s.stored.All() {
+		if sortErr != nil {
+			return sortErr
+		}
+		rec, readErr := readStored(line)
+		if readErr != nil {
+			return fmt.Errorf("read the list of the source: %w", readErr)
+		}
+		for more && err == nil && row.key < rec.Key {
+			pass()
+		}
+		switch {
+		case err != nil:
 			return err
-		}
-		rec, err := readStored(stored)
-		if err != nil {
-			return fmt.Errorf("read the list of the source: %w", err)
-		}
-		for more && bytes.Compare(key, []byte(rec.Key)) < 0 {
-			if err := pass(); err != nil {
-				return err
-			}
-		}
-		if more && string(key) == rec.Key {
+		case more && row.key == rec.Key:
 			s.Present++
-			if err := advance(); err != nil {
+			row, err, more = next()
+		default:
+			s.Missing++
+			s.MissingKinds[rec.Kind]++
+			if err := s.missing.Add([]byte(rec.Key), line); err != nil {
 				return err
 			}
-			continue
-		}
-		s.Missing++
-		s.MissingKinds[rec.Kind]++
-		if err := s.missing.Add([]byte(rec.Key), stored); err != nil {
-			return err
 		}
 	}
-	for more {
-		if err := pass(); err != nil {
-			return err
+	for more && err == nil {
+		pass()
+	}
+	return err
+}
+
+// rowKey is a key that rows have.
+type rowKey struct {
+	key      string
+	accepted bool // at least one of its rows
+}
+
+// keys returns the keys of all rows in order, each once. It can be read once.
+func (s *Snapshot) keys() iter.Seq2[rowKey, error] {
+	return func(yield func(rowKey, error) bool) {
+		var of rowKey // "" before the first
+		for line, err := range s.rows.All() {
+			if err != nil {
+				yield(rowKey{}, err)
+				return
+			}
+			if key := line[1:]; string(key) != of.key {
+				if of.key != "" && !yield(of, nil) {
+					return
+				}
+				of = rowKey{key: string(key)}
+			}
+			of.accepted = of.accepted || line[0] == markAccepted
+		}
+		if of.key != "" {
+			yield(of, nil)
 		}
 	}
-	return nil
 }
 
 // All returns the missing records in the order of their keys. It can be read once, after Compare.

@@ -9,16 +9,23 @@ import (
 	"testing"
 )
 
-// Restored into another number of cells, an installation exports what it did before, ids included.
-func TestDump_RestoreKeepsExports(t *testing.T) {
-	t.Parallel()
+// dumped returns the path of a file in a directory that holds in.jsonl, the installation a made of it, and its dump.
+func dumped(t *testing.T) (at func(name string) string) {
+	t.Helper()
 	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
+	at = func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(at("in.jsonl"), []byte(messyRecords()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	done(t, "ingest", "--data", at("a"), at("in.jsonl"))
 	done(t, "dump", "--data", at("a"), "-o", at("x.dump"))
+	return at
+}
+
+// Restored into another number of cells, an installation exports what it did before, ids included.
+func TestDump_RestoreKeepsExports(t *testing.T) {
+	t.Parallel()
+	at := dumped(t)
 	r := done(t, "restore", at("x.dump"), "--data", at("b"), "--cells", "5")
 	if !strings.Contains(r.err, "15 records") {
 		t.Errorf("restore says %s", r.err)
@@ -34,13 +41,7 @@ func TestDump_RestoreKeepsExports(t *testing.T) {
 // What cannot be dumped or restored says so, and leaves nothing behind.
 func TestDump_RefusesWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(at("in.jsonl"), []byte(messyRecords()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	done(t, "ingest", "--data", at("a"), at("in.jsonl"))
-	done(t, "dump", "--data", at("a"), "-o", at("x.dump"))
+	at := dumped(t)
 	file, err := os.ReadFile(at("x.dump"))
 	if err != nil {
 		t.Fatal(err)

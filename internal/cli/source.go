@@ -160,17 +160,19 @@ func (a *app) deleteSource(ctx context.Context, cl *client, name, kind string, y
 	for _, kind := range slices.Sorted(maps.Keys(all.MissingKinds)) {
 		kinds = append(kinds, fmt.Sprintf("%s %s", term.Count(all.MissingKinds[kind]), kind))
 	}
+	verb := "will"
+	if dryRun {
+		verb = "would"
+	}
+	a.say("%s delete %s of source %s: %s", verb, counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
 	d := &deleting{app: a, client: cl, source: name, total: all.Missing}
 	if !dryRun {
-		a.say("will delete %s of source %s: %s", counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
 		if err := a.confirm(yes, "Delete them?"); err != nil {
 			return err
 		}
 		if err := d.run(ctx, all.All()); err != nil {
 			return err
 		}
-	} else {
-		a.say("would delete %s of source %s: %s", counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
 	}
 	if a.json {
 		return a.printJSON(map[string]any{

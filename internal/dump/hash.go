@@ -3,6 +3,7 @@
 package dump
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -36,10 +37,7 @@ func (h *entitiesHash) add(entities []*entity.Entity) {
 	for _, e := range entities {
 		members := slices.Clone(e.Members)
 		slices.SortFunc(members, func(a, b entity.Member) int {
-			if c := strings.Compare(a.Source, b.Source); c != 0 {
-				return c
-			}
-			return strings.Compare(a.Key, b.Key)
+			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Key, b.Key))
 		})
 		buf = append(buf[:0], e.ID[:]...)
 		for _, m := range members {

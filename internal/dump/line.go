@@ -3,6 +3,7 @@
 package dump
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -175,11 +176,7 @@ func (b *hexBytes) UnmarshalText(text []byte) (err error) {
 
 // keyBytes returns a key as in a line.
 func keyBytes(k cell.Key) hexBytes {
-	b := make(hexBytes, 8, 24)
-	for i := range 8 {
-		b[i] = byte(uint64(k.Ring) >> (56 - 8*i))
-	}
-	return append(b, k.Digest[:]...)
+	return append(binary.BigEndian.AppendUint64(nil, uint64(k.Ring)), k.Digest[:]...)
 }
 
 // parseKey parses the result of keyBytes.
@@ -187,11 +184,7 @@ func parseKey(b hexBytes) (k cell.Key, err error) {
 	if len(b) != 24 {
 		return k, fmt.Errorf("a key has 24 bytes, not %d", len(b))
 	}
-	var ring uint64
-	for _, one := range b[:8] {
-		ring = ring<<8 | uint64(one)
-	}
-	return cell.Key{Ring: int64(ring), Digest: [16]byte(b[8:])}, nil
+	return cell.Key{Ring: int64(binary.BigEndian.Uint64(b)), Digest: [16]byte(b[8:])}, nil
 }
 
 // bucketTable is a table of buckets, with its names in a dump and in a cell.

@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/derived"
-	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -175,10 +174,7 @@ func (t *taking) rules(ctx context.Context, tx storage.Tx) error {
 		return err
 	}
 	for _, r := range catalog {
-		var newest *rollup.Version
-		if newest = r.Next; newest == nil {
-			newest = r.Serving
-		}
+		newest := r.Newest()
 		if newest == nil {
 			continue // dropped
 		}
