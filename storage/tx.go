@@ -13,7 +13,7 @@ import (
 )
 
 // Tx is one transaction of one cell: the Stores of all libraries, which commit together. A backend proves its
-// conformance with storagetest.Run and the suites of the Stores.
+// conformance with storagetest.Run.
 type Tx interface {
 	cell.Store
 	entity.Store

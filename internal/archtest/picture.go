@@ -127,8 +127,12 @@ var Picture = map[string]Rule{
 	"rollup/documents/documentstest": {
 		Imports: []string{"changelog", "rollup/documents", "rollup/rolluptest", conformance}, Modules: []string{rapid, goCmp},
 	},
+	// The suites of all Stores, in one call.
 	"storage/storagetest": {
-		Imports: []string{"storage", "resolve/derived", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
+		Imports: []string{
+			"storage", "resolve/derived", "match", "locality", conformance, "cell", "cell/celltest", "cell/copytest", "changelog", "changelog/changelogtest",
+			"counter", "counter/countertest", "entity", "entity/entitytest", "lease", "lease/leasetest", "rollup", "rollup/rolluptest",
+		},
 		Modules: []string{rapid, goCmp},
 	},
 

@@ -12,19 +12,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
-	"github.com/locus-db/locus/cell/copytest"
-	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/changelog/changelogtest"
-	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
-	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
-	"github.com/locus-db/locus/lease"
-	"github.com/locus-db/locus/lease/leasetest"
-	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/rolluptest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
 	"github.com/locus-db/locus/storage/storagetest"
@@ -58,8 +47,7 @@ func direct(t testing.TB) place {
 }
 
 // pooled returns the same server through a PgBouncer in transaction mode, with fewer connections than the tests
-// need. Pooling affects transactions, locks, prepared statements and the creation of databases: the suites of
-// StorageCell, CellStore and Driver. The others run pooled only in make test/long.
+// need.
 func pooled(t testing.TB) place {
 	t.Helper()
 	s := pgtest.Shared(t)
@@ -67,15 +55,8 @@ func pooled(t testing.TB) place {
 	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
 }
 
-// pooledToo is pooled for a suite whose statements are covered in the gate by StorageCell and CellStore.
-func pooledToo(t testing.TB) place {
-	t.Helper()
-	longtest.Only(t, "TestPooled_StorageCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
-	return pooled(t)
-}
-
 // empty is a database of the shared server with the tables of a cell: cloning one takes half as long as migrating
-// one. TestDriver covers creation and migration.
+// one. The suite of the driver covers creation and migration.
 var empty struct {
 	sync.Once
 	db  string
@@ -159,114 +140,32 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestCellStore(t *testing.T)      { t.Parallel(); cellStore(t, direct(t)) }
-func TestDriver(t *testing.T)         { t.Parallel(); drives(t, direct(t)) }
-func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) }
-func TestChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, direct(t)) }
-func TestStorageCell(t *testing.T)    { t.Parallel(); storageCell(t, direct(t)) }
+func TestBackend(t *testing.T) { t.Parallel(); storagetest.Run(t, backend(direct(t))) }
 
-func TestPooled_CellStore(t *testing.T)   { t.Parallel(); cellStore(t, pooled(t)) }
-func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
-func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooledToo(t)) }
-func TestPooled_StorageCell(t *testing.T) { t.Parallel(); storageCell(t, pooled(t)) }
-
-func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooledToo(t)) }
-
-func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
-func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
-
-func TestRollupStore(t *testing.T)        { t.Parallel(); rollupStore(t, direct(t)) }
-func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooledToo(t)) }
-
-func TestCounterStore(t *testing.T)        { t.Parallel(); counterStore(t, direct(t)) }
-func TestPooled_CounterStore(t *testing.T) { t.Parallel(); counterStore(t, pooledToo(t)) }
-
-func counterStore(t *testing.T, at place) {
-	countertest.Run(t, func(t *testing.T) countertest.Cell {
-		d := at.open(t)
-		return countertest.Cell{
-			Update: func(ctx context.Context, fn func(counter.Store) error) error {
-				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
-			},
-			View: func(ctx context.Context, fn func(counter.Store) error) error {
-				return d.View(ctx, func(tx storage.Tx) error { return fn(tx) })
-			},
-			Reopen: d.reopen,
-		}
-	})
+// Pooling affects transactions, locks, prepared statements and the creation of databases.
+func TestBackend_Pooled(t *testing.T) {
+	t.Parallel()
+	storagetest.Run(t, backend(pooled(t)), storagetest.Transaction, storagetest.CellStore, storagetest.Driver)
 }
 
-func rollupStore(t *testing.T, at place) {
-	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell {
-		d := at.open(t)
-		return rolluptest.Cell{
-			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
-				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
-			},
-			Reopen: d.reopen,
-		}
-	})
+func TestBackend_PooledStores(t *testing.T) {
+	t.Parallel()
+	longtest.Only(t, "their statements go by way of a pooler in TestBackend_Pooled")
+	storagetest.Run(t, backend(pooled(t)), storagetest.EntityStore, storagetest.ChangelogStore, storagetest.RollupStore, storagetest.CounterStore, storagetest.Copier)
 }
 
-func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooledToo(t)) }
-
-func leaseStore(t *testing.T, at place) {
-	leasetest.Run(t, func(t *testing.T) leasetest.Update {
-		d := at.open(t)
-		return func(ctx context.Context, fn func(lease.Store) error) error {
-			return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
-		}
-	})
-}
-
-func copies(t *testing.T, at place) {
-	copytest.Run(t, func(t *testing.T) copytest.Pair { return copytest.Pair{From: at.open(t), To: at.open(t)} })
-}
-
-func cellStore(t *testing.T, at place) {
-	celltest.Run(t, func(t *testing.T) celltest.Cell {
-		d := at.open(t)
-		return celltest.Cell{
-			Database: celltest.Of[storage.Tx](d), Lo: d.id.Lo, Hi: d.id.Hi,
-			LeaveRoom: func(n int64) error { return postgres.LeaveRoom(d.Cell, n) },
-		}
-	})
-}
-
-func drives(t *testing.T, at place) {
-	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[storage.Tx] {
-		prefix := at.server.Database(t)
-		return celltest.Kind[storage.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
-	})
-}
-
-func entityStore(t *testing.T, at place) {
-	entitytest.Run(t, func(t *testing.T) entitytest.Cell {
-		d := at.open(t)
-		return entitytest.Cell{
-			Update: func(ctx context.Context, fn func(entity.Store) error) error {
-				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
-			},
-			Reopen: d.reopen,
-		}
-	})
-}
-
-func changelogStore(t *testing.T, at place) {
-	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell {
-		d := at.open(t)
-		return changelogtest.Cell{
-			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
-				return d.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
-			},
-			Reopen: d.reopen,
-		}
-	})
-}
-
-func storageCell(t *testing.T, at place) {
-	storagetest.Run(t, func(t *testing.T) storagetest.Cell {
-		d := at.open(t)
-		return storagetest.Cell{Cell: d, Reopen: d.reopen}
-	})
+// backend is this backend, with databases in a place.
+func backend(at place) storagetest.Backend {
+	return storagetest.Backend{
+		Open: func(t *testing.T) storagetest.Cell {
+			d := at.open(t)
+			return storagetest.Cell{
+				Cell: d, Identity: d.id, Reopen: d.reopen, LeaveRoom: func(n int64) error { return postgres.LeaveRoom(d.Cell, n) },
+			}
+		},
+		Driver: func(t *testing.T) celltest.Kind[storage.Tx] {
+			prefix := at.server.Database(t)
+			return celltest.Kind[storage.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
+		},
+	}
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storagetest is the conformance suite of storage.Cell: of derived.Store, and of the transaction
-// that combines it with the Stores of packages cell, entity, changelog and rollup, which have suites of
-// their own. A backend calls Run from its own test, with a function that opens a fresh cell:
+// Package storagetest is the conformance suite of a backend. Run checks it with the suites of the Stores that a
+// transaction combines, with those of its driver and of copying, and with this package's own cases, of
+// derived.Store and of the transaction as a whole:
 //
-//	open ──► Cell{Update, View, Reopen} ──► backend ─┐
-//	                                                 ├─ same calls, same answers
-//	               rapid draws batches ───► model ───┘
+//	Run ──► celltest, entitytest, rolluptest, ... ─┐
+//	   └──► cases of this package                  ├─ same calls, same answers
+//	              rapid draws batches ───► model ──┘
 package storagetest
 
 import (
 	"context"
 	"slices"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -22,21 +21,6 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
-
-// Cell is a fresh, empty cell under test.
-type Cell struct {
-	storage.Cell
-	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen
-	// leaves it nil; the cases that need it are then skipped.
-	Reopen func() error
-}
-
-// Run checks an implementation of storage.Cell. open is called once per case and cleans up with t.Cleanup.
-// Cases run in parallel.
-func Run(t *testing.T, open func(t *testing.T) Cell) {
-	t.Helper()
-	cases.Run(t, open)
-}
 
 // tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing
 // case.

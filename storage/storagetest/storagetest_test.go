@@ -298,7 +298,7 @@ func open(t *testing.T, bug string) storagetest.Cell {
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	storagetest.Run(t, func(t *testing.T) storagetest.Cell { t.Helper(); return open(t, "") })
+	storagetest.Run(t, storagetest.Backend{Open: func(t *testing.T) storagetest.Cell { t.Helper(); return open(t, "") }}, storagetest.Transaction)
 }
 
 func TestRun_SkipsReopeningByName(t *testing.T) {
