@@ -82,7 +82,7 @@ func (r *Resolver) borrow(ctx context.Context) *Rules {
 	for _, id := range slices.SortedFunc(maps.Keys(stored), newest) {
 		var rules *Rules
 		if err := r.view(ctx, id, func(tx storage.Tx) (err error) {
-			rules, err = stored[id].rules(ctx, tx, r.terms)
+			rules, err = stored[id].rules(ctx, tx, r.decoded)
 			return err
 		}); err == nil {
 			return rules

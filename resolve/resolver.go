@@ -113,10 +113,10 @@ type Resolver struct {
 
 	mu           mutex
 	cache        *cache
-	terms        map[string]*match.TermFrequencies // term-frequency tables named by the rules, by hash
-	rulesCurrent bool                              // the rules were read and no other lease holder can have changed them
-	idle         time.Time                         // end of the last Apply
-	slice        slice                             // number of entries worked off at a time
+	decoded      decodedRules
+	rulesCurrent bool      // the rules were read and no other lease holder can have changed them
+	idle         time.Time // end of the last Apply
+	slice        slice     // number of entries worked off at a time
 
 	token      int64          // lease token when this process had it last
 	reign      int            // counts takeovers of the lease from another process
@@ -164,7 +164,7 @@ func New(opts Options) (*Resolver, error) {
 	}
 	r := &Resolver{
 		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[storage.Tx](opts.Cells),
-		cache: newCache(opts.Cache), terms: map[string]*match.TermFrequencies{},
+		cache: newCache(opts.Cache), decoded: newDecodedRules(),
 		redoLog: newRedoLog(), notes: newCellNotes(), marks: map[cell.ID]changelog.Seq{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)

@@ -10,7 +10,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
@@ -65,7 +64,7 @@ func WriteStored(ctx context.Context, tx storage.Tx, rules []byte, terms []Store
 		return err
 	}
 	// A table that is missing or damaged fails here, and not in the process that opens the installation.
-	_, err := b.rules(ctx, tx, map[string]*match.TermFrequencies{})
+	_, err := b.rules(ctx, tx, newDecodedRules())
 	return err
 }
 

@@ -39,7 +39,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 		if err != nil || b == nil {
 			return nil, err
 		}
-		return b.rules(ctx, tx, r.terms)
+		return b.rules(ctx, tx, r.decoded)
 	}
 	var rules *Rules
 	err := r.authority(ctx, r.open, func(c storage.Cell) error {
@@ -61,7 +61,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 				if err := b.write(ctx, tx); err != nil {
 					return err
 				}
-				rules, err = b.rules(ctx, tx, r.terms)
+				rules, err = b.rules(ctx, tx, r.decoded)
 				return err
 			})
 		})
@@ -111,7 +111,7 @@ func (r *Resolver) updateRules(ctx context.Context, change func(tx storage.Tx, b
 				err = b.write(ctx, tx)
 			}
 			if err == nil {
-				rules, err = b.rules(ctx, tx, r.terms)
+				rules, err = b.rules(ctx, tx, r.decoded)
 			}
 			return err
 		})

@@ -59,8 +59,8 @@ func (b *storedRules) put(m *match.Matcher) {
 	b.Kinds = append(b.Kinds, kindOf(m))
 }
 
-// storeTerms stores a term-frequency table in a transaction of the authority and adds it to the book. A term-frequency table that is already
-// stored is not written again.
+// storeTerms stores a term-frequency table in a transaction of the authority and adds it to the rules. One that is
+// already stored is not written again.
 func (b *storedRules) storeTerms(ctx context.Context, tx storage.Tx, kind string, p *match.TermFrequencies, now time.Time) error {
 	hash := HashText(p.Hash())
 	if slices.ContainsFunc(b.Terms, func(k Terms) bool { return k.Hash == hash }) {
@@ -103,22 +103,36 @@ func (b *storedRules) write(ctx context.Context, tx storage.Tx) error {
 	return tx.PutDefinition(ctx, rulesKey, text)
 }
 
-// rules builds Rules from a book, in a transaction of the cell that holds its term-frequency tables. term-frequency tables caches decoded
-// term-frequency tables by hash.
-func (b *storedRules) rules(ctx context.Context, tx storage.Tx, terms map[string]*match.TermFrequencies) (*Rules, error) {
+// decodedRules caches what was made of stored rules, which are read again whenever another process may have changed them.
+type decodedRules struct {
+	terms    map[string]*match.TermFrequencies // by hash
+	matchers map[storedKind]*match.Matcher
+}
+
+func newDecodedRules() decodedRules {
+	return decodedRules{terms: map[string]*match.TermFrequencies{}, matchers: map[storedKind]*match.Matcher{}}
+}
+
+// rules returns the Rules that are stored, in a transaction of a cell that holds their term-frequency tables.
+func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedRules) (*Rules, error) {
 	kind := func(k storedKind) (*match.Matcher, error) {
+		if m := decoded.matchers[k]; m != nil {
+			return m, nil
+		}
 		s, err := match.ParseSchema([]byte(k.Schema))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		p, err := readTerms(ctx, tx, k.TermFrequencies, terms)
+		p, err := readTerms(ctx, tx, k.TermFrequencies, decoded.terms)
 		if err == nil && p == nil {
 			err = fmt.Errorf("%w: term-frequency table %s is not there", ErrFormat, k.TermFrequencies)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("kind %s: %w", s.Kind, err)
 		}
-		return match.New(s, p), nil
+		m := match.New(s, p)
+		decoded.matchers[k] = m
+		return m, nil
 	}
 	matchers := make([]*match.Matcher, len(b.Kinds))
 	var err error

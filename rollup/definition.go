@@ -197,15 +197,6 @@ func (m Measure) text() any {
 	return text
 }
 
-// UnmarshalJSON reads what Parse reads.
-func (d *Definition) UnmarshalJSON(text []byte) error {
-	parsed, err := Parse(text)
-	if err == nil {
-		*d = *parsed
-	}
-	return err
-}
-
 // attributes returns the kind's attributes that the definition reads, sorted.
 func (d *Definition) attributes() []string {
 	names := slices.Clone(d.Group)

@@ -5,6 +5,7 @@ package rollup
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/locus-db/locus/internal/definition"
 )
@@ -39,6 +40,47 @@ func ParseNamed(name string, text []byte) (*Definition, error) {
 	}
 	d = d.canonical()
 	return &d, nil
+}
+
+// UnmarshalJSON reads what Parse reads. Definitions of the same text share their slices.
+func (d *Definition) UnmarshalJSON(text []byte) error {
+	parsed, err := known.parse(text)
+	if err == nil {
+		*d = *parsed
+	}
+	return err
+}
+
+// known are the definitions that UnmarshalJSON has read. Every query and every step of a follower reads the generations
+// of a cell, and parsing their definitions would take longer than the rest.
+var known knownDefinitions
+
+type knownDefinitions struct {
+	mu     sync.Mutex
+	byText map[string]*Definition
+}
+
+// maxKnown is how many texts are remembered.
+const maxKnown = 256
+
+func (p *knownDefinitions) parse(text []byte) (*Definition, error) {
+	p.mu.Lock()
+	d := p.byText[string(text)]
+	p.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	d, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byText == nil || len(p.byText) == maxKnown {
+		p.byText = map[string]*Definition{}
+	}
+	p.byText[string(text)] = d
+	return d, nil
 }
 
 func parse(all definition.Value) (d Definition) {
