@@ -66,16 +66,13 @@ func (p *Plan) Since() string { return p.options.Since }
 // High returns the highest value of Options.Since in the snapshot that is read, "" without one.
 func (r *Reader) High() string { return r.high }
 
-// File returns the name beside which the state and the refused rows are stored: the file or "stdin". That of a database has
+// File returns the name beside which the state and the refused rows are stored: see Beside. That of a database has
 // its name and that of the table, beside a SQLite file and else in the current directory.
 func (p *Plan) File() string {
-	switch {
-	case p.Database:
+	if p.Database {
 		return filepath.Join(filepath.Dir(sqltable.File(p.url)), sqltable.Base(p.url, &sqltable.Options{Table: p.options.Table}))
-	case p.Name == Stdin:
-		return "stdin"
 	}
-	return p.Name
+	return Beside(p.Name)
 }
 
 // sourceOf returns the source that the name of the input suggests.

@@ -146,14 +146,9 @@ func openInput(name string, stdin io.Reader, encoding Encoding) (*Reader, error)
 }
 
 func (r *Reader) openFile(name string) error {
-	root, err := os.OpenRoot(filepath.Dir(name))
+	file, err := openIn(filepath.Dir(name), filepath.Base(name))
 	if err != nil {
-		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
-	}
-	defer root.Close()
-	file, err := root.Open(filepath.Base(name))
-	if err != nil {
-		if info, statErr := root.Lstat(filepath.Base(name)); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, statErr := os.Lstat(name); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return &FileError{Name: name, Reason: "is a link that leads out of its folder", Hint: "name the file itself", Err: unpath(err)}
 		}
 		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
@@ -170,6 +165,31 @@ func (r *Reader) openFile(name string) error {
 	}
 	r.taken.r = file
 	return nil
+}
+
+// Beside returns the name of an input for files beside it: a file's own, and one in the current directory for the standard
+// input and for what else the process has open already, as the shell's <(command), /dev/fd/63.
+func Beside(name string) string {
+	switch dir, base := filepath.Split(name); {
+	case name == Stdin, name == "/dev/stdin":
+		return "stdin"
+	case dir == "/dev/fd/", dir == "/proc/self/fd/":
+		return "fd" + base
+	}
+	return name
+}
+
+// openIn opens a file of a folder. What the process has open already is a link, and its caller's to give.
+func openIn(dir, name string) (*os.File, error) {
+	if path := filepath.Join(dir, name); Beside(path) != path {
+		return os.Open(path)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Open(name)
 }
 
 // unpath removes the path that a file system error repeats.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,6 +112,35 @@ func TestOpen_RefusesPlaces(t *testing.T) {
 		t.Fatalf("a link inside the folder: %v", err)
 	}
 	r.Close()
+}
+
+// The shell names the output of a command as a link, /dev/fd/63.
+func TestOpen_DescriptorOfTheProcess(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/fd/0"); err != nil {
+		t.Skip("this system has no /dev/fd")
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := out.WriteString(sample); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(fmt.Sprintf("/dev/fd/%d", in.Fd()), nil, bulk.Auto, &bulk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := drain(t, r); len(got) != 2 || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if source := bulk.SourceOf(r.Name); source != "" {
+		t.Errorf("source %q, which is another one each time", source)
+	}
 }
 
 // zeros is an endless file.

@@ -232,7 +232,7 @@ func (r *recognition) isUnique(c sampled) bool {
 
 // SourceOf returns a source by the name of a file, "" if it has none.
 func SourceOf(name string) string {
-	if name == Stdin {
+	if Beside(name) != name {
 		return ""
 	}
 	name = filepath.Base(name)

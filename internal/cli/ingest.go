@@ -231,8 +231,5 @@ func rejectNames(files []string) []string {
 
 // rejectName returns the name of the file for rejected rows.
 func rejectName(name string) string {
-	if name == bulk.Stdin {
-		name = "stdin"
-	}
-	return name + ".rejected.jsonl"
+	return bulk.Beside(name) + ".rejected.jsonl"
 }
