@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -92,7 +93,11 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	case "closed":
 		return s.CompactedDays(ctx, do.days)
 	case "detailed":
-		return s.DetailedDays(ctx, counter.Detail(do.n%3), do.days[0], do.days[len(do.days)-1], do.limit)
+		below := slices.Max(do.days)
+		if do.limit%2 == 0 {
+			below = math.MaxInt64
+		}
+		return s.DetailedDays(ctx, counter.Detail(do.n%3), slices.Min(do.days), below, do.limit)
 	case "top":
 		return s.TopMetrics(ctx, do.days[0].Unit(), do.prefix, do.limit)
 	case "metrics":
