@@ -350,7 +350,12 @@ func TestConsole_EventsFollowTheWrites(t *testing.T) {
 	}
 	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"})
 	f.put([4]string{"web", "1", "Joe's Pizza", "+14155552300"})
-	nextEvent(t, lines, func(e liveEvent) bool { return e.Text["records"] == "2" && !e.Empty })
+	counted, joined := false, false // numbers and matches may come in different events
+	nextEvent(t, lines, func(e liveEvent) bool {
+		counted = counted || e.Text["records"] == "2" && !e.Empty
+		joined = joined || len(e.Joins) == 1
+		return counted && joined
+	})
 	_ = response.Body.Close()
 
 	_, lines = stream(t, listening.URL)
