@@ -102,7 +102,7 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inOne = append(inOne, e)
+			inOne = append(inOne, e.Entity)
 		}
 		sorted := slices.IsSortedFunc(inOne, func(a, b *entity.Entity) int {
 			if d := b.Rank.Points() - a.Rank.Points(); d != 0 && q.Order != entities.OrderID {

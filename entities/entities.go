@@ -19,10 +19,11 @@ import (
 type Handle struct {
 	engine  *engine.Engine
 	records *records.Handle
+	words   *words
 }
 
 // New returns the entities handle of an installation.
-func New(e *engine.Engine, r *records.Handle) *Handle { return &Handle{e, r} }
+func New(e *engine.Engine, r *records.Handle) *Handle { return &Handle{e, r, new(words)} }
 
 // Entity is an entity together with the id that was requested.
 type Entity struct {

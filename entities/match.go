@@ -47,6 +47,9 @@ type MatchOptions struct {
 	Put bool
 	// Why adds the comparison to each candidate.
 	Why bool
+	// Fuzzy adds entities whose name is that of the probe except for typing errors, see TyposAuto, also if they share no
+	// blocking key with it. They are compared like the others; what a put would do does not change.
+	Fuzzy bool
 }
 
 // Level says how likely a candidate is the same thing as a probe.
@@ -67,7 +70,7 @@ const (
 
 // Found is the result of one probe.
 type Found struct {
-	// Candidates are the entities that share a blocking key with the probe, each with its best pair: by level, then by
+	// Candidates are the entities that share a blocking key with the probe, or with MatchOptions.Fuzzy a name, each with its best pair: by level, then by
 	// descending match weight, then in the order of entities.
 	Candidates []Candidate
 	// Reason is set if there was nothing to compare with: one of the constants Reason....
@@ -139,6 +142,11 @@ func (h *Handle) Match(ctx context.Context, probes []Probe, opts *MatchOptions) 
 	if len(asked) == 0 {
 		return found, nil
 	}
+	if o.Fuzzy {
+		if err := h.addSimilar(ctx, asked); err != nil {
+			return nil, engine.Wrap(fmt.Errorf("match: %w", err))
+		}
+	}
 	var matched []resolve.Probed
 	if err := h.engine.Retry(ctx, func() (err error) {
 		matched, err = h.engine.Resolver.Match(ctx, asked, resolve.Matching{Top: o.Top, Least: o.MinMatchWeight, Explain: o.Why})
@@ -207,7 +215,7 @@ func (h *Handle) probe(ctx context.Context, p *Probe, now time.Time, f *Found) (
 func (f *Found) fill(m *resolve.Probed, ref entity.Ref) {
 	f.Skipped = m.Skipped
 	switch {
-	case m.Keys == 0:
+	case m.Keys == 0 && len(m.Near) == 0:
 		f.Reason = ReasonNoBlockingKey
 	case m.OnlyStopKeys && len(m.Near) == 0:
 		f.Reason = ReasonOnlyStopKeys

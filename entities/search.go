@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,6 +33,7 @@ type Query struct {
 	Has     []string     // attributes that must have a value
 	Without []string     // attributes that must have no value
 	Order   Order        // "" is OrderBest if there is any condition, otherwise OrderID
+	Typos   Typos        // typing errors in Text that are forgiven; "" is TyposFallback
 	After   entity.Place // exclusive start; the zero place to begin
 	Limit   int          // 1 to 1000; 0 for 100
 }
@@ -54,41 +56,61 @@ const (
 // MaxFilters is the maximum number of conditions in Where, Has and Without together.
 const MaxFilters = 32
 
-// Search returns a page of entities; next is the After of the next page, the zero place at the end.
+// Search returns a page of entities; next is the After of the next page, the zero place at the end. Each also returns
+// which words were corrected.
 func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity, next entity.Place, err error) {
 	limit, err := engine.Limit(q.Limit)
 	if err != nil {
 		return nil, next, err
 	}
-	for e, err := range h.Each(ctx, q) {
+	for r, err := range h.Each(ctx, q) {
 		if err != nil {
 			return nil, entity.Place{}, err
 		}
 		if len(entities) == limit {
-			return entities, placeOf(entities[limit-1]), nil
+			return entities, next, nil
 		}
-		entities = append(entities, e)
+		entities, next = append(entities, r.Entity), r.Place()
 	}
-	return entities, next, nil
+	return entities, entity.Place{}, nil
 }
 
-// placeOf returns the position of an entity, for use as After.
+// Result is an entity that a search found.
+type Result struct {
+	*entity.Entity
+	// Edits is 0 for an exact hit, otherwise the number of typing errors that were assumed in a word of the search: the
+	// largest of all words.
+	Edits int
+	// Corrections are the words of the search that the entity does not have, in order, and those it has instead.
+	Corrections []Correction
+}
+
+// Place returns the position of the result, for use as After.
+func (r *Result) Place() entity.Place {
+	p := placeOf(r.Entity)
+	p.Edits = r.Edits
+	return p
+}
+
+// placeOf returns the position of an entity among those with as many edits.
 func placeOf(e *entity.Entity) entity.Place {
 	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
-// Each returns all matching entities in order. It reads lazily, and reads little in vain if the caller takes about
-// Limit of them.
-func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*entity.Entity, error] {
-	return func(yield func(*entity.Entity, error) bool) {
+// Each returns all matching entities in order: first those that have the words as they are written, then those with
+// one typing error in a word, then those with two. It reads lazily, and reads little in vain if the caller takes about
+// Limit of them: words are corrected only once all exact hits were read.
+func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*Result, error] {
+	return func(yield func(*Result, error) bool) {
+		s := search{Handle: h, yield: yield}
 		query, none, err := h.query(q)
 		switch {
 		case err == nil && none:
 			return
 		case err == nil && query.Best:
-			err = h.best(ctx, query, q.After, yield)
+			err = s.bestEdits(ctx, query, q)
 		case err == nil:
-			err = h.inOrder(ctx, query, q.After.Anchor, yield)
+			err = s.inOrder(ctx, query, q.After.Anchor)
 		}
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(nil, err)
@@ -96,15 +118,21 @@ func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*entity.Entity, er
 	}
 }
 
+// search is one search, whose results go to yield.
+type search struct {
+	*Handle
+	yield func(*Result, error) bool
+}
+
 // errEnough ends a search whose caller stopped iterating.
 var errEnough = errors.New("locus: the caller has enough")
 
-// yield passes an entity to the caller after making sure that this process has its kind.
-func (h *Handle) yield(ctx context.Context, e *entity.Entity, yield func(*entity.Entity, error) bool) error {
-	if err := h.engine.EnsureKind(ctx, e.Kind); err != nil {
+// pass passes a result to the caller after making sure that this process has its kind.
+func (s *search) pass(ctx context.Context, r Result) error {
+	if err := s.engine.EnsureKind(ctx, r.Kind); err != nil {
 		return err
 	}
-	if !yield(e, nil) {
+	if !s.yield(&r, nil) {
 		return errEnough
 	}
 	return nil
@@ -114,7 +142,7 @@ func (h *Handle) yield(ctx context.Context, e *entity.Entity, yield func(*entity
 const searchPage = 64
 
 // inOrder searches in the order of anchors.
-func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
+func (s *search) inOrder(ctx context.Context, query entity.Query, after entity.PUID) error {
 	for wanted := query.Limit + 1; ; {
 		page, next, err := engine.List[*entity.Entity]{
 			Read: func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
@@ -123,12 +151,12 @@ func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.P
 				return tx.Search(ctx, at)
 			},
 			PUID: (*entity.Entity).Anchor,
-		}.Page(ctx, h.engine, after, min(max(wanted, 1), searchPage))
+		}.Page(ctx, s.engine, after, min(max(wanted, 1), searchPage))
 		if err != nil {
 			return err
 		}
 		for _, e := range page {
-			if err := h.yield(ctx, e, yield); err != nil {
+			if err := s.pass(ctx, Result{Entity: e}); err != nil {
 				return err
 			}
 		}
@@ -149,22 +177,25 @@ type found struct {
 }
 
 // best merges the results of all cells by rank. It reads about each cell's share of the page first, and more only when
-// that is used up.
-func (h *Handle) best(ctx context.Context, query entity.Query, after entity.Place, yield func(*entity.Entity, error) bool) error {
-	query.Points, query.After = entity.MaxRank, math.MinInt64
+// that is used up. of returns the query of a cell, or false if the cell has no results.
+func (s *search) best(ctx context.Context, limit int, after entity.Place, of func(cell.ID) (entity.Query, bool), result func(cell.ID, *entity.Entity) Result) error {
+	points, from := entity.MaxRank, entity.PUID(math.MinInt64)
 	if after != (entity.Place{}) {
-		query.Points, query.After = min(max(after.Points, 0), entity.MaxRank), after.Anchor
+		points, from = min(max(after.Points, 0), entity.MaxRank), after.Anchor
 	}
-	ids := h.engine.Map().Cells()
-	query.Limit = min(searchPage, query.Limit/len(ids)+searchPage/8)
+	ids := s.engine.Map().Cells()
 	cells := make([]*found, 0, len(ids))
 	for _, id := range ids {
-		cells = append(cells, &found{cell: id, at: query, more: true})
+		if query, any := of(id); any {
+			query.Points, query.After = points, from
+			query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
+			cells = append(cells, &found{cell: id, at: query, more: true})
+		}
 	}
 	for {
 		var first *found
 		for _, c := range cells {
-			if err := h.look(ctx, c); err != nil {
+			if err := s.look(ctx, c); err != nil {
 				return err
 			}
 			if len(c.next) > 0 && (first == nil || before(c.next[0], first.next[0])) {
@@ -176,7 +207,7 @@ func (h *Handle) best(ctx context.Context, query entity.Query, after entity.Plac
 		}
 		e := first.next[0]
 		first.next = first.next[1:]
-		if err := h.yield(ctx, e, yield); err != nil {
+		if err := s.pass(ctx, result(first.cell, e)); err != nil {
 			return err
 		}
 	}
@@ -260,6 +291,12 @@ func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
 	query.Terms = append(query.Terms, has...)
 	if query.Without, err = present("/without", q.Without); err != nil {
 		return query, false, err
+	}
+	if !slices.Contains([]Typos{TyposFallback, TyposAuto, TyposNone, TyposOne, TyposTwo}, q.Typos) {
+		return query, false, problem.Invalid("/typos", "invalid", "typos is %.64q: want auto, 0, 1 or 2", q.Typos)
+	}
+	if (q.Typos == TyposOne || q.Typos == TyposTwo) && q.Order == OrderID {
+		return query, false, problem.Invalid("/typos", "invalid", "the order of ids has no exact hits first, so typing errors are not forgiven in it: leave out order or typos")
 	}
 	switch q.Order {
 	case OrderBest:

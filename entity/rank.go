@@ -42,9 +42,10 @@ func RankOf(members []Member, view View, policy Policy) Rank {
 // Points returns the rank as one number.
 func (r Rank) Points() int { return r.Sources + r.Known }
 
-// Place is a position in a list of entities, by points and anchor or by anchor alone. The zero Place is the
+// Place is a position in a list of entities, by edits, points and anchor or by anchor alone. The zero Place is the
 // beginning of the list.
 type Place struct {
 	Points int
 	Anchor PUID
+	Edits  int // typing errors that were assumed in a word of the search; 0 for exact hits
 }

@@ -4,7 +4,9 @@ package entity
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/locus-db/locus/locality"
 )
@@ -49,6 +51,11 @@ type Store interface {
 	// Search returns the entities that match every part of the query, in the order that the query asks for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
+	// Words returns up to limit of the distinct words after the given one that entities can be found by, in the order
+	// of their bytes: those for which IsListed is true. Words that no entity has any more may be among them until the
+	// cell is vacuumed.
+	Words(ctx context.Context, after string, limit int) ([]string, error)
+
 	// Decisions returns all decisions stored under these records, including withdrawn ones, ordered by A,
 	// then topic.
 	Decisions(ctx context.Context, puids []PUID) ([]Decision, error)
@@ -83,6 +90,13 @@ type Indexed struct {
 type Query struct {
 	// Words are normalised words that the entity must all have. The last one also matches as a prefix.
 	Words []string
+	// Instead has, for each of Words, words any of which may take its place. Prefixes of them do not match. Nil if
+	// there are none.
+	Instead [][]string
+	// Except is Instead of another query with the same words, whose results are left out. With a list of empty lists
+	// these are the results of a query without Instead; nil, or a query without words,
+	// leaves out nothing.
+	Except [][]string
 	// Terms are terms that the entity must all have; see Term.
 	Terms []uint64
 	// Without are terms that the entity must not have.
@@ -105,6 +119,15 @@ type SourceCount struct {
 	Records int64
 	// Newest is the newest time at which the source observed one of them.
 	Newest time.Time
+}
+
+// MaxListed is the maximum length of a word that Store.Words returns, in characters.
+const MaxListed = 64
+
+// IsListed reports whether Store.Words returns a word: if it has 2 to 64 characters and no digit of 0 to 9.
+func IsListed(word string) bool {
+	n := utf8.RuneCountInString(word)
+	return n >= 2 && n <= MaxListed && !strings.ContainsAny(word, "0123456789")
 }
 
 // Counts are the running totals of one cell. Merges and Splits count events since the creation of the cell.

@@ -18,6 +18,7 @@ import (
 type hypothesis struct {
 	*batch
 	target target
+	also   []entity.PUID // see Probe.Also
 }
 
 func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *Probed) error {
@@ -115,12 +116,18 @@ func (h *hypothesis) predict(ctx context.Context, w *write, m *candidateSet, wri
 	return made, nil
 }
 
-// near compares the probe with all records that share a blocking key with it, and keeps the best pair of each
+// near compares the probe with all records that share a blocking key with it and with those of also, and keeps the best pair of each
 // entity.
 func (h *hypothesis) near(ctx context.Context, n *node, m *candidateSet, opts Matching, result *Probed) error {
 	candidates, err := h.comparable(ctx, n, m, result)
 	if err != nil {
 		return err
+	}
+	shared := len(candidates)
+	for _, p := range unique(h.also) {
+		if p != n.PUID && !slices.Contains(candidates[:shared], p) {
+			candidates = append(candidates, p)
+		}
 	}
 	if err := h.load(ctx, h.nodes, candidates); err != nil {
 		return err
@@ -128,9 +135,9 @@ func (h *hypothesis) near(ctx context.Context, n *node, m *candidateSet, opts Ma
 	m.count(n, h.nodes)
 	result.Matcher = m.matcher(n.kind)
 	var pairs []pair
-	for _, p := range candidates {
+	for i, p := range candidates {
 		c := h.nodes[p]
-		if !h.findCandidates(n, c, m) {
+		if i < shared && !h.findCandidates(n, c, m) || i >= shared && (c == nil || c.norm == nil || c.kind != n.kind) {
 			continue
 		}
 		v := result.Matcher.Compare(n.norm, c.norm)

@@ -28,6 +28,9 @@ type Probe struct {
 	Op
 	// Put asks what a put of the record would do. Without a source and key it is taken for a new record.
 	Put bool
+	// Also are records that are compared as well as those that share a blocking key. They do not change what a put
+	// would do.
+	Also []entity.PUID
 }
 
 // Near is an entity near a probe, with its best pair.
@@ -57,7 +60,7 @@ type Prediction struct {
 type Probed struct {
 	// Matcher is that of the probe's kind, with the name counts of this comparison.
 	Matcher *match.Matcher
-	// Near are the entities that share a blocking key with the probe, the best first: by outcome (same,
+	// Near are the entities that share a blocking key with the probe, and those of Probe.Also, the best first: by outcome (same,
 	// possible, others), then by weight, then by the puid of the anchor.
 	Near []Near
 	// Keys is the number of blocking keys of the probe, without the one that only finds identical records.
@@ -111,7 +114,7 @@ func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]
 	p := r.newPeek(len(probes))
 	var all sync.WaitGroup
 	for i := range probes {
-		h := hypothesis{batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), target: targets[i]}
+		h := hypothesis{batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), target: targets[i], also: probes[i].Also}
 		h.peek = p
 		one := func() {
 			defer p.end(ctx)

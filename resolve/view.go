@@ -38,7 +38,7 @@ func (r *Resolver) say(n *node) *saying {
 				continue
 			}
 			s.terms = append(s.terms, exact(a, normal)...)
-			if searched(a) {
+			if Searched(a) {
 				s.words = append(s.words, match.NameTokens(raw)...)
 			}
 			if a.Type == match.TypePhone { // searches often omit the country code
@@ -53,10 +53,10 @@ func (r *Resolver) say(n *node) *saying {
 	return s
 }
 
-// searched reports whether the words of an attribute are searchable: name, category and locality. Words of
+// Searched reports whether the words of an attribute are searchable: name, category and locality. Words of
 // addresses, descriptions and opening hours would take more space than all of these together; an address
 // can be found by exact value.
-func searched(a match.Attribute) bool {
+func Searched(a match.Attribute) bool {
 	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Role == match.RoleLocality
 }
 

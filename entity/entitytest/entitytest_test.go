@@ -180,6 +180,19 @@ func (s store) DeleteEntities(ctx context.Context, anchors []entity.PUID) error 
 	return s.Store.DeleteEntities(ctx, anchors)
 }
 
+func (s store) Words(ctx context.Context, after string, limit int) ([]string, error) {
+	words, err := s.Store.Words(ctx, after, limit)
+	switch s.bug {
+	case "numbers are words":
+		words = append(words, "94110")
+	case "a page of words begins with the last one":
+		if after != "" {
+			words = append([]string{after}, words...)
+		}
+	}
+	return words, err
+}
+
 func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	switch s.bug {
 	case "the last word matches whole only":
@@ -201,6 +214,14 @@ func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, er
 		q.Best = false
 	case "nothing is left out":
 		q.Without = nil
+	case "no word takes the place of another":
+		q.Instead = nil
+	case "other words are prefixes too":
+		if n := len(q.Instead); n > 0 && len(q.Instead[n-1]) == 1 {
+			q.Words, q.Instead = q.Instead[n-1], nil
+		}
+	case "results of the other query stay":
+		q.Except = nil
 	case "a rank is put in order as far as it is read":
 		if q.Best && q.Limit > 25 {
 			q.Limit = 25
@@ -339,6 +360,11 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"all ranks begin behind the anchor":            "SearchBestInPages",
 			"a rank is put in order as far as it is read":  "SearchBestOfMany",
 			"nothing is left out":                          "SearchWithout",
+			"no word takes the place of another":           "SearchInstead",
+			"other words are prefixes too":                 "SearchInstead",
+			"results of the other query stay":              "SearchExcept",
+			"numbers are words":                            "ListWords",
+			"a page of words begins with the last one":     "ListWords",
 			"counts never fall":                            "CountsAddUp",
 			"rollback keeps rows":                          "RollbackLeavesNothing",
 			"error is swallowed":                           "RollbackLeavesNothing",

@@ -101,7 +101,17 @@ func (d drawer) query() *rapid.Generator[entity.Query] {
 		q := entity.Query{
 			Words: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "words"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
 			Without: rapid.SliceOfN(drawTerm, 0, 1).Draw(t, "without"),
+			Instead: rapid.SliceOfN(rapid.SliceOfN(drawWord, 0, 2), 0, 2).Draw(t, "instead"),
 			After:   d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
+		}
+		if len(q.Instead) > len(q.Words) {
+			q.Instead = q.Instead[:len(q.Words)]
+		}
+		if rapid.Bool().Draw(t, "except") {
+			q.Except = make([][]string, len(q.Instead))
+			for i, words := range q.Instead {
+				q.Except[i] = words[:len(words)/2]
+			}
 		}
 		if q.Best = rapid.Bool().Draw(t, "best"); q.Best {
 			q.Points = drawPoints.Draw(t, "points") + drawPoints.Draw(t, "points")

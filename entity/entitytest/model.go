@@ -182,14 +182,30 @@ func matches(e entity.Indexed, q entity.Query) bool {
 			return false
 		}
 	}
-	for i, word := range q.Words {
-		if !slices.ContainsFunc(e.Words, func(name string) bool {
-			return name == word || word != "" && i == len(q.Words)-1 && strings.HasPrefix(name, word)
-		}) {
-			return false
+	has := func(instead [][]string) bool {
+		for i, word := range q.Words {
+			if !slices.ContainsFunc(e.Words, func(name string) bool {
+				return name == word || word != "" && i == len(q.Words)-1 && strings.HasPrefix(name, word) ||
+					i < len(instead) && slices.Contains(instead[i], name)
+			}) {
+				return false
+			}
+		}
+		return true
+	}
+	return has(q.Instead) && (q.Except == nil || len(q.Words) == 0 || !has(q.Except))
+}
+
+func (m *model) Words(ctx context.Context, after string, limit int) ([]string, error) {
+	listed := map[string]bool{}
+	for _, e := range m.entities {
+		for _, word := range e.Words {
+			listed[word] = true
 		}
 	}
-	return true
+	words := slices.Sorted(maps.Keys(listed))
+	words = slices.DeleteFunc(words, func(word string) bool { return word <= after || !entity.IsListed(word) })
+	return words[:min(len(words), limit)], ctx.Err()
 }
 
 func (m *model) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {

@@ -181,10 +181,11 @@ var Picture = map[string]Rule{
 	},
 	"entities": {
 		Imports: []string{
-			"cell", "entity", "internal/engine", "internal/problem", "locality", "match", "records", "resolve",
-			"resolve/derived", "storage",
+			"cell", "changelog", "entity", "internal/engine", "internal/problem", "internal/spell", "locality", "match",
+			"records", "resolve", "resolve/derived", "storage",
 		},
 	},
+	"internal/spell": {}, // the words near a misspelled one
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",

@@ -84,19 +84,20 @@ func joined[T fmt.Stringer](list []T) string {
 func (a *app) entityList() *cobra.Command {
 	var pages paging
 	var where, has, without []string
-	var kind, order string
+	var kind, order, typos string
 	c := &cobra.Command{
 		Use:   "list [WORDS...]",
 		Short: "List or search entities",
 		Long: "Every word of the search must occur in a name, a category or a city; the last word may be a prefix. Results are\n" +
-			"ordered by points for the number of sources and for completeness. Without a search the order is that of ids, in\n" +
-			"which pages are stable, unless --order best is given.",
+			"ordered by points for the number of sources and for completeness. If nothing has all words, entities with similar\n" +
+			"ones are listed, in case of typing errors; --typos auto lists them after the others, --typos 0 never. Without a\n" +
+			"search the order is that of ids, in which pages are stable, unless --order best is given.",
 		Example: "  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
-			"  locus entity list --where phones=415-555-2300 --json",
+			"  locus entity list \"blue dorr\" --typos auto --json",
 		Args: cobra.ArbitraryArgs,
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			query := url.Values{"has": has, "without": without}
-			for name, text := range map[string]string{"q": strings.Join(args, " "), "kind": kind, "order": order} {
+			for name, text := range map[string]string{"q": strings.Join(args, " "), "kind": kind, "order": order, "typos": typos} {
 				if text != "" {
 					query.Set(name, text)
 				}
@@ -128,6 +129,7 @@ func (a *app) entityList() *cobra.Command {
 	c.Flags().StringArrayVar(&without, "without", nil, "attribute that must have no value; if repeated, none may have one")
 	c.Flags().StringVar(&kind, "kind", "", "only entities of this kind")
 	c.Flags().StringVar(&order, "order", "", "best or id; best by default if there is a search or a filter")
+	c.Flags().StringVar(&typos, "typos", "", "typing errors forgiven in each word: 0, 1, 2, or auto for one from 3 letters and two from 6; by default auto if nothing has the words")
 	pages.flags(c)
 	return a.connection(c)
 }

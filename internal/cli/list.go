@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // paging holds the flags of a list.
@@ -59,6 +62,9 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 				return err
 			}
 		}
+		if err := a.corrected(page["corrections"]); err != nil {
+			return err
+		}
 		if raw, ok := page["damaged"]; ok {
 			var damaged []httpapi.Damage
 			if err := json.Unmarshal(raw, &damaged); err != nil {
@@ -81,6 +87,29 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 		}
 	}
 }
+
+// corrected says which words of a search were taken for others.
+func (a *app) corrected(raw json.RawMessage) error {
+	var list []entities.Correction
+	if raw == nil || a.json { // each result has its own
+		return nil
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return fmt.Errorf("read the corrected words: %w", err)
+	}
+	var shown []string
+	for _, c := range list {
+		shown = append(shown, term.Escape(c.As)+" for "+term.Escape(c.Word))
+	}
+	if n := len(shown); n > shownCorrections {
+		shown = append(shown[:shownCorrections], fmt.Sprintf("%d others", n-shownCorrections))
+	}
+	a.say("showing %s", strings.Join(shown, ", "))
+	return nil
+}
+
+// shownCorrections is the maximum number of corrected words that a list names.
+const shownCorrections = 5
 
 // whole returns an error if rows were left out of an otherwise successful list.
 func (p *paging) whole(err error, field string, left []httpapi.Damage) error {

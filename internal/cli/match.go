@@ -29,6 +29,7 @@ type matching struct {
 	output     string
 	top, limit int
 	least      float64
+	fuzzy      bool
 }
 
 func (a *app) matchCommand() *cobra.Command {
@@ -62,6 +63,7 @@ func (a *app) matchCommand() *cobra.Command {
 	o.reading.flags(f)
 	f.IntVar(&o.top, "top", 5, "entities per row, 1 to 100")
 	f.Float64Var(&o.least, "min-match-weight", 0, "lowest match weight of a listed entity; below 0 also lists different things")
+	f.BoolVar(&o.fuzzy, "fuzzy", false, "also compare entities whose name differs by typing errors only")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows; 0 means all")
 	return a.connection(c)
 }
@@ -184,7 +186,7 @@ func probeOf(row *bulk.Row) httpapi.ProbeInput {
 // flush sends the rows and writes their results in the order of the file.
 func (m *matcher) flush(ctx context.Context) error {
 	var sent []*probed
-	body := fmt.Appendf(nil, `{"put":true,"top":%d,"min_match_weight":%g,"probes":[`, m.flags.top, m.flags.least)
+	body := fmt.Appendf(nil, `{"put":true,"fuzzy":%t,"top":%d,"min_match_weight":%g,"probes":[`, m.flags.fuzzy, m.flags.top, m.flags.least)
 	for i := range m.rows {
 		if p := &m.rows[i]; p.refused == nil {
 			if len(sent) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/console"
@@ -172,7 +173,10 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 		"search": func(w io.Writer) error {
 			return c.Search(w, console.Search{
 				Name: s, Attribute: "name", Value: s, Schema: match.Place(), Cursor: s, Further: true,
-				Found: []*entity.Entity{explained.Entity},
+				Found: []*entities.Result{
+					{Entity: explained.Entity},
+					{Entity: explained.Entity, Edits: 1, Corrections: []entities.Correction{{Word: s, As: s}}},
+				},
 			})
 		},
 		"search refused": func(w io.Writer) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 )
@@ -25,7 +26,8 @@ type Search struct {
 	Kind      string          // the only kind; "" for all
 	Kinds     []*match.Schema // existing kinds
 	Schema    *match.Schema   // kind whose attributes can be used
-	Found     []*entity.Entity
+	Typos     string          // auto, 0, 1 or 2; "" means auto
+	Found     []*entities.Result
 	// Cursor is that of the next page; "" on the last one.
 	Cursor string
 	// Further is set on every page but the first.
@@ -43,8 +45,14 @@ func (c *Console) Search(w io.Writer, s Search) error {
 	for _, k := range s.Kinds {
 		p.Names = append(p.Names, k.Kind)
 	}
-	for _, e := range s.Found {
-		p.Hits = append(p.Hits, newHit(e))
+	for _, r := range s.Found {
+		h := newHit(r.Entity)
+		h.Corrected = r.Edits > 0
+		h.First = h.Corrected && (len(p.Hits) == 0 || !p.Hits[len(p.Hits)-1].Corrected)
+		for _, correction := range r.Corrections {
+			h.Corrections = append(h.Corrections, correction.As+" for "+correction.Word)
+		}
+		p.Hits = append(p.Hits, h)
 	}
 	if s.Cursor != "" {
 		p.Next = s.address(s.Cursor)
@@ -78,7 +86,7 @@ func (s Search) query() url.Values {
 	if s.Value != "" {
 		q["filter"] = append(slices.Clone(s.Filters), s.Attribute+":"+s.Value)
 	}
-	for name, v := range map[string]string{"q": s.Name, "kind": s.Kind, "order": s.Order} {
+	for name, v := range map[string]string{"q": s.Name, "kind": s.Kind, "order": s.Order, "typos": s.Typos} {
 		q.Set(name, v)
 	}
 	maps.DeleteFunc(q, func(_ string, values []string) bool { return len(values) == 0 || values[0] == "" })
@@ -114,6 +122,10 @@ type hit struct {
 	Line     []string // location and category
 	Made     string
 	Points   int
+	// Corrected is set if the entity lacks words of the search, First for the first such entity of the page. Corrections
+	// name the words that it has instead.
+	Corrected, First bool
+	Corrections      []string
 }
 
 func newHit(e *entity.Entity) hit {
@@ -153,7 +165,7 @@ func (s Search) command() string {
 		attribute, value, _ := strings.Cut(f, ":")
 		args = append(args, "--where", attribute+"="+value)
 	}
-	for _, name := range []string{"has", "without", "kind", "order"} {
+	for _, name := range []string{"has", "without", "kind", "order", "typos"} {
 		for _, v := range q[name] {
 			args = append(args, "--"+name, v)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/match"
 )
@@ -34,7 +34,7 @@ func TestSearch_ListsAndPages(t *testing.T) {
 	t.Parallel()
 	e := pizza(t).Entity
 	root := render(t, renderSearch(console.Search{
-		Name: "joe & co", Attribute: "phones", Value: "+1 415", Has: []string{"hours"}, Found: []*entity.Entity{e}, Cursor: "c/1", Further: true,
+		Name: "joe & co", Attribute: "phones", Value: "+1 415", Has: []string{"hours"}, Found: []*entities.Result{{Entity: e}}, Cursor: "c/1", Further: true,
 	}))
 	got := links(root)
 	for label, want := range map[string]string{

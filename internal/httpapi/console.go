@@ -58,7 +58,7 @@ func (s *Server) registerConsole() {
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads, price: priceSearch,
 		query: []param{
-			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "cursor"},
+			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "typos"}, {name: "cursor"},
 		},
 	}, p.searchPage))
 	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
@@ -176,7 +176,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
-		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"],
+		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"], Typos: c.query["typos"],
 		Kind: c.query["kind"], Kinds: p.svc.Kinds().Schemas(), Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "",
 	}
 	if shown.Schema == nil {
@@ -202,7 +202,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		if q.Order == "" { // best is the default here, also without conditions
 			q.Order = entities.OrderBest
 		}
-		shown.Found, next, err = p.svc.Entities().Search(c, q)
+		next, err = p.results(c, q, &shown)
 	}
 	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
 		shown.Problem = toFault(err, "").Detail
@@ -211,6 +211,20 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	shown.Cursor = p.placeCursor(c, next)
 	return p.pages.Search(body, shown)
+}
+
+// results reads a page of results.
+func (p *site) results(c *call, q entities.Query, shown *console.Search) (next entity.Place, err error) {
+	for r, err := range p.svc.Entities().Each(c, q) {
+		if err != nil {
+			return entity.Place{}, err
+		}
+		if len(shown.Found) == q.Limit {
+			return next, nil
+		}
+		shown.Found, next = append(shown.Found, r), r.Place()
+	}
+	return entity.Place{}, nil
 }
 
 // unfilled drops empty form fields.

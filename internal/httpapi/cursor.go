@@ -12,8 +12,8 @@ import (
 )
 
 // A cursor is the last position of a page and the first 16 bytes of an HMAC-SHA256 over the route, the filters and the
-// position, in base64url without padding. The position is a puid in 8 bytes, plus one byte for the points of an entity,
-// or the values of a group, each prefixed by its length.
+// position, in base64url without padding. The position is a puid in 8 bytes, plus one byte each for the points and
+// the edits of an entity, or the values of a group, each prefixed by its length.
 //
 // The key is derived from the salt of the cell map, which all servers of an installation share, so a cursor survives
 // restarts and works on any server. The MAC keeps a cursor from being used for another list. It protects no secret: a
@@ -56,7 +56,7 @@ func (s *Server) placeCursor(c *call, next entity.Place) string {
 	if next == (entity.Place{}) {
 		return ""
 	}
-	return s.seal(c, append(binary.BigEndian.AppendUint64(nil, uint64(next.Anchor)), byte(next.Points)))
+	return s.seal(c, append(binary.BigEndian.AppendUint64(nil, uint64(next.Anchor)), byte(next.Points), byte(next.Edits)))
 }
 
 // afterPlace reads the cursor of a call that lists entities, the zero place if it has none.
@@ -65,10 +65,10 @@ func (s *Server) afterPlace(c *call) (entity.Place, error) {
 	if err != nil || position == nil {
 		return entity.Place{}, err
 	}
-	if len(position) != 9 {
+	if len(position) != 10 {
 		return entity.Place{}, notOfList("cursor")
 	}
-	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8])}, nil
+	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8]), Edits: int(position[9])}, nil
 }
 
 // groupCursor returns the cursor for the next page of groups, "" at the end.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/entities"
@@ -24,6 +25,8 @@ type Entity struct {
 	Stamp          string          `json:"stamp" doc:"Two entities with the same stamp are equal"`
 	Members        []entity.Member `json:"members" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
+	// Corrections is set in a list only.
+	Corrections []entities.Correction `json:"corrections,omitempty" doc:"Words of a search that the entity does not have, and the words that it has instead"`
 }
 
 // Rank is the rank of an entity and its components.
@@ -53,7 +56,9 @@ type ViewValue struct {
 // EntityList is a page of entities. Cursor is that of the next page, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
-	Cursor   string   `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
+	// Corrections are those of all entities of the page, each once. Entities with corrections stand after those without.
+	Corrections []entities.Correction `json:"corrections,omitempty" doc:"Words of the search that were taken for others, each pair once; exact hits come first"`
+	Cursor      string                `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // Get returns an attribute of the view, nil if it has no value.
@@ -187,23 +192,30 @@ func (s *Server) listEntities(c *call) (any, error) {
 	q.After, q.Limit = after, limit
 	list := EntityList{Entities: make([]Entity, 0, min(limit, stride))}
 	size := 0
+	var last entity.Place
 	for e, err := range s.svc.Entities().Each(c, q) {
 		if err != nil {
 			return nil, err
 		}
-		item := s.entity(e, e.ID)
+		item := s.entity(e.Entity, e.ID)
+		item.Corrections = e.Corrections
 		size += item.size()
 		if n := len(list.Entities); n == limit || size > pageBytes && n > 0 {
-			list.Cursor = s.placeCursor(c, list.Entities[n-1].position())
+			list.Cursor = s.placeCursor(c, last)
 			break
 		}
-		list.Entities = append(list.Entities, item)
+		list.Entities, last = append(list.Entities, item), e.Place()
+		for _, correction := range e.Corrections {
+			if !slices.Contains(list.Corrections, correction) {
+				list.Corrections = append(list.Corrections, correction)
+			}
+		}
 	}
 	return list, nil
 }
 
 func (q values) entities() (entities.Query, error) {
-	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"])}
+	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"]), Typos: entities.Typos(q["typos"])}
 	if len(query.Text) > entities.MaxText {
 		return query, fault(CodeInvalid, "?q", "q has %d bytes: at most %d", len(query.Text), entities.MaxText)
 	}

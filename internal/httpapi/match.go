@@ -18,6 +18,7 @@ type MatchRequest struct {
 	MinMatchWeight match.Weight `json:"min_match_weight,omitempty" doc:"Lowest match weight of a candidate; 0 by default, below 0 also lists different things"`
 	Put            bool         `json:"put,omitempty" doc:"Include what a put of each probe would do"`
 	Why            bool         `json:"why,omitempty" doc:"Include the comparison with each candidate"`
+	Fuzzy          bool         `json:"fuzzy,omitempty" doc:"Include entities whose name is that of the probe except for typing errors, also if they share no blocking key"`
 }
 
 // ProbeInput is a record to match that is not stored. All fields are optional.
@@ -36,7 +37,7 @@ type MatchResponse struct {
 
 // MatchResult is the result of one probe. If Error is set, all other fields are empty.
 type MatchResult struct {
-	Entities []MatchEntity   `json:"entities" doc:"Entities that share a blocking key with the probe, the best first"`
+	Entities []MatchEntity   `json:"entities" doc:"Entities that share a blocking key with the probe, or with fuzzy a name, the best first"`
 	Reason   string          `json:"reason,omitempty" enum:"no_blocking_key,only_stop_keys" doc:"Why nothing was compared"`
 	Skipped  []match.KeyKind `json:"skipped,omitempty" doc:"Kinds of blocking keys that too many records share; candidates that share only those are missing"`
 	Put      *MatchPut       `json:"put,omitempty" doc:"What a put would do, if requested"`
@@ -119,7 +120,7 @@ func (s *Server) matched(r *MatchResult, f *entities.Found, pointer string) {
 }
 
 func decodeMatch(body []byte) (items []item, opts entities.MatchOptions, err error) {
-	fields, err := object(body, "kind", "probes", "top", "min_match_weight", "put", "why")
+	fields, err := object(body, "kind", "probes", "top", "min_match_weight", "put", "why", "fuzzy")
 	if err != nil {
 		return nil, opts, err
 	}
@@ -139,7 +140,7 @@ func decodeMatch(body []byte) (items []item, opts entities.MatchOptions, err err
 			return nil, opts, err
 		}
 	}
-	for name, to := range map[string]*bool{"put": &opts.Put, "why": &opts.Why} {
+	for name, to := range map[string]*bool{"put": &opts.Put, "why": &opts.Why, "fuzzy": &opts.Fuzzy} {
 		if v, given := fields[name]; given {
 			if v.Kind() != strictjson.Bool {
 				return nil, opts, wrongKind("/"+name, v, "true or false")

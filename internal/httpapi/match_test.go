@@ -98,7 +98,8 @@ func TestMatch_RefusesBadRequests(t *testing.T) {
 		`{"probes":[{}],"why":"no"}`:             httpapi.CodeInvalid,
 		`{"probes":[{}],"kind":7}`:               httpapi.CodeInvalid,
 		`{"probes":[{}],"min_match_weight":"x"}`: httpapi.CodeInvalid,
-		`{"probes":[{}],"fuzzy":true}`:           httpapi.CodeUnknownField,
+		`{"probes":[{}],"fuzzy":1}`:              httpapi.CodeInvalid,
+		`{"probes":[{}],"typos":1}`:              httpapi.CodeUnknownField,
 		`{"probes":[` + strings.Repeat(`{},`, 1000) + `{}]}`: httpapi.CodeTooLarge,
 		`{"probes":[{}],"probes":[{}]}`:                      httpapi.CodeDuplicateKey,
 	} {

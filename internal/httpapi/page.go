@@ -53,10 +53,6 @@ func (r Record) size() int {
 	return 5*itemBytes + len(r.Source) + len(r.Key) + attributesSize(entity.Attributes(r.Attributes))
 }
 
-func (e Entity) position() entity.Place {
-	return entity.Place{Points: e.Rank.Points, Anchor: e.Members[0].PUID}
-}
-
 func (e Entity) size() int {
 	n := 5 * itemBytes
 	for _, m := range e.Members {

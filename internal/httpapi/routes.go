@@ -91,6 +91,7 @@ func (s *Server) routes() []route {
 				{"without", "Attribute that must have no value; may be repeated", false},
 				{"kind", "Only entities of this kind", false},
 				{"order", "best (by rank.points) or id; best by default if there is a search or a filter", false},
+				{"typos", "Typing errors forgiven in each word of q: 0, 1, 2, or auto for one from 3 letters and two from 6; exact hits come first. By default auto if there are none, otherwise 0", false},
 			}, lists...),
 		},
 		{

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/locality"
 )
 
 type searching struct {
-	Text   string            `json:"text,omitempty" jsonschema:"words; all must occur, the last may be a prefix"`
+	Text   string            `json:"text,omitempty" jsonschema:"words; all must occur, the last may be a prefix; similar words in case of typing errors come last, with corrections"`
 	Where  map[string]string `json:"where,omitempty" jsonschema:"exact values by attribute, in any notation"`
 	Kind   string            `json:"kind,omitempty"`
 	Limit  int               `json:"limit,omitempty" jsonschema:"1 to 100; 10 by default"`
@@ -31,6 +32,8 @@ type summary struct {
 	Records    int                 `json:"records"`
 	Attributes map[string][]string `json:"attributes"`
 	Cut        bool                `json:"cut,omitempty"` // get returns the rest
+	// Corrections are words of the search that were taken for others.
+	Corrections []entities.Correction `json:"corrections,omitempty"`
 }
 
 func (s *Server) search(ctx context.Context, in searching) (*page, error) {
@@ -42,7 +45,7 @@ func (s *Server) search(ctx context.Context, in searching) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"q": in.Text, "kind": in.Kind} {
+	for name, text := range map[string]string{"q": in.Text, "kind": in.Kind, "typos": typos(in.Text)} {
 		if text != "" {
 			query.Set(name, text)
 		}
@@ -58,9 +61,17 @@ func (s *Server) search(ctx context.Context, in searching) (*page, error) {
 	for i := range found.Entities {
 		e := &found.Entities[i]
 		attributes, cut := brief(e.View, 2<<10)
-		p.items = append(p.items, summary{e.ID, e.Kind, e.Records, attributes, cut})
+		p.items = append(p.items, summary{e.ID, e.Kind, e.Records, attributes, cut, e.Corrections})
 	}
 	return p, nil
+}
+
+// typos forgives typing errors if there is a text.
+func typos(text string) string {
+	if text == "" {
+		return ""
+	}
+	return string(entities.TyposAuto)
 }
 
 // listed returns the query for a page of a list of the API.

@@ -14,6 +14,9 @@ const (
 	rankMark = "\u0081"
 )
 
+// Marks returns a range that contains all marked words, in the order of bytes: those from first, and below last.
+func Marks() (first, last string) { return termMark, "\u0083" }
+
 // digits are those of base 32; no index folds their case.
 const digits = "0123456789abcdefghijklmnopqrstuv"
 

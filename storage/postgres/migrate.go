@@ -18,8 +18,15 @@ import (
 //go:embed migrations/0003_cell.sql
 var cellSQL string
 
-// format is the number of the newest migration.
-const format = 3
+//go:embed migrations/0004_word.sql
+var wordSQL string
+
+const (
+	// format is the number of the newest migration.
+	format = 4
+	// oldest is the lowest format that is migrated: those before it were never released.
+	oldest = 3
+)
 
 // prepare makes sure that the database exists and has the newest format. Only the context limits the time this
 // takes.
@@ -134,11 +141,13 @@ func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create b
 // up runs the migrations that the database lacks. A migration is one statement of many parts: goose would scan the
 // file line by line with a buffer of 4 MiB for each.
 func up(ctx context.Context, db *sql.DB) error {
-	toCell := goose.NewGoMigration(format, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, cellSQL)
-		return err
-	}}, nil)
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithGoMigrations(toCell), goose.WithDisableGlobalRegistry(true))
+	to := func(version int64, script string) *goose.Migration {
+		return goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, script)
+			return err
+		}}, nil)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, wordSQL)), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
@@ -175,8 +184,8 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", ErrFormat, t.shown)
 	case has > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, t.shown, has, format)
-	case has > 0 && has < format:
-		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads %d: ingest the sources into a new database", ErrFormat, t.shown, has, format)
+	case has > 0 && has < oldest:
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new database", ErrFormat, t.shown, has, oldest)
 	}
 	return has, nil
 }

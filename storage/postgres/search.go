@@ -3,9 +3,11 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -144,22 +146,41 @@ func (t *tx) expression(query entity.Query) (match string, possible bool) {
 	for _, term := range query.Terms {
 		b = append(appendTerm(b, term), " & "...)
 	}
-	for i, word := range query.Words {
+	if slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
+		return "", false
+	}
+	b = appendWords(b, query.Words, query.Instead)
+	for _, term := range query.Without {
+		b = append(appendTerm(append(b, '!'), term), " & "...)
+	}
+	if query.Except != nil && len(query.Words) > 0 {
+		b = appendWords(append(b, "!("...), query.Words, query.Except)
+		b = append(bytes.TrimSuffix(b, []byte(" & ")), ") & "...)
+	}
+	t.text = b
+	return strings.TrimSuffix(string(b), " & "), true
+}
+
+// appendWords appends a tsquery for words, the last of which may be a prefix, or others in their place, and " & ".
+func appendWords(b []byte, words []string, instead [][]string) []byte {
+	for i, word := range words {
+		b = append(b, '(')
 		switch {
-		case !document.IsWord(word):
-			return "", false
-		case i < len(query.Words)-1:
+		case i < len(words)-1:
 			b = appendWord(b, word)
 		case len(word) <= longest:
 			b = append(appendQuoted(b, word), ":*"...)
 		default: // a prefix longer than the limit: finds every word that shares the stored prefix
 			b = append(appendQuoted(b, beginning(word)), ":*"...)
 		}
-		b = append(b, " & "...)
+		if i < len(instead) {
+			for _, other := range instead[i] {
+				if document.IsWord(other) {
+					b = appendWord(append(b, " | "...), other)
+				}
+			}
+		}
+		b = append(b, ") & "...)
 	}
-	for _, term := range query.Without {
-		b = append(appendTerm(append(b, '!'), term), " & "...)
-	}
-	t.text = b
-	return strings.TrimSuffix(string(b), " & "), true
+	return b
 }

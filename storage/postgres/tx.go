@@ -40,6 +40,7 @@ type tx struct {
 	changes []changelog.Change
 	trimmed changelog.Seq // the last change trimmed by this transaction
 	text    []byte
+	words   []string // of entities, not yet queued
 
 	journal  bool // changes are journaled
 	notes    []note

@@ -141,7 +141,7 @@ func (c *Cell) dial(writer bool) (*conn, error) {
 		return nil, err
 	}
 	on.cache, on.parts = int64(c.opts.CacheSize), int64(c.opts.parts(writer))
-	return on, nil
+	return on, on.vocabulary(writer)
 }
 
 // Update runs fn in the cell's only write transaction and returns nil once the writes are durable. If fn or a

@@ -121,6 +121,7 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
+		func() error { _, err := t.Words(ctx, "", 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Best: true, Points: 1, Limit: 1}); return err },
 		func() error {
 			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})

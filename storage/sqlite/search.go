@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -114,7 +115,7 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot str
 		n, err := count(rank, 1)
 		if err == nil && n > 0 {
 			var some []*entity.Entity
-			some, err = rows(ctx, t, readEntity, sqlSearch, has+rank+hasNot, int64(after), int64(query.Limit-len(found)))
+			some, err = rows(ctx, t, readEntity, sqlSearch, both(has, rank)+hasNot, int64(after), int64(query.Limit-len(found)))
 			found = append(found, some...)
 		}
 		if err != nil {
@@ -125,27 +126,60 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot str
 	return found, nil
 }
 
-// expression returns the match expression for what entities must have, with a trailing blank, and the one for what
-// they must not have. possible is false if no entity can match.
+// expression returns the match expression for what entities must have, and the one for what they must not have.
+// possible is false if no entity can match.
 func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) {
 	match := t.text[:0]
 	for _, term := range query.Terms {
-		match = append(document.AppendTerm(append(match, '"'), term), `" `...)
+		match = append(document.AppendTerm(append(and(match), '"'), term), '"')
 	}
-	for i, word := range query.Words {
-		if !document.IsWord(word) {
-			return "", "", false
-		}
-		match = append(append(append(match, '"'), word...), '"')
-		if i == len(query.Words)-1 {
-			match = append(match, '*')
-		}
-		match = append(match, ' ')
+	if !slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
+		match = appendWords(match, query.Words, query.Instead)
+	} else {
+		return "", "", false
 	}
 	end := len(match)
 	for _, term := range query.Without {
 		match = append(document.AppendTerm(append(match, ` NOT "`...), term), '"')
 	}
+	if query.Except != nil && len(query.Words) > 0 {
+		match = append(appendWords(append(match, ` NOT (`...), query.Words, query.Except), ')')
+	}
 	t.text = match
 	return string(match[:end]), string(match[end:]), true
+}
+
+// appendWords appends an expression for words, the last of which may be a prefix, or others in their place.
+func appendWords(match []byte, words []string, instead [][]string) []byte {
+	for i, word := range words {
+		match = append(append(append(and(match), `("`...), word...), '"')
+		if i == len(words)-1 {
+			match = append(match, '*')
+		}
+		if i < len(instead) {
+			for _, other := range instead[i] {
+				if document.IsWord(other) {
+					match = append(append(append(match, ` OR "`...), other...), '"')
+				}
+			}
+		}
+		match = append(match, ')')
+	}
+	return match
+}
+
+// and appends an operator to an expression, unless one begins there.
+func and(match []byte) []byte {
+	if n := len(match); n == 0 || match[n-1] == '(' {
+		return match
+	}
+	return append(match, " AND "...)
+}
+
+// both returns an expression for two others, the first of which may be empty.
+func both(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " AND " + b
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spell
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxEdits is the maximum distance that is searched.
+const MaxEdits = 2
+
+// Edits returns how many typing errors are assumed in a word: none in up to 2 letters, one in up to 5, two in longer
+// words. There are none in a word with a number or with Han characters, where another sign is another word.
+func Edits(word string) int {
+	letters := 0
+	for _, r := range word {
+		switch {
+		case unicode.IsNumber(r), unicode.Is(unicode.Han, r):
+			return 0
+		case !unicode.Is(unicode.Mn, r): // a mark belongs to the letter before it
+			letters++
+		}
+	}
+	switch {
+	case letters <= 2:
+		return 0
+	case letters <= 5:
+		return 1
+	}
+	return 2
+}
+
+// List is a sorted list of different words. It does not change, so any number of goroutines may use it. The zero List
+// is empty.
+type List struct {
+	text string
+	ends []uint32 // of each word in text
+}
+
+// Word is a word of a list and its distance from another one.
+type Word struct {
+	Text  string
+	Edits int
+}
+
+// Builder makes a List. The zero Builder is empty.
+type Builder struct {
+	text strings.Builder
+	last string
+	ends []uint32
+}
+
+// maxText is the maximum size of a list, so that offsets fit.
+const maxText = 1 << 30
+
+// Add adds a word, which must be greater than the one before. Words that are never proposed, such as numbers, are
+// left out, and so is every word once the list has a size of 1 GiB.
+func (b *Builder) Add(word string) {
+	proposed := utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool {
+		return unicode.IsNumber(r) || unicode.Is(unicode.Han, r)
+	})
+	if !proposed || word <= b.last || b.text.Len()+len(word) > maxText {
+		return
+	}
+	b.text.WriteString(word)
+	b.ends = append(b.ends, uint32(b.text.Len()))
+	b.last = strings.Clone(word)
+}
+
+// List returns the list. The Builder must not be used afterwards.
+func (b *Builder) List() *List { return &List{b.text.String(), b.ends} }
+
+// Len returns the number of words.
+func (l *List) Len() int { return len(l.ends) }
+
+// Bytes returns the memory that the list takes.
+func (l *List) Bytes() int { return len(l.text) + 4*cap(l.ends) }
+
+// At returns a word by its position.
+func (l *List) At(i int) string {
+	start := uint32(0)
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.text[start:l.ends[i]]
+}
+
+// Has reports whether the list has a word.
+func (l *List) Has(word string) bool {
+	i := sort.Search(l.Len(), func(i int) bool { return l.At(i) >= word })
+	return i < l.Len() && l.At(i) == word
+}
