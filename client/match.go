@@ -34,6 +34,8 @@ type MatchOptions struct {
 	// Put adds what a put of each probe would do, Why the comparison to each entity.
 	Put bool `json:"put,omitempty"`
 	Why bool `json:"why,omitempty"`
+	// Fuzzy adds entities whose name is that of the probe except for typing errors.
+	Fuzzy bool `json:"fuzzy,omitempty"`
 }
 
 // Match is the result of one probe.

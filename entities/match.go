@@ -47,7 +47,7 @@ type MatchOptions struct {
 	Put bool
 	// Why adds the comparison to each candidate.
 	Why bool
-	// Fuzzy adds entities whose name is that of the probe except for typing errors, see TyposAuto, also if they share no
+	// Fuzzy adds entities whose name is that of the probe except for typing errors, see TyposTwo, also if they share no
 	// blocking key with it. They are compared like the others; what a put would do does not change.
 	Fuzzy bool
 }

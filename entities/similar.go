@@ -64,7 +64,7 @@ func (h *Handle) named(ctx context.Context, kind string, words []string) (record
 		return left > 0 && len(records) < similarRecords
 	}}
 	query := entity.Query{Words: words, Terms: []uint64{entity.Term("", kind)}, Best: true, Limit: similarEntities}
-	if err := s.bestEdits(ctx, query, Query{Typos: TyposAuto}); err != nil && !errors.Is(err, errEnough) {
+	if err := s.bestEdits(ctx, query, Query{Typos: TyposTwo}); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	return records, nil

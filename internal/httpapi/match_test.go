@@ -89,17 +89,17 @@ func TestMatch_RefusesBadRequests(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for body, code := range map[string]httpapi.Code{
-		`{}`:                                     httpapi.CodeInvalid,
-		`{"probes":[]}`:                          httpapi.CodeInvalid,
-		`{"probes":{}}`:                          httpapi.CodeInvalid,
-		`{"probes":[{}],"top":0}`:                httpapi.CodeInvalid,
-		`{"probes":[{}],"top":101}`:              httpapi.CodeInvalid,
-		`{"probes":[{}],"put":1}`:                httpapi.CodeInvalid,
-		`{"probes":[{}],"why":"no"}`:             httpapi.CodeInvalid,
-		`{"probes":[{}],"kind":7}`:               httpapi.CodeInvalid,
-		`{"probes":[{}],"min_match_weight":"x"}`: httpapi.CodeInvalid,
-		`{"probes":[{}],"fuzzy":1}`:              httpapi.CodeInvalid,
-		`{"probes":[{}],"typos":1}`:              httpapi.CodeUnknownField,
+		`{}`:                                                 httpapi.CodeInvalid,
+		`{"probes":[]}`:                                      httpapi.CodeInvalid,
+		`{"probes":{}}`:                                      httpapi.CodeInvalid,
+		`{"probes":[{}],"top":0}`:                            httpapi.CodeInvalid,
+		`{"probes":[{}],"top":101}`:                          httpapi.CodeInvalid,
+		`{"probes":[{}],"put":1}`:                            httpapi.CodeInvalid,
+		`{"probes":[{}],"why":"no"}`:                         httpapi.CodeInvalid,
+		`{"probes":[{}],"kind":7}`:                           httpapi.CodeInvalid,
+		`{"probes":[{}],"min_match_weight":"x"}`:             httpapi.CodeInvalid,
+		`{"probes":[{}],"fuzzy":1}`:                          httpapi.CodeInvalid,
+		`{"probes":[{}],"typos":1}`:                          httpapi.CodeUnknownField,
 		`{"probes":[` + strings.Repeat(`{},`, 1000) + `{}]}`: httpapi.CodeTooLarge,
 		`{"probes":[{}],"probes":[{}]}`:                      httpapi.CodeDuplicateKey,
 	} {
