@@ -57,7 +57,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -104,6 +104,7 @@ var Picture = map[string]Rule{
 	"counter/internal/model": {Imports: []string{"counter"}},
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
+	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -123,6 +124,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"counter", "counter/countertest", "counter/internal/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
+	"sink/sinktest":     {Imports: []string{"sink", "cell", "lease", "locality", conformance}, Modules: []string{goCmp}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/documents/documentstest": {
 		Imports: []string{"changelog", "rollup/documents", "rollup/rolluptest", conformance}, Modules: []string{rapid, goCmp},
