@@ -32,11 +32,12 @@
 //
 // The ends of all logs are noted, then all IDs of each cell are read in order, page by page, and then its log is
 // followed from the noted position. If a log has been trimmed beyond the position, or a cell was restored from a backup,
-// everything is filled again. A sink holds back the trimming of logs for [Definition.Hold] at most.
+// everything is filled again. Nothing holds back the trimming of logs for a sink: one that stands still for longer than
+// changes are retained fills again.
 //
 // # Parts
 //
 // A [Sink] is a target; packages below this one implement it, and package sinktest certifies an implementation. A
 // [Runner] runs a sink in one process; any number of processes may run the same one, and the lease decides which of
-// them works. [Sinks] is the catalogue of definitions that is stored in an installation.
+// them works. Its [Store] and lease are of the application: one row each, in a database that these processes share.
 package sink

@@ -230,7 +230,7 @@ func (f *feed) acknowledge(d *delivery, rejected []Rejected) error {
 		}
 	}
 	if len(f.dead) >= MaxDead {
-		return fmt.Errorf("%w: %d dead letters: see why with locus sink dead list", ErrStop, len(f.dead))
+		return fmt.Errorf("%w: %d dead letters: retry or drop them first", ErrStop, len(f.dead))
 	}
 	return nil
 }

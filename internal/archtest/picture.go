@@ -46,6 +46,7 @@ const (
 	rapid      = "pgregory.net/rapid"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
+	standard   = "github.com/standard-webhooks/standard-webhooks/libraries"
 	xNet       = "golang.org/x/net"
 	xSync      = "golang.org/x/sync"
 	xSys       = "golang.org/x/sys"
@@ -105,6 +106,8 @@ var Picture = map[string]Rule{
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
+	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
+	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -349,10 +352,10 @@ type Law struct {
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
-	{pgx, "", []string{"internal/sqltable", "storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{pgx, "", []string{"internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
