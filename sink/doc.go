@@ -32,8 +32,7 @@
 //
 // The ends of all logs are noted, then all IDs of each cell are read in order, page by page, and then its log is
 // followed from the noted position. If a log has been trimmed beyond the position, or a cell was restored from a backup,
-// everything is filled again. Nothing holds back the trimming of logs for a sink: one that stands still for longer than
-// changes are retained fills again.
+// everything is filled again. An application may keep changes for a sink that lags, up to a limit: see package sinks.
 //
 // # Parts
 //

@@ -86,7 +86,7 @@ func (f *feed) deliver(ctx context.Context, d *delivery) error {
 	}
 	if !d.ready {
 		if err := f.prepare(ctx, d); err != nil {
-			return f.failed(err)
+			return f.failed(ctx, err)
 		}
 	}
 	if len(d.events) == 0 {
@@ -98,7 +98,7 @@ func (f *feed) deliver(ctx context.Context, d *delivery) error {
 		return f.acknowledge(d, rejected.Events)
 	}
 	if err != nil {
-		return f.failed(err)
+		return f.failed(ctx, err)
 	}
 	return f.acknowledge(d, nil)
 }
@@ -175,8 +175,11 @@ func (f *feed) prepare(ctx context.Context, d *delivery) error {
 	return nil
 }
 
-// failed notes a failed attempt.
-func (f *feed) failed(err error) error {
+// failed notes a failed attempt, unless it failed because the work ends.
+func (f *feed) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.progress.Failed++
@@ -203,8 +206,8 @@ func (f *feed) acknowledge(d *delivery, rejected []Rejected) error {
 			f.progress.Delivered++
 		}
 	}
-	if len(d.events) > len(rejected) {
-		f.progress.Trouble = ""
+	if len(d.events) > 0 {
+		f.progress.Trouble = "" // the target answers
 	}
 	f.dirty = true
 	for i := range d.items {

@@ -152,12 +152,33 @@ func (r *Runner) own(ctx context.Context) error {
 	defer beats.Wait()
 	defer stop(nil)
 	if err := r.run(working, l.Token); err != nil {
+		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, ErrFenced) && !errors.Is(err, lease.ErrLost) {
+			r.note(working, l.Token, err)
+		}
 		return err
 	}
 	if ctx.Err() == nil && working.Err() != nil {
 		return context.Cause(working)
 	}
 	return nil
+}
+
+// note stores why the sink cannot run.
+func (r *Runner) note(ctx context.Context, token int64, why error) {
+	r.failed.Add(1)
+	p, err := r.opts.Store.Load(ctx)
+	if err != nil {
+		return // the log has why
+	}
+	p.Trouble, p.Saved = why.Error(), r.opts.Now().UTC()
+	p.Failed++
+	asked, err := r.opts.Store.Save(ctx, token, p)
+	if err == nil && len(asked) > 0 {
+		for _, one := range asked {
+			p.Apply(one)
+		}
+		_, _ = r.opts.Store.Save(ctx, token, p)
+	}
 }
 
 // beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.

@@ -207,6 +207,7 @@ var Picture = map[string]Rule{
 	},
 	"kinds":    {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
+	"sinks":    {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
@@ -219,7 +220,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"storage",
+			"sinks", "storage",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -230,12 +231,12 @@ var Picture = map[string]Rule{
 		"locality", "match", "resolve", "rollup", "rollups",
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
-	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups"}, Modules: []string{prometheus}},
+	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks",
 		},
 		Modules: []string{huma},
 	},
@@ -272,7 +273,7 @@ var Picture = map[string]Rule{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
-			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "storage",
+			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
@@ -364,7 +365,7 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks"},
 		"only the nouns are built on the engine",
 	},
 	{

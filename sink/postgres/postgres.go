@@ -25,6 +25,8 @@ type Options struct {
 	// Columns are the attributes that get a text column: those with one value. An attribute with the name of another
 	// column is left out.
 	Columns []string
+	// Password, if not nil, replaces that of the URL, of the environment and of the password file.
+	Password *string
 }
 
 const (
@@ -60,6 +62,9 @@ func Open(ctx context.Context, to string, opts *Options) (*Sink, error) {
 		return nil, err
 	}
 	if opts != nil {
+		if opts.Password != nil {
+			s.config.Password = *opts.Password
+		}
 		for _, c := range opts.Columns {
 			if !slices.Contains(fixed, c) && !slices.Contains(s.columns, c) {
 				s.columns = append(s.columns, c)
