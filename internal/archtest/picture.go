@@ -287,7 +287,7 @@ var Picture = map[string]Rule{
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},
-	"e2e":                     {},
+	"e2e":                     {Tests: []string{pgx}}, // reads the table that a sink writes
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -353,7 +353,7 @@ type Law struct {
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
-	{pgx, "", []string{"internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{pgx, "", []string{"internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},

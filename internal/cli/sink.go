@@ -151,7 +151,7 @@ func (a *app) sinkShow() *cobra.Command {
 
 func (a *app) sinkTurn(verb, short, long string) *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: verb + " NAME", Short: short, Long: long, Example: "  locus sink " + verb + " golden",
+		Use: verb + " NAME", Short: short, Long: long, Example: "  locus sink " + verb + " golden\n  locus sink " + verb + " golden --json | jq .state",
 		Args: arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
@@ -170,7 +170,7 @@ func (a *app) sinkDelete() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use: "delete NAME", Short: "Forget a sink, and keep what the target has",
 		Long:    "Removes the definition, the position and the dead letters. Nothing is deleted in the target.",
-		Example: "  locus sink delete golden",
+		Example: "  locus sink delete golden\n  locus sink delete golden --url http://127.0.0.1:7070",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
