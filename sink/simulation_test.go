@@ -308,7 +308,7 @@ func (s *simulation) has(id locality.ID, got sink.Event) bool {
 // Histories of a world whose cells are written one by one, with owners that come and go, former ones that wake up
 // late, lost replies, rejected events and trimmed logs: at the end the target has every state, the states that an
 // owner delivers of an ID never go back in time, and behind a fence those of all owners do not.
-func TestSimulation(t *testing.T) {
+func TestP17_Simulation(t *testing.T) {
 	t.Parallel()
 	for i := range longtest.Sample(300, 300, 3000, 30_000) {
 		s := simulate(t, uint64(i))
