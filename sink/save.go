@@ -4,6 +4,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,13 +17,15 @@ import (
 // askEvery is how often the store is asked for requests if there is nothing to save.
 const askEvery = 3 * time.Second
 
-// save stores the progress if there was any, and carries out the requests made since.
+// save stores the progress if there was any, and carries out the requests made since. It also does if the target is away,
+// so that others learn why.
 func (f *feed) save(ctx context.Context) error {
-	if err := f.sweep(ctx); err != nil {
-		return err
+	swept := f.sweep(ctx)
+	if errors.Is(swept, ErrStop) || errors.Is(swept, ErrFenced) {
+		return swept
 	}
 	f.mu.Lock()
-	f.dirty = false
+	f.dirty = swept != nil
 	p := f.progress
 	p.Dead = slices.SortedFunc(maps.Values(f.dead), func(a, b Letter) int { return a.ID.Compare(b.ID) })
 	f.mu.Unlock()
@@ -47,7 +50,7 @@ func (f *feed) save(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return swept
 }
 
 // saveIfDue saves if there was progress, or at least every few seconds, to learn of requests.
@@ -75,8 +78,11 @@ func (f *feed) sweep(ctx context.Context) error {
 			b.Sweep = at.Base
 		}
 		if err := f.send(ctx, nil, b); err != nil {
-			return fmt.Errorf("end the fill of the target: %w", err)
+			return f.failed(ctx, fmt.Errorf("store the position in the target: %w", err))
 		}
+		f.mu.Lock()
+		f.progress.Trouble = ""
+		f.mu.Unlock()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
