@@ -25,6 +25,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -42,6 +43,7 @@ type DB struct {
 	counters  *counters.Handle
 	changes   *changes.Handle
 	cells     *cells.Handle
+	sinks     *sinks.Handle
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -70,6 +72,9 @@ func (db *DB) Changes() *changes.Handle { return db.changes }
 
 // Cells returns the handle that inspects, grows, moves and vacuums the databases of the installation.
 func (db *DB) Cells() *cells.Handle { return db.cells }
+
+// Sinks returns the handle that creates, pauses and lists the targets that the installation delivers to.
+func (db *DB) Sinks() *sinks.Handle { return db.sinks }
 
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
@@ -155,7 +160,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		return err
 	}
 	db.changes = changes.New(e)
-	db.rollups = rollups.Open(e, db.changes, owner, o.Retention)
+	db.rollups = rollups.Open(e, db.changes, owner, o.Retention, sinks.Holds(e))
 	e.Written, e.Count = db.rollups.Wake, db.counters.CountOwn
 	if !e.Passive {
 		e.Queue = resolve.NewQueue(e.Resolver, o.Waiting)
@@ -165,6 +170,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.decisions = decisions.New(e, db.records, db.entities)
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
 	db.cells = cells.New(e, db.rollups)
+	db.sinks = sinks.Open(e, db.changes, owner, o.Sinks)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil
@@ -172,6 +178,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 
 // Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
 func (db *DB) Close() error {
+	db.sinks.Close()
 	db.maintainer.Stop()
 	if db.engine.Queue != nil {
 		db.engine.Queue.Close()

@@ -58,7 +58,7 @@ func (h *Handle) trimErased(ctx context.Context, id cell.ID) (v Vacuumed, err er
 		var bounds changelog.Bounds
 		n := 0
 		if err := h.engine.RollupCell(id).Update(ctx, func(tx rollup.Tx) (err error) {
-			if n, err = rollup.Trim(ctx, tx, before, logPage); err == nil {
+			if n, err = rollup.Trim(ctx, tx, before, nil, logPage); err == nil {
 				bounds, err = tx.Bounds(ctx)
 			}
 			return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -15,21 +14,6 @@ import (
 type copier struct {
 	source Source
 	target Target
-}
-
-// birthsOf returns the birth IDs of those records that exist.
-func (c *copier) birthsOf(ctx context.Context, records []entity.PUID) ([]locality.ID, error) {
-	var ids []locality.ID
-	for part := range slices.Chunk(records, MostStates) {
-		states, err := c.source.States(ctx, nil, part)
-		if err != nil {
-			return nil, fmt.Errorf("read the ids of %d records: %w", len(part), err)
-		}
-		for i := range states {
-			ids = append(ids, states[i].ID)
-		}
-	}
-	return ids, nil
 }
 
 // refresh brings the documents of ids up to date, and returns those to be read again.

@@ -4,6 +4,7 @@ package mirror
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/locus-db/locus/cell"
@@ -34,6 +35,23 @@ type Source interface {
 
 // MostStates limits the IDs and records in a call of States, and the limit of ListStates.
 const MostStates = 200
+
+// Touched returns the IDs whose states changes may have changed, sorted, each once. It asks source for the birth IDs
+// of the records that may have moved.
+func Touched(ctx context.Context, source Source, changes []changelog.Change) ([]locality.ID, error) {
+	ids, records := touched(changes)
+	for part := range slices.Chunk(records, MostStates) {
+		states, err := source.States(ctx, nil, part)
+		if err != nil {
+			return nil, fmt.Errorf("read the ids of %d records: %w", len(part), err)
+		}
+		for i := range states {
+			ids = append(ids, states[i].ID)
+		}
+	}
+	slices.SortFunc(ids, locality.ID.Compare)
+	return slices.Compact(ids), nil
+}
 
 // touched returns the IDs whose states changes may have changed, and the records whose birth IDs may have, each
 // once.

@@ -99,12 +99,11 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	case len(changes) == 0:
 		return true, nil
 	}
-	ids, records := touched(changes)
-	born, err := w.birthsOf(ctx, records)
+	ids, err := Touched(ctx, w.source, changes)
 	if err != nil {
 		return false, err
 	}
-	settling, err := w.refresh(ctx, append(ids, born...))
+	settling, err := w.refresh(ctx, ids)
 	if err != nil {
 		return false, err
 	}

@@ -193,7 +193,7 @@ func TestP05_TheLogIsKeptWhileAGenerationIsBuilt(t *testing.T) {
 			s.put("b", "ears", 1)
 			s.put("c", "wings", int64(n))
 			s.update(func(c *cell) error {
-				_, err := rollup.Trim(s.Context(), c, s.now.AddDate(1, 0, 0), 100)
+				_, err := rollup.Trim(s.Context(), c, s.now.AddDate(1, 0, 0), nil, 100)
 				return err
 			})
 		}

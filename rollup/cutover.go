@@ -5,6 +5,7 @@ package rollup
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/changelog"
@@ -57,9 +58,15 @@ func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	return there, tx.PutGeneration(ctx, *old)
 }
 
+// Hold keeps the changes of a cell after a position, unless they are older than NotBefore.
+type Hold struct {
+	After     changelog.Seq
+	NotBefore time.Time
+}
+
 // Trim deletes at most limit changes of a cell that are older than before, in an update of the cell, and returns
-// how many. It keeps changes that a generation has yet to apply.
-func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) {
+// how many. It keeps changes that a generation has yet to apply, and those that are held.
+func Trim(ctx context.Context, tx Tx, before time.Time, holds []Hold, limit int) (int, error) {
 	all, err := tx.Generations(ctx)
 	if err != nil {
 		return 0, err
@@ -82,7 +89,7 @@ func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) 
 	}
 	upTo := bounds.Trimmed
 	for _, c := range oldest {
-		if c.Seq > keep || !c.Time.Before(before) {
+		if c.Seq > keep || !c.Time.Before(before) || slices.ContainsFunc(holds, func(h Hold) bool { return c.Seq > h.After && !c.Time.Before(h.NotBefore) }) {
 			break
 		}
 		upTo = c.Seq

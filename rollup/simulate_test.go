@@ -387,7 +387,7 @@ func (p *simProcess) trim(ctx context.Context) {
 			return err
 		}
 		before := time.UnixMilli(int64(bounds.Last) - p.w.rng.Int64N(10))
-		if _, err = rollup.Trim(ctx, tx, before, 1+p.w.rng.IntN(20)); err != nil {
+		if _, err = rollup.Trim(ctx, tx, before, nil, 1+p.w.rng.IntN(20)); err != nil {
 			return err
 		}
 		trimmed, _ := tx.Bounds(ctx)

@@ -163,7 +163,7 @@ func TestP04_VerifyWithoutTheLogSaysWhy(t *testing.T) {
 		t.Fatalf("%+v, %v", g, verify())
 	}
 	s.update(func(c *cell) error {
-		_, err := rollup.Trim(t.Context(), c, s.now.AddDate(1, 0, 0), 100)
+		_, err := rollup.Trim(t.Context(), c, s.now.AddDate(1, 0, 0), nil, 100)
 		return err
 	})
 	if err := verify(); !errors.Is(err, rollup.ErrLimit) || !strings.Contains(err.Error(), "rebuild it") || !strings.Contains(err.Error(), "5 values of at") {

@@ -25,10 +25,14 @@ type Handle struct {
 	follow  *following
 }
 
+// HoldsFunc returns by cell which changes the logs keep for others.
+type HoldsFunc func(context.Context) (map[cell.ID][]rollup.Hold, error)
+
 // Open returns the handle of an installation and starts the followers of its cells. owner is the name of the
-// process in their leases; retention is how long changes stay in the logs after every rollup has applied them.
-func Open(e *engine.Engine, c *changes.Handle, owner string, retention time.Duration) *Handle {
-	return &Handle{e, c, follow(e, owner, retention)}
+// process in their leases; retention is how long changes stay in the logs after every rollup has applied them, and
+// longer if they are held.
+func Open(e *engine.Engine, c *changes.Handle, owner string, retention time.Duration, holds HoldsFunc) *Handle {
+	return &Handle{e, c, follow(e, owner, retention, holds)}
 }
 
 // Close stops the followers, which release their leases.
@@ -63,6 +67,7 @@ const (
 type following struct {
 	engine    *engine.Engine
 	retention time.Duration
+	holds     HoldsFunc
 	owner     string
 	cancel    context.CancelFunc
 	done      sync.WaitGroup
@@ -77,13 +82,13 @@ type following struct {
 	trimmed time.Time
 }
 
-func follow(e *engine.Engine, owner string, retention time.Duration) *following {
+func follow(e *engine.Engine, owner string, retention time.Duration, holds HoldsFunc) *following {
 	ctx, cancel := context.WithCancel(context.Background())
 	if owner == "" {
 		owner = "alone" // stable across restarts, so that after a crash no process waits for the old lease
 	}
 	f := &following{
-		engine: e, retention: retention, owner: owner, cancel: cancel,
+		engine: e, retention: retention, holds: holds, owner: owner, cancel: cancel,
 		wake: make(chan struct{}, 1), reading: make(chan struct{}, 1), workers: map[cell.ID]*worker{}, trimmed: e.Now(),
 	}
 	f.done.Go(func() { f.run(ctx) })
@@ -248,18 +253,23 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	return done, err
 }
 
-// trim deletes changes older than the retention.
+// trim deletes changes older than the retention, unless they are held.
 func (f *following) trim(ctx context.Context) {
 	now := f.engine.Now()
 	if now.Sub(f.trimmed) < trimEvery {
 		return
 	}
 	f.trimmed = now
+	holds, err := f.holds(ctx)
+	if err != nil {
+		f.engine.Logger.Debug("the logs are not trimmed", "err", err)
+		return
+	}
 	before := now.Add(-f.retention)
 	for _, id := range f.engine.Map().Cells() {
 		for n := trimmed; n == trimmed; {
 			if err := f.engine.RollupCell(id).Update(ctx, func(tx rollup.Tx) (err error) {
-				n, err = rollup.Trim(ctx, tx, before, trimmed)
+				n, err = rollup.Trim(ctx, tx, before, holds[id], trimmed)
 				return err
 			}); err != nil {
 				f.engine.Logger.Debug("the log cannot be trimmed", "cell", id, "err", err)

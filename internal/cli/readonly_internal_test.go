@@ -70,6 +70,9 @@ var asking = [][]string{
 	{"rollup", "explain", "records_by_source", "crm"},
 	{"rollup", "verify", "records_by_source"},
 	{"rollup", "drop", "records_by_source", "--dry-run"},
+	{"sink", "list"},
+	{"sink", "show", "hook"},
+	{"sink", "dead", "list", "hook"},
 	{"cell", "list"},
 	{"cell", "show", "g0-1"},
 	{"cell", "map"},
@@ -85,7 +88,8 @@ var asking = [][]string{
 var changingCommands = []string{
 	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
-	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus restore", "locus demo",
+	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus sink create", "locus sink pause",
+	"locus sink resume", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus cell restored", "locus restore", "locus demo",
 }
 
 // TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.
@@ -173,6 +177,7 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			}
 			try("ingest", "--source", "crm", "--key", "id", records)
 			try("cell", "grow", "--to", "4", "--yes", "--wait")
+			try("sink", "create", "hook", "--to", "https://crm.example/locus")
 			try("rollup", "define", "--wait", "../../docs/examples/records_by_source.yaml")
 			try("metric", "hit", "visits", "3")
 			_, terms, _ := strings.Cut(try("terms", "build", "--kind", "place", "--json"), `"hash":"`)

@@ -26,6 +26,9 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
+	_ "github.com/locus-db/locus/sink/postgres" // drivers of sinks register themselves
+	_ "github.com/locus-db/locus/sink/webhook"
+	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -183,6 +186,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
+		Sinks: &sinks.Options{},
 	})
 	return svc, options, err
 }

@@ -293,6 +293,49 @@ func (s *Server) routes() []route {
 			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
 		{
+			method: "GET", path: "/v1/sinks", class: reads, handle: s.listSinks, answer: SinkList{}, failures: reading,
+			summary: "List the targets that the servers deliver the states of all ids to",
+		},
+		{
+			method: "GET", path: "/v1/sinks/{name}", class: reads, handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "State of a sink",
+		},
+		{
+			method: "PUT", path: "/v1/sinks/{name}", class: admin, handle: s.putSink, body: SinkRequest{}, answer: Sink{},
+			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
+			summary: "Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed",
+		},
+		{
+			method: "DELETE", path: "/v1/sinks/{name}", class: admin, handle: s.deleteSink, statuses: []int{http.StatusNoContent},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "Forget a sink, with its position and dead letters; what the target has stays",
+		},
+		{
+			method: "POST", path: "/v1/sinks/{name}/pause", class: admin, handle: s.pauseSink, answer: Sink{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "Stop delivering to a sink",
+		},
+		{
+			method: "POST", path: "/v1/sinks/{name}/resume", class: admin, handle: s.resumeSink, answer: Sink{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "Go on delivering to a sink where it stopped",
+		},
+		{
+			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, handle: s.listSinkDead, answer: SinkLetterList{}, query: lists,
+			failures: append([]Code{CodeNotFound}, reading...),
+			summary:  "The events that a target has rejected, in the order of their ids, with the reason of each",
+		},
+		{
+			method: "POST", path: "/v1/sinks/{name}/dead/retry", class: admin, handle: s.retrySinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Read the ids of dead letters and deliver them again; returns before that is done",
+		},
+		{
+			method: "POST", path: "/v1/sinks/{name}/dead/drop", class: admin, handle: s.dropSinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Forget dead letters",
+		},
+		{
 			method: "GET", path: "/v1/changes", class: reads, handle: s.changes, events: s.followChanges, answer: ChangeList{},
 			failures: append([]Code{CodeNotFound, CodeTrimmed}, reading...),
 			summary:  "Read the change logs, in the order of each cell's log; with Accept: text/event-stream as changes happen",

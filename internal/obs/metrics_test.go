@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/sink"
 )
 
 // text is what a scrape answers.
@@ -193,6 +194,29 @@ func TestMetrics_Rollups(t *testing.T) {
 	m.WatchRollups(func(context.Context) ([]rollups.Status, int64, error) { return nil, 43, errors.New("down") })
 	if got := text(t, m); !strings.Contains(got, "locus_rollup_applied_changes_total 43\n") || strings.Contains(got, "locus_rollup_groups") {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestMetrics_Sinks(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics()
+	m.WatchSinks(func() map[string]sink.Stats {
+		return map[string]sink.Stats{"hook": {Running: true, Lag: 1500 * time.Millisecond, Dead: 2, Delivered: 7, Failed: 3}, "other": {Delivered: 4}}
+	})
+	got := text(t, m)
+	for _, want := range []string{
+		`locus_sink_lag_seconds{sink="hook"} 1.5`, `locus_sink_dead{sink="hook"} 2`, `locus_sink_events_total{sink="hook"} 7`,
+		`locus_sink_errors_total{sink="hook"} 3`, `locus_sink_events_total{sink="other"} 4`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if strings.Contains(got, `locus_sink_lag_seconds{sink="other"}`) || strings.Contains(got, `locus_sink_dead{sink="other"}`) {
+		t.Error("a process tells the lag of a sink that another one delivers to")
+	}
+	if problems, err := promlint.New(strings.NewReader(got)).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("%+v, %v", problems, err)
 	}
 }
 

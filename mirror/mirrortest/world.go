@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package mirror
+package mirrortest
 
 import (
 	"context"
@@ -14,20 +14,26 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/mirror"
 )
 
-// world is an installation in memory: several cells without transactions across them, and a resolver that may
-// stop between any two transactions. Time is a number that increases with every read and write.
-type world struct {
+// World is an installation in memory for simulations, a mirror.Source: several cells without transactions across
+// them, and a resolver that may stop between any two transactions. It is not safe for concurrent use.
+type World struct {
 	*rand.Rand
-	tick    int64
+	// Tick is the time, a number that increases with every read and write. The At of a state is the tick at which it
+	// was true.
+	Tick int64
+	// Trims makes Act trim logs now and then, regardless of followers.
+	Trims bool
+	// Pause is called between any two reads; its error fails the read.
+	Pause func() error
+
 	cells   []*room
 	homes   map[locality.ID]*room
 	pending []func() // transactions of the current round, each of one cell
 	puids   entity.PUID
 	groups  map[entity.PUID]int // the true entity of each record
-	trims   bool                // logs are trimmed now and then, regardless of followers
-	pause   func() error        // called between any two reads
 }
 
 // room is one cell.
@@ -41,8 +47,9 @@ type room struct {
 	entities map[entity.PUID]*entity.Entity
 }
 
-func newWorld(r *rand.Rand, cells int) *world {
-	w := &world{Rand: r, homes: map[locality.ID]*room{}, groups: map[entity.PUID]int{}, pause: func() error { return nil }}
+// NewWorld returns a world with empty cells.
+func NewWorld(r *rand.Rand, cells int) *World {
+	w := &World{Rand: r, homes: map[locality.ID]*room{}, groups: map[entity.PUID]int{}, Pause: func() error { return nil }}
 	for i := range cells {
 		w.cells = append(w.cells, &room{
 			id: cell.ID{Index: uint32(i)}, records: map[entity.PUID]*entity.Record{}, births: map[locality.ID]entity.Birth{}, entities: map[entity.PUID]*entity.Entity{},
@@ -51,7 +58,7 @@ func newWorld(r *rand.Rand, cells int) *world {
 	return w
 }
 
-func (w *world) home(p entity.PUID) *room { return w.cells[int(p)%len(w.cells)] }
+func (w *World) home(p entity.PUID) *room { return w.cells[int(p)%len(w.cells)] }
 
 func (c *room) append(changes ...changelog.Change) {
 	for _, ch := range changes {
@@ -66,8 +73,8 @@ func version(r *entity.Record) []changelog.Version {
 }
 
 // put is the first round of a write: a new record, a new version, or one that comes back.
-func (w *world) put(p entity.PUID) {
-	w.tick++
+func (w *World) put(p entity.PUID) {
+	w.Tick++
 	c := w.home(p)
 	old := c.records[p]
 	rec := &entity.Record{PUID: p, Version: 1, Anchor: p, Attributes: entity.Attributes{}}
@@ -81,7 +88,7 @@ func (w *world) put(p entity.PUID) {
 		rec.Birth = old.Birth
 		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 	} else {
-		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.tick >> 16), 9: byte(w.tick >> 8), 10: byte(w.tick)}
+		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.Tick >> 16), 9: byte(w.Tick >> 8), 10: byte(w.Tick)}
 		w.homes[rec.Birth] = c
 		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 		w.groups[p] = w.IntN(4)
@@ -93,13 +100,13 @@ func (w *world) put(p entity.PUID) {
 
 // remove is the first round of a deletion. The successor is a remaining member of the record's entity, as far as
 // that is stored.
-func (w *world) remove(p entity.PUID) {
+func (w *World) remove(p entity.PUID) {
 	c := w.home(p)
 	rec := c.records[p]
 	if rec == nil || rec.Deleted() {
 		return
 	}
-	w.tick++
+	w.Tick++
 	birth := entity.Birth{ID: rec.Birth}
 	if e := w.home(rec.Anchor).entities[rec.Anchor]; e != nil {
 		for _, m := range e.Members {
@@ -114,7 +121,7 @@ func (w *world) remove(p entity.PUID) {
 }
 
 // resolve plans the third round: what each cell must write so that entities match the groups.
-func (w *world) resolve() {
+func (w *World) resolve() {
 	if len(w.pending) > 0 {
 		return
 	}
@@ -197,16 +204,16 @@ func members(e *entity.Entity) (versions []changelog.Version) {
 }
 
 // commit commits the next transaction of the current round.
-func (w *world) commit() {
+func (w *World) commit() {
 	if len(w.pending) > 0 {
-		w.tick++
+		w.Tick++
 		w.pending[0]()
 		w.pending = w.pending[1:]
 	}
 }
 
-// act does one random thing.
-func (w *world) act() {
+// Act does one random thing.
+func (w *World) Act() {
 	switch n := w.IntN(100); {
 	case n < 25:
 		if w.puids < 40 {
@@ -221,7 +228,7 @@ func (w *world) act() {
 		w.resolve()
 	case n < 63:
 		w.pending = nil // the resolver is killed
-	case n < 64 && w.trims:
+	case n < 64 && w.Trims:
 		c := w.cells[w.IntN(len(w.cells))]
 		if c.trimmed < c.last {
 			c.trimmed += changelog.Seq(1 + w.IntN(int(c.last-c.trimmed)))
@@ -231,8 +238,8 @@ func (w *world) act() {
 	}
 }
 
-// settle completes all pending work.
-func (w *world) settle() {
+// Settle completes all pending work.
+func (w *World) Settle() {
 	for range 3 {
 		for len(w.pending) > 0 {
 			w.commit()
@@ -241,16 +248,28 @@ func (w *world) settle() {
 	}
 }
 
-func (w *world) Installation(context.Context) (string, []cell.ID, error) {
+// IDs returns all birth IDs ever issued, in order.
+func (w *World) IDs() []locality.ID {
+	return slices.SortedFunc(maps.Keys(w.homes), locality.ID.Compare)
+}
+
+// Cells returns the cells.
+func (w *World) Cells() []cell.ID {
 	ids := make([]cell.ID, len(w.cells))
 	for i, c := range w.cells {
 		ids[i] = c.id
 	}
-	return "world", ids, w.pause()
+	return ids
 }
 
-func (w *world) Tail(context.Context) (map[cell.ID]changelog.Seq, error) {
-	err := w.pause()
+// Installation implements mirror.Source.
+func (w *World) Installation(context.Context) (string, []cell.ID, error) {
+	return "world", w.Cells(), w.Pause()
+}
+
+// Tail implements mirror.Source.
+func (w *World) Tail(context.Context) (map[cell.ID]changelog.Seq, error) {
+	err := w.Pause()
 	tail := map[cell.ID]changelog.Seq{}
 	for _, c := range w.cells {
 		tail[c.id] = c.last
@@ -258,8 +277,9 @@ func (w *world) Tail(context.Context) (map[cell.ID]changelog.Seq, error) {
 	return tail, err
 }
 
-func (w *world) Changes(_ context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
-	if err := w.pause(); err != nil {
+// Changes implements mirror.Source.
+func (w *World) Changes(_ context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
+	if err := w.Pause(); err != nil {
 		return nil, err
 	}
 	c := w.cells[of.Index]
@@ -270,8 +290,9 @@ func (w *world) Changes(_ context.Context, of cell.ID, after changelog.Seq, limi
 	return changes[:min(len(changes), limit, 1+w.IntN(5))], nil
 }
 
-func (w *world) ListStates(_ context.Context, of cell.ID, after locality.ID, limit int) ([]State, error) {
-	if err := w.pause(); err != nil {
+// ListStates implements mirror.Source.
+func (w *World) ListStates(_ context.Context, of cell.ID, after locality.ID, limit int) ([]mirror.State, error) {
+	if err := w.Pause(); err != nil {
 		return nil, err
 	}
 	var ids []locality.ID
@@ -283,8 +304,9 @@ func (w *world) ListStates(_ context.Context, of cell.ID, after locality.ID, lim
 	return w.read(ids[:min(len(ids), limit, 1+w.IntN(5))])
 }
 
-func (w *world) States(_ context.Context, ids []locality.ID, records []entity.PUID) ([]State, error) {
-	if err := w.pause(); err != nil {
+// States implements mirror.Source.
+func (w *World) States(_ context.Context, ids []locality.ID, records []entity.PUID) ([]mirror.State, error) {
+	if err := w.Pause(); err != nil {
 		return nil, err
 	}
 	ids = slices.Clone(ids)
@@ -299,27 +321,27 @@ func (w *world) States(_ context.Context, ids []locality.ID, records []entity.PU
 
 // read reads a snapshot of the home of each ID, and then, perhaps much later, of the cells that their redirects
 // lead to.
-func (w *world) read(ids []locality.ID) ([]State, error) {
-	states := make([]State, len(ids))
+func (w *World) read(ids []locality.ID) ([]mirror.State, error) {
+	states := make([]mirror.State, len(ids))
 	records := make([]*entity.Record, len(ids))
 	for i, id := range ids {
-		w.tick++
+		w.Tick++
 		s := &states[i]
-		s.ID, s.Kind = id, Unknown
+		s.ID, s.Kind = id, mirror.Unknown
 		c := w.homes[id]
 		if c == nil {
 			continue
 		}
-		s.Cell, s.At = c.id, changelog.Seq(w.tick) // represents the moment at which the state was true
+		s.Cell, s.At = c.id, changelog.Seq(w.Tick) // represents the moment at which the state was true
 		switch b := c.births[id]; {
 		case b.PUID == 0 && b.Successor.IsZero():
-			s.Kind = Deleted
+			s.Kind = mirror.Deleted
 		case b.PUID == 0:
-			s.Kind, s.To = Redirect, b.Successor
+			s.Kind, s.To = mirror.Redirect, b.Successor
 		default:
 			rec := c.records[b.PUID]
 			if rec.Anchor != rec.PUID {
-				s.Kind, records[i] = Redirect, rec
+				s.Kind, records[i] = mirror.Redirect, rec
 				continue
 			}
 			e := c.entities[rec.PUID]
@@ -327,10 +349,10 @@ func (w *world) read(ids []locality.ID) ([]State, error) {
 				e = &entity.Entity{ID: id, Kind: "place", Members: []entity.Member{{PUID: rec.PUID, Version: rec.Version}}, Stamp: uint64(rec.Version)}
 				s.Settling = true
 			}
-			s.Kind, s.Thing = Entity, ThingOf(e, nil)
+			s.Kind, s.Thing = mirror.Entity, mirror.ThingOf(e, nil)
 		}
 	}
-	if err := w.pause(); err != nil {
+	if err := w.Pause(); err != nil {
 		return nil, err
 	}
 	for i, rec := range records {

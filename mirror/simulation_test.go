@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package mirror
+package mirror_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
 var histories = flag.Int("histories", 4000, "how many histories the simulation tries")
@@ -23,29 +25,29 @@ var histories = flag.Int("histories", 4000, "how many histories the simulation t
 // shelf is a target in memory, which checks that no document ever goes back in time.
 type shelf struct {
 	t        testing.TB
-	docs     map[locality.ID]Document
-	fill     Fill
-	controls map[cell.ID]Control
+	docs     map[locality.ID]mirror.Document
+	fill     mirror.Fill
+	controls map[cell.ID]mirror.Control
 	pause    func() error
 	// naive writes without comparing versions.
 	naive bool
 }
 
-func (s *shelf) Held(_ context.Context, ids []locality.ID) ([]Held, error) {
+func (s *shelf) Held(_ context.Context, ids []locality.ID) ([]mirror.Held, error) {
 	if err := s.pause(); err != nil {
 		return nil, err
 	}
-	held := make([]Held, len(ids))
+	held := make([]mirror.Held, len(ids))
 	for i, id := range ids {
 		held[i].ID = id
 		if d, there := s.docs[id]; there {
-			held[i] = Held{id, d.Version, d.Kind, d.Stamp()}
+			held[i] = mirror.Held{ID: id, Version: d.Version, Kind: d.Kind, Stamp: d.Stamp()}
 		}
 	}
 	return held, nil
 }
 
-func (s *shelf) Write(_ context.Context, docs []Document) (written int, err error) {
+func (s *shelf) Write(_ context.Context, docs []mirror.Document) (written int, err error) {
 	if err := s.pause(); err != nil {
 		return 0, err
 	}
@@ -63,7 +65,7 @@ func (s *shelf) Write(_ context.Context, docs []Document) (written int, err erro
 	return written, s.pause() // the reply may be lost
 }
 
-func (s *shelf) Documents(_ context.Context, ids []locality.ID) (docs []Document, err error) {
+func (s *shelf) Documents(_ context.Context, ids []locality.ID) (docs []mirror.Document, err error) {
 	for _, id := range ids {
 		if d, there := s.docs[id]; there {
 			docs = append(docs, d)
@@ -72,7 +74,7 @@ func (s *shelf) Documents(_ context.Context, ids []locality.ID) (docs []Document
 	return docs, s.pause()
 }
 
-func (s *shelf) Scan(_ context.Context, after locality.ID, limit int) (docs []Document, err error) {
+func (s *shelf) Scan(_ context.Context, after locality.ID, limit int) (docs []mirror.Document, err error) {
 	for _, id := range slices.SortedFunc(maps.Keys(s.docs), locality.ID.Compare) {
 		if id.Compare(after) > 0 && len(docs) < limit {
 			docs = append(docs, s.docs[id])
@@ -81,9 +83,9 @@ func (s *shelf) Scan(_ context.Context, after locality.ID, limit int) (docs []Do
 	return docs, s.pause()
 }
 
-func (s *shelf) Fill(context.Context) (Fill, error) { return s.fill, s.pause() }
+func (s *shelf) Fill(context.Context) (mirror.Fill, error) { return s.fill, s.pause() }
 
-func (s *shelf) PutFill(_ context.Context, was, is Fill) (bool, error) {
+func (s *shelf) PutFill(_ context.Context, was, is mirror.Fill) (bool, error) {
 	if err := s.pause(); err != nil {
 		return false, err
 	}
@@ -94,11 +96,11 @@ func (s *shelf) PutFill(_ context.Context, was, is Fill) (bool, error) {
 	return true, s.pause()
 }
 
-func (s *shelf) Controls(context.Context) ([]Control, error) {
+func (s *shelf) Controls(context.Context) ([]mirror.Control, error) {
 	return slices.Collect(maps.Values(s.controls)), s.pause()
 }
 
-func (s *shelf) PutControl(_ context.Context, was, is Control) (bool, error) {
+func (s *shelf) PutControl(_ context.Context, was, is mirror.Control) (bool, error) {
 	if err := s.pause(); err != nil {
 		return false, err
 	}
@@ -114,35 +116,32 @@ var errFault = errors.New("the connection was cut")
 // simulation is a world and two mirrors that follow it into one target. Any of them may be paused anywhere, for
 // as long as the other takes for many steps.
 type simulation struct {
-	*world
+	*mirrortest.World
 	target  *shelf
-	workers []*worker
-	busy    map[*worker]bool // in the middle of a step
+	workers []*mirror.Worker
+	busy    map[*mirror.Worker]bool // in the middle of a step
 	faults  bool
 	depth   int
 	steps   int
 }
 
 func simulate(t testing.TB, seed uint64, naive bool) *simulation {
-	s := &simulation{world: newWorld(rand.New(rand.NewPCG(seed, 15)), 3), busy: map[*worker]bool{}, faults: true}
-	s.target = &shelf{t: t, docs: map[locality.ID]Document{}, controls: map[cell.ID]Control{}, pause: s.interlude, naive: naive}
-	s.world.pause, s.trims = s.interlude, seed%4 == 0
+	s := &simulation{World: mirrortest.NewWorld(rand.New(rand.NewPCG(seed, 15)), 3), busy: map[*mirror.Worker]bool{}, faults: true}
+	s.target = &shelf{t: t, docs: map[locality.ID]mirror.Document{}, controls: map[cell.ID]mirror.Control{}, pause: s.interlude, naive: naive}
+	s.Pause, s.Trims = s.interlude, seed%4 == 0
 	for range s.IntN(30) {
-		s.act()
+		s.Act()
 	}
 	for range 2 {
-		for _, c := range s.cells {
-			s.workers = append(s.workers, s.worker(c.id))
+		for _, id := range s.Cells() {
+			s.workers = append(s.workers, s.worker(id))
 		}
 	}
 	return s
 }
 
-func (s *simulation) worker(id cell.ID) *worker {
-	return &worker{
-		copier: copier{source: s.world, target: s.target}, cell: id, installation: "world",
-		now: func() time.Time { return time.UnixMilli(s.tick) }, refilled: func(cell.ID, error) {},
-	}
+func (s *simulation) worker(id cell.ID) *mirror.Worker {
+	return mirror.NewWorker(s.World, s.target, id, "world", func() time.Time { return time.UnixMilli(s.Tick) })
 }
 
 // interlude runs other events between two calls of a mirror.
@@ -153,12 +152,12 @@ func (s *simulation) interlude() error {
 	if s.steps > 40 && s.IntN(30) == 0 {
 		// The last events happen, and everything is mirrored, while another mirror is in the middle of a step.
 		s.faults = false
-		s.settle()
+		s.Settle()
 		s.finish()
 		return nil
 	}
 	if s.IntN(3) == 0 {
-		s.act()
+		s.Act()
 	}
 	if s.depth < 3 && s.IntN(10) == 0 {
 		for range 1 + s.IntN(4) {
@@ -181,11 +180,11 @@ func (s *simulation) step(i int) (idle bool, err error) {
 	s.busy[w] = true
 	s.steps++
 	s.depth++
-	idle, err = w.step(context.Background())
+	idle, err = w.Step(context.Background())
 	s.depth--
 	s.busy[w] = false
 	if err != nil || s.faults && s.IntN(20) == 0 {
-		s.workers[i] = s.worker(w.cell)
+		s.workers[i] = s.worker(w.Cell())
 	}
 	return idle, err
 }
@@ -193,13 +192,13 @@ func (s *simulation) step(i int) (idle bool, err error) {
 // run runs events until the end, then finishes.
 func (s *simulation) run(t testing.TB) {
 	for s.faults {
-		s.act()
+		s.Act()
 		_, _ = s.step(s.IntN(len(s.workers)))
 	}
 	s.finish()
 	for _, w := range s.workers {
-		if left := w.control.Settling; len(left) > 0 {
-			t.Errorf("cell %v: %v settle for ever", w.cell, left)
+		if left := w.Settling(); len(left) > 0 {
+			t.Errorf("cell %v: %v settle for ever", w.Cell(), left)
 		}
 	}
 }
@@ -214,7 +213,7 @@ func (s *simulation) finish() {
 			}
 			idle, err := s.step(i)
 			if err != nil || n == 10_000 {
-				s.target.t.Fatalf("cell %v does not come to an end: %v", s.workers[i].cell, err)
+				s.target.t.Fatalf("cell %v does not come to an end: %v", s.workers[i].Cell(), err)
 			}
 			worked = worked || !idle
 		}
@@ -223,19 +222,19 @@ func (s *simulation) finish() {
 
 // differences compares the target with the world, and the world with the public API.
 func (s *simulation) differences(t testing.TB) (found int) {
-	v, err := Verify(t.Context(), s.world, s.target, &VerifyOptions{Patience: time.Nanosecond})
+	v, err := mirror.Verify(t.Context(), s.World, s.target, &mirror.VerifyOptions{Patience: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if int(v.Compared) != len(s.homes) || v.Settling != 0 {
-		t.Errorf("%d of %d ids were compared, %d settle", v.Compared, len(s.homes), v.Settling)
+	if int(v.Compared) != len(s.IDs()) || v.Settling != 0 {
+		t.Errorf("%d of %d ids were compared, %d settle", v.Compared, len(s.IDs()), v.Settling)
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(s.homes), locality.ID.Compare) {
+	for _, id := range s.IDs() {
 		at, hops := s.target.docs[id], 0
-		for ; at.Kind == Redirect && hops <= len(s.homes); hops++ {
+		for ; at.Kind == mirror.Redirect && hops <= len(s.IDs()); hops++ {
 			at = s.target.docs[at.To]
 		}
-		if at.Kind != Entity && at.Kind != Deleted && v.Differ() == 0 {
+		if at.Kind != mirror.Entity && at.Kind != mirror.Deleted && v.Differ() == 0 {
 			t.Errorf("%v leads to nothing, after %d hops", id, hops)
 		}
 	}

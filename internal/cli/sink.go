@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) sinkCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sink",
+		Short: "Let the servers deliver every entity to webhooks and databases, and keep these current",
+		Example: "  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --secret-env CRM_PASSWORD\n" +
+			"  locus sink list",
+	}
+	c.AddCommand(a.sinkCreate(), a.sinkList(), a.sinkShow(), a.sinkTurn("pause", "Stop delivering to a sink", ""),
+		a.sinkTurn("resume", "Go on delivering to a sink where it stopped",
+			"A sink also stops by itself: if the receiver answers 410, if the target is another installation's, or at 10,000 dead\n"+
+				"letters. locus sink show NAME says why. If the logs do not reach back to where it stopped, it fills again."),
+		a.sinkDelete(), a.sinkDead())
+	return c
+}
+
+func sinkPath(name string) string { return "/v1/sinks/" + url.PathEscape(name) }
+
+func sinkNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
+	var list httpapi.SinkList
+	if _, err := cl.get(ctx, "/v1/sinks", nil, &list); err != nil {
+		return nil, err
+	}
+	for _, s := range list.Sinks {
+		if strings.HasPrefix(s.Name, begun) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, nil
+}
+
+func (a *app) sinkCreate() *cobra.Command {
+	var request httpapi.SinkRequest
+	c := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Let the servers deliver all entities to a target, and every change from then on",
+		Long: "The servers deliver what every id leads to now: an entity, a redirect or nothing. First all ids, then those that change.\n\n" +
+			"  https://HOST/PATH                                   a request for each event, signed by the secret (Standard Webhooks)\n" +
+			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n\n" +
+			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
+			"again changes the secret or the hold, and keeps the position.",
+		Example: "  locus sink create hook --to https://crm.example/locus --secret-env HOOK_SECRET\n" +
+			"  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD",
+		Args: arguments("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if request.To == "" {
+				return usage("--to https://HOST/PATH or --to 'postgres://USER@HOST/DATABASE?table=NAME'", "--to is missing")
+			}
+			body, err := json.Marshal(request)
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, writes)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			var of httpapi.Sink
+			raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: sinkPath(args[0]), body: body, media: "application/json"}, &of)
+			if p, ok := errors.AsType[*httpapi.Problem](err); ok && len(p.Errors) > 1 {
+				for _, one := range p.Errors {
+					a.say("%s: %s", strings.TrimPrefix(one.Pointer, "/"), term.Escape(one.Detail))
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if status == http.StatusOK {
+				a.say("this sink exists already; nothing is changed")
+			}
+			return a.printSink(raw, &of)
+		},
+	}
+	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
+	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
+	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the secret")
+	c.Flags().StringVar(&request.Hold, "hold", "72h", "for how long the logs keep changes that were not delivered, 72h at most; after that the sink fills again")
+	return a.connection(c)
+}
+
+func (a *app) sinkList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "list",
+		Short: "List the sinks with their states and dead letters",
+		Example: "  locus sink list\n" +
+			"  locus sink list --json | jq -r 'select(.dead > 0).name'",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list httpapi.SinkList
+			if _, err := cl.get(c.Context(), "/v1/sinks", nil, &list); err != nil {
+				return err
+			}
+			if a.json {
+				return printEach(a, list.Sinks)
+			}
+			if len(list.Sinks) == 0 {
+				a.say("there are no sinks; locus sink create makes one")
+			}
+			return a.printSinks(list.Sinks)
+		}),
+	})
+}
+
+// printEach prints a list as lines of JSON.
+func printEach[T any](a *app, list []T) error {
+	for _, one := range list {
+		line, err := json.Marshal(one)
+		if err != nil {
+			return err
+		}
+		if err := a.printRaw(typed("result", line)); err != nil {
+			return err
+		}
+	}
+	return a.listed(len(list), "")
+}
+
+func (a *app) sinkShow() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use: "show NAME", Short: "Show the state of a sink: how much it has delivered, how far it lags, and why it fails",
+		Example: "  locus sink show golden\n  locus sink show golden --json | jq .lag_ms",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var of httpapi.Sink
+			raw, err := cl.get(c.Context(), sinkPath(args[0]), nil, &of)
+			if err != nil {
+				return err
+			}
+			return a.printSink(raw, &of)
+		}),
+	})
+}
+
+func (a *app) sinkTurn(verb, short, long string) *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use: verb + " NAME", Short: short, Long: long, Example: "  locus sink " + verb + " golden\n  locus sink " + verb + " golden --json | jq .state",
+		Args: arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+				var of httpapi.Sink
+				raw, err := cl.do(c.Context(), http.MethodPost, sinkPath(args[0])+"/"+verb, nil, nil, &of)
+				if err != nil {
+					return err
+				}
+				return a.printSink(raw, &of)
+			})(c, args)
+		},
+	})
+}
+
+func (a *app) sinkDelete() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use: "delete NAME", Short: "Forget a sink, and keep what the target has",
+		Long:    "Removes the definition, the position and the dead letters. Nothing is deleted in the target.",
+		Example: "  locus sink delete golden\n  locus sink delete golden --url http://127.0.0.1:7070",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+				if _, err := cl.do(c.Context(), http.MethodDelete, sinkPath(args[0]), nil, nil, nil); err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"type": "summary", "sink": args[0], "outcome": "deleted"})
+				}
+				a.say("deleted sink %s; what the target has stays", term.Escape(args[0]))
+				return nil
+			})(c, args)
+		},
+	})
+}
+
+func (a *app) printSink(raw json.RawMessage, s *httpapi.Sink) error {
+	if a.json {
+		return a.printRaw(raw)
+	}
+	return a.printSinks([]httpapi.Sink{*s})
+}
+
+func (a *app) printSinks(list []httpapi.Sink) error {
+	t := &term.Table{Header: []string{"sink", "state", "to", "kind", "delivered", "failed", "dead", "lag", "saved"}, Right: map[int]bool{4: true, 5: true, 6: true, 7: true}}
+	for _, s := range list {
+		lag := ""
+		if s.LagMS != nil {
+			lag = millis(*s.LagMS)
+		}
+		t.Add(s.Name, s.State, s.To, s.Kind, fmt.Sprint(s.Delivered), fmt.Sprint(s.Failed), fmt.Sprint(s.Dead), lag, moment(s.SavedAt))
+	}
+	if err := a.printTable(t); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Reason != "" {
+			a.say("%s: %s", term.Escape(s.Name), term.Escape(s.Reason))
+		}
+	}
+	return nil
+}

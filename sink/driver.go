@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Spec is what a driver needs to know of a sink.
+type Spec struct {
+	// Name of the sink.
+	Name string
+	// URL of the target, without a password.
+	URL *url.URL
+	// Secret signs what is delivered, or is the password of the target; "" if there is none.
+	Secret string
+	// Attributes are the attributes with one value of the kinds that are delivered.
+	Attributes []string
+}
+
+// Driver opens the targets of one kind.
+type Driver struct {
+	// Check returns why a URL cannot be that of a target, without a connection. Its error does not quote the URL.
+	Check func(u *url.URL) error
+	// Open opens a target. The error wraps ErrStop if no repetition can help.
+	Open func(ctx context.Context, s Spec) (Sink, error)
+	// Lanes and Batch are those of Options.
+	Lanes, Batch int
+}
+
+var (
+	driversMu sync.Mutex
+	drivers   = map[string]Driver{}
+)
+
+// Register makes a driver known by the schemes of its URLs. Packages of drivers call it when they are imported.
+func Register(d Driver, schemes ...string) {
+	driversMu.Lock()
+	defer driversMu.Unlock()
+	for _, s := range schemes {
+		drivers[s] = d
+	}
+}
+
+// ParseURL parses the address of a target, checks it, and returns its driver. A URL with a password is refused, and no
+// error quotes the URL.
+func ParseURL(text string) (u *url.URL, d Driver, err error) {
+	u, err = url.Parse(text)
+	if err != nil || u.Scheme == "" {
+		return nil, d, errors.New("want a URL such as https://crm.example/locus or postgres://USER@HOST/DATABASE?table=NAME")
+	}
+	if _, has := u.User.Password(); has {
+		return nil, d, errors.New("the URL has a password, and definitions are stored and shown: leave it out, and name a variable of the servers that has it")
+	}
+	driversMu.Lock()
+	defer driversMu.Unlock()
+	d, found := drivers[u.Scheme]
+	if !found {
+		return nil, d, fmt.Errorf("no target has the scheme %.20q: want %s", u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ":, ")+":")
+	}
+	return u, d, d.Check(u)
+}

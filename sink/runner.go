@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/mirror"
+)
+
+// Options of a Runner. Name, Source, Open, Store and Lease are required.
+type Options struct {
+	// Name of the sink, for the log.
+	Name string
+	// Source is the installation.
+	Source mirror.Source
+	// Open opens the target. It is called once the lease is held.
+	Open func(ctx context.Context) (Sink, error)
+	// Store keeps the progress.
+	Store Store
+	// Lease is the lease of the sink; see LeaseName. The runner acquires it, renews it and gives it back.
+	Lease *lease.Holder
+	// TTL is how long the owner may be silent before another process takes over: that of Lease. Defaults to 5 s.
+	TTL time.Duration
+	// Kind, if not "", delivers only the entities of this kind. Redirects and deletions are delivered of every kind.
+	Kind string
+	// Lanes is the number of batches on their way at once, and Batch the most events in one. Both default to 1. They
+	// are 1 and any number for a target that stores positions.
+	Lanes, Batch int
+	// Poll is the interval between polls for changes. Defaults to 250 ms.
+	Poll time.Duration
+	// Patience is the longest pause before a retry. Defaults to 5 minutes.
+	Patience time.Duration
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+	// Logger receives a line when delivery fails and when it goes on. Defaults to discarding them.
+	Logger *slog.Logger
+}
+
+const (
+	defaultTTL      = 5 * time.Second
+	defaultPoll     = 250 * time.Millisecond
+	defaultPatience = 5 * time.Minute
+	// firstPause is the pause before the first retry.
+	firstPause = 500 * time.Millisecond
+	// review is how often the list of cells is read.
+	review = 5 * time.Second
+	// saveEvery is how often the progress is stored.
+	saveEvery = time.Second
+	// poison is the number of attempts after which an event becomes a dead letter if others were accepted since.
+	poison = 10
+	// abreast is the number of cells read at once.
+	abreast = 4
+)
+
+// LeaseName returns the name of the lease of a sink.
+func LeaseName(name string) string { return "sink/" + name }
+
+// Runner runs a sink in one process while that holds the sink's lease.
+type Runner struct {
+	opts Options
+	feed atomic.Pointer[feed] // while the lease is held
+	wake chan struct{}        // there may be changes
+
+	delivered, failed atomic.Int64 // by this process before the current feed
+}
+
+// New returns a runner. Nothing is read or written before Run.
+func New(opts Options) *Runner {
+	if opts.TTL <= 0 {
+		opts.TTL = defaultTTL
+	}
+	if opts.Poll <= 0 {
+		opts.Poll = defaultPoll
+	}
+	if opts.Patience <= 0 {
+		opts.Patience = defaultPatience
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	opts.Lanes, opts.Batch = max(opts.Lanes, 1), max(opts.Batch, 1)
+	return &Runner{opts: opts, wake: make(chan struct{}, 1)}
+}
+
+// Wake makes the runner look for changes now.
+func (r *Runner) Wake() { wake(r.wake) }
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs the sink whenever this process can have its lease, until the context ends, which is not an error. Any
+// other error wraps ErrStop: a person has to look at the sink.
+func (r *Runner) Run(ctx context.Context) error {
+	pause, failed := firstPause, false
+	for ctx.Err() == nil {
+		err := r.own(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, ErrStop):
+			return err
+		case err == nil, errors.Is(err, lease.ErrLost), errors.Is(err, ErrFenced): // another process runs it
+			pause, failed = firstPause, false
+			rest(ctx, saveEvery, nil)
+		default:
+			if !failed {
+				r.opts.Logger.Warn("a sink cannot run", "sink", r.opts.Name, "err", err)
+			}
+			failed = true
+			rest(ctx, jitter(pause), nil)
+			pause = min(2*pause, r.opts.Patience)
+		}
+	}
+	return nil
+}
+
+// own runs the sink while this process holds the lease. It returns nil if it cannot have it.
+func (r *Runner) own(ctx context.Context) error {
+	held, err := r.opts.Lease.Try(ctx, 0)
+	if err != nil || !held {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = r.opts.Lease.Give(ctx) // if this fails, the lease expires
+	}()
+	l, _ := r.opts.Lease.Held()
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var beats sync.WaitGroup
+	beats.Go(func() { r.beat(working, stop) })
+	defer beats.Wait()
+	defer stop(nil)
+	if err := r.run(working, l.Token); err != nil {
+		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, ErrFenced) && !errors.Is(err, lease.ErrLost) {
+			r.note(working, l.Token, err)
+		}
+		return err
+	}
+	if ctx.Err() == nil && working.Err() != nil {
+		return context.Cause(working)
+	}
+	return nil
+}
+
+// note stores why the sink cannot run.
+func (r *Runner) note(ctx context.Context, token int64, why error) {
+	r.failed.Add(1)
+	p, err := r.opts.Store.Load(ctx)
+	if err != nil {
+		return // the log has why
+	}
+	p.Trouble, p.Saved = why.Error(), r.opts.Now().UTC()
+	p.Failed++
+	asked, err := r.opts.Store.Save(ctx, token, p)
+	if err == nil && len(asked) > 0 {
+		for _, one := range asked {
+			p.Apply(one)
+		}
+		_, _ = r.opts.Store.Save(ctx, token, p)
+	}
+}
+
+// beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
+func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
+	renewed := time.Now()
+	for rest(ctx, r.opts.TTL/4, nil) {
+		switch err := r.opts.Lease.Beat(ctx, 0); {
+		case err == nil:
+			renewed = time.Now()
+		case errors.Is(err, lease.ErrLost) || time.Since(renewed) > r.opts.TTL:
+			stop(fmt.Errorf("%w: %w", lease.ErrLost, err))
+			return
+		}
+	}
+}
+
+// run delivers until the context ends.
+func (r *Runner) run(ctx context.Context, token int64) error {
+	target, err := r.opts.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("open the target: %w", err)
+	}
+	defer func() { _ = target.Close() }() // everything acknowledged is durable
+	f := newFeed(r.opts.Source, target, r.opts.Store, r.opts.Lanes, r.opts.Batch, r.opts.Kind, r.opts.Now)
+	if err := f.start(ctx, token); err != nil {
+		return err
+	}
+	r.feed.Store(f)
+	r.opts.Logger.Debug("sink runs", "sink", r.opts.Name, "token", f.token)
+	g, ctx := errgroup.WithContext(ctx)
+	b := &backoff{patience: r.opts.Patience, recovered: make(chan struct{})}
+	lanes := make([]chan struct{}, r.opts.Lanes)
+	room := make(chan struct{}, 1)
+	for i := range lanes {
+		lanes[i] = make(chan struct{}, 1)
+		g.Go(func() error { return r.deliver(ctx, f, i, lanes[i], room, b) })
+	}
+	g.Go(func() error { r.read(ctx, f, lanes, room); return nil })
+	g.Go(func() error { return r.save(ctx, f) })
+	err = g.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if saved := f.save(last); err == nil && errors.Is(saved, lease.ErrLost) {
+		err = saved
+	}
+	r.feed.Store(nil)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.delivered.Add(f.progress.Delivered - f.began.Delivered)
+	r.failed.Add(f.progress.Failed - f.began.Failed)
+	return err
+}
+
+// read looks for changes and puts the touched IDs into the lanes.
+func (r *Runner) read(ctx context.Context, f *feed, lanes []chan struct{}, room chan struct{}) {
+	reviewed, failed := time.Time{}, false
+	for ctx.Err() == nil {
+		if time.Since(reviewed) >= review {
+			if _, cells, err := r.opts.Source.Installation(ctx); err == nil {
+				f.admit(cells)
+				reviewed = time.Now()
+			}
+		}
+		tail, err := r.opts.Source.Tail(ctx)
+		if err == nil {
+			err = r.readDue(ctx, f, tail)
+		} else if failed { // some cell is away: look into the others
+			err = errors.Join(err, r.readDue(ctx, f, nil))
+		}
+		if err != nil && !failed && ctx.Err() == nil {
+			r.opts.Logger.Warn("a sink cannot read all cells", "sink", r.opts.Name, "err", err)
+		}
+		failed = err != nil
+		f.settle()
+		for _, c := range lanes {
+			wake(c)
+		}
+		f.mu.Lock()
+		full := f.full()
+		f.mu.Unlock()
+		switch {
+		case full:
+			rest(ctx, r.opts.Poll, room)
+		case failed:
+			rest(ctx, 4*r.opts.Poll, nil)
+		default:
+			rest(ctx, r.opts.Poll, r.wake)
+		}
+	}
+}
+
+// readDue reads a page of each cell that has one, until none has or too many IDs wait.
+func (r *Runner) readDue(ctx context.Context, f *feed, tail map[cell.ID]changelog.Seq) error {
+	var g errgroup.Group
+	g.SetLimit(abreast)
+	for _, id := range f.notice(tail) {
+		g.Go(func() error {
+			worked, err := f.read(ctx, id)
+			if end, known := tail[id]; err == nil && !worked && known {
+				f.exhausted(id, end)
+			}
+			if worked {
+				r.Wake()
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// deliver works one lane.
+func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room chan struct{}, b *backoff) error {
+	for ctx.Err() == nil {
+		d := f.take(lane)
+		if d == nil {
+			rest(ctx, review, ready)
+			continue
+		}
+		before := b.successes.Load()
+		for tries := 1; ; tries++ {
+			err := f.deliver(ctx, d)
+			if err == nil {
+				if b.succeeded() && tries > 1 {
+					r.opts.Logger.Info("a sink goes on", "sink", r.opts.Name)
+				}
+				wake(room)
+				break
+			}
+			switch {
+			case ctx.Err() != nil:
+				return nil //nolint:nilerr // the end of the context is no error
+			case errors.Is(err, ErrStop), errors.Is(err, ErrFenced):
+				return err
+			case tries >= poison && len(d.events) == 1 && b.successes.Load() > before:
+				err = f.acknowledge(d, []Rejected{{ID: d.events[0].ID, Reason: fmt.Sprintf("given up after %d attempts: %v", tries, err)}})
+			}
+			if err == nil {
+				break
+			}
+			if errors.Is(err, ErrStop) {
+				return err
+			}
+			if b.failures.Add(1) == 1 {
+				r.opts.Logger.Warn("a sink cannot deliver", "sink", r.opts.Name, "err", err)
+			}
+			b.wait(ctx, tries, len(f.lanes))
+		}
+	}
+	return nil
+}
+
+// save stores the progress now and then.
+func (r *Runner) save(ctx context.Context, f *feed) error {
+	for rest(ctx, saveEvery, nil) {
+		err := f.saveIfDue(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // nor here
+		case errors.Is(err, lease.ErrLost), errors.Is(err, ErrStop), errors.Is(err, ErrFenced):
+			return err
+		}
+	}
+	return nil
+}
+
+// Stats is what the runner of this process does.
+type Stats struct {
+	// Running reports that this process holds the lease.
+	Running bool
+	// Lag is for how long the oldest change has been waiting, Dead the number of dead letters; both only if Running.
+	Lag  time.Duration
+	Dead int
+	// Delivered counts accepted events, and Failed failed attempts, since the start of the process.
+	Delivered, Failed int64
+}
+
+// Stats returns what the runner does.
+func (r *Runner) Stats() Stats {
+	s := Stats{Delivered: r.delivered.Load(), Failed: r.failed.Load()}
+	if f := r.feed.Load(); f != nil {
+		s.Running, s.Lag = true, f.lag()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		s.Dead = len(f.dead)
+		s.Delivered += f.progress.Delivered - f.began.Delivered
+		s.Failed += f.progress.Failed - f.began.Failed
+	}
+	return s
+}
+
+// backoff paces the retries of the lanes of a sink.
+type backoff struct {
+	patience            time.Duration
+	successes, failures atomic.Int64 // failures since the last success
+
+	mu        sync.Mutex
+	recovered chan struct{} // closed when the target recovers
+}
+
+// succeeded notes a success, and reports whether it ends a series of failures. If all lanes may be waiting, they all
+// try again.
+func (b *backoff) succeeded() bool {
+	b.successes.Add(1)
+	failures := b.failures.Swap(0)
+	if failures > 1 {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.recovered)
+		b.recovered = make(chan struct{})
+	}
+	return failures > 0
+}
+
+// wait waits before a retry: twice as long each time, with jitter, and shorter if the target recovers after at least
+// one failure per lane.
+func (b *backoff) wait(ctx context.Context, tries, lanes int) {
+	pause := min(firstPause<<min(tries-1, 20), b.patience)
+	b.mu.Lock()
+	recovered := b.recovered
+	b.mu.Unlock()
+	if b.failures.Load() < int64(lanes) {
+		recovered = nil
+	}
+	t := time.NewTimer(jitter(pause))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-recovered:
+	case <-ctx.Done():
+	}
+}
+
+// jitter returns a random duration of 50 to 100 % of d.
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
+
+// rest waits, until early is signalled at most, and reports whether the context is still active.
+func rest(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-early:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}

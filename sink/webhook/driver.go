@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/locus-db/locus/sink"
+)
+
+func init() { sink.Register(Driver, "https", "http") }
+
+// Driver delivers to URLs without a query, which is often a secret.
+var Driver = sink.Driver{
+	Check: func(u *url.URL) error {
+		if u.RawQuery != "" {
+			return errors.New("webhook: the URL has a query, which may be a secret: leave it out, and verify the signatures")
+		}
+		_, err := Check(u.String())
+		return err
+	},
+	Open: func(_ context.Context, s sink.Spec) (sink.Sink, error) {
+		opts := Options{Name: s.Name}
+		if s.Secret != "" {
+			secrets, err := ParseSecrets(s.Secret)
+			if err != nil {
+				return nil, err
+			}
+			opts.Secrets = secrets
+		}
+		return Open(s.URL.String(), opts)
+	},
+	Lanes: Lanes, Batch: 1,
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/sink"
+)
+
+// Options of Open. Name is required.
+type Options struct {
+	// Name of the sink; it begins the IDs of the requests.
+	Name string
+	// Secrets sign the requests, two during a rotation. If there are none, requests are not signed.
+	Secrets []Secret
+	// Now is the clock of the timestamps. Defaults to time.Now.
+	Now func() time.Time
+	// TLS configures the connections. Defaults to the system's certificate authorities.
+	TLS *tls.Config
+}
+
+const (
+	// patience is how long an attempt may take.
+	patience = 15 * time.Second
+	// Lanes is the number of requests on their way at once.
+	Lanes = 16
+	// excerpt is how much of an answer an error quotes.
+	excerpt = 200
+)
+
+// Sink is the sink of a URL. It stores no positions.
+type Sink struct {
+	url    string
+	opts   Options
+	client *http.Client
+}
+
+var _ sink.Sink = (*Sink)(nil)
+
+// Check returns an error unless requests may go to a URL: https, or http to this host, without a user or a fragment.
+func Check(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("webhook: the URL cannot be parsed") // err quotes it, and it may contain a password
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, errors.New("webhook: want a URL like https://crm.example/locus")
+	case u.User != nil:
+		return nil, errors.New("webhook: the URL has a user: leave it out, and verify the signatures")
+	case u.Fragment != "":
+		return nil, errors.New("webhook: the URL has a fragment")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("webhook: http to %s, which is not this host: use https", u.Hostname())
+	}
+	return u, nil
+}
+
+// loopback reports whether a host is this one by its name alone.
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}
+
+// Open returns the sink of a URL. Nothing is requested yet.
+func Open(to string, opts Options) (*Sink, error) {
+	u, err := Check(to)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	dialer := &net.Dialer{Timeout: patience}
+	transport := &http.Transport{
+		TLSClientConfig: opts.TLS, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: Lanes, IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: patience, Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext,
+	}
+	if u.Scheme == "http" { // localhost is a name that can be made to lead elsewhere
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			if addr, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
+				return nil, errors.Join(fmt.Errorf("%w: %s is not this host: use https", sink.ErrStop, address), conn.Close())
+			}
+			return conn, nil
+		}
+	}
+	return &Sink{url: to, opts: opts, client: &http.Client{
+		Transport: transport, Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Position implements sink.Sink: there are none.
+func (s *Sink) Position(context.Context) (sink.Position, error) {
+	return sink.Position{}, sink.ErrNoPosition
+}
+
+// Close implements sink.Sink.
+func (s *Sink) Close() error {
+	s.client.CloseIdleConnections()
+	return nil
+}
+
+// Deliver implements sink.Sink: it posts the events of a batch in order, up to the first that has to be tried again.
+func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
+	var rejected []sink.Rejected
+	for i := range b.Events {
+		e := &b.Events[i]
+		reason, err := s.post(ctx, e)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			rejected = append(rejected, sink.Rejected{ID: e.ID, Reason: reason})
+		}
+	}
+	if rejected != nil {
+		return &sink.RejectedError{Events: rejected}
+	}
+	return nil
+}
+
+// post posts an event. It returns why the receiver rejects it, "" if it does not.
+func (s *Sink) post(ctx context.Context, e *sink.Event) (rejected string, err error) {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return err.Error(), nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	id, now := s.opts.Name+"."+e.ID.String()+"."+strconv.FormatInt(e.Rev, 10), s.opts.Now().Unix()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "locus")
+	req.Header.Set("webhook-id", id)
+	req.Header.Set("webhook-timestamp", strconv.FormatInt(now, 10))
+	signatures := make([]string, len(s.opts.Secrets))
+	for i, secret := range s.opts.Secrets {
+		signatures[i] = secret.Sign(id, now, body)
+	}
+	if len(signatures) > 0 {
+		req.Header.Set("webhook-signature", strings.Join(signatures, " "))
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		var of *url.Error
+		if errors.As(err, &of) {
+			err = of.Err // without the URL, whose query may be a secret
+		}
+		return "", fmt.Errorf("post to %s: %w", req.URL.Host, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode/100 == 2 {
+		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection is used again
+		return "", nil
+	}
+	return judge(resp)
+}
+
+// judge returns what follows from a status that is not 2xx.
+func judge(resp *http.Response) (rejected string, err error) {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, excerpt))
+	said := fmt.Sprintf("the receiver answers %s", resp.Status)
+	if line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " "); line != "" {
+		said += ": " + line
+	}
+	switch code := resp.StatusCode; {
+	case code == http.StatusGone:
+		return "", fmt.Errorf("%w: %s", sink.ErrStop, said)
+	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code >= 500:
+		return "", errors.New(said)
+	case code/100 == 3:
+		return said + ", and redirects are not followed: give the sink the new URL", nil
+	}
+	return said, nil
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sinks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/sink"
+	"github.com/locus-db/locus/storage"
+)
+
+// Errors of this package.
+var (
+	// ErrNotFound means that there is no sink of this name.
+	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: there is no such sink")
+	// ErrOther means that a sink of this name has another target or another kind.
+	ErrOther = problem.Class(problem.ErrConflict, "locus: the sink is another one")
+)
+
+// DefaultHold and MaxHold are the default and the limit of Definition.Hold.
+const (
+	DefaultHold = 72 * time.Hour
+	MaxHold     = 72 * time.Hour
+)
+
+// Definition is a target that an installation delivers to.
+type Definition struct {
+	// Name of the sink: [a-z0-9][a-z0-9_.-]*, at most 64 bytes.
+	Name string `json:"name"`
+	// To is the URL of the target, without a password.
+	To string `json:"to"`
+	// Kind, if not "", delivers only the entities of this kind.
+	Kind string `json:"kind,omitempty"`
+	// SecretEnv names the environment variable of the servers with the secret, "" without one.
+	SecretEnv string `json:"secret_env,omitempty"`
+	// Hold is for how long the logs keep changes that were not delivered, at most. 0 is DefaultHold.
+	Hold time.Duration `json:"hold"`
+	// Paused means that no process delivers. Reason says why if no person did it.
+	Paused bool   `json:"paused,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Revision increases with every change of any sink. Created and Revision are set by Create.
+	Revision int64     `json:"revision"`
+	Created  time.Time `json:"created"`
+}
+
+// catalog is the row of all definitions.
+type catalog struct {
+	Revision int64        `json:"revision"`
+	Sinks    []Definition `json:"sinks"`
+}
+
+// Names of the rows.
+const catalogName = "sinks"
+
+func progressName(name string) string { return "sink/" + name }
+func deadName(name string) string     { return "sink/" + name + "/dead" }
+func askedName(name string) string    { return "sink/" + name + "/asked" }
+
+// maxSinks limits how many sinks an installation has.
+const maxSinks = 100
+
+func (c *catalog) find(name string) *Definition {
+	if i := slices.IndexFunc(c.Sinks, func(d Definition) bool { return d.Name == name }); i >= 0 {
+		return &c.Sinks[i]
+	}
+	return nil
+}
+
+// of returns the definition of a name. The error is ErrNotFound if there is none.
+func (c *catalog) of(name string) (*Definition, error) {
+	if d := c.find(name); d != nil {
+		return d, nil
+	}
+	return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
+}
+
+func readRow[T any](ctx context.Context, tx storage.Tx, name string) (v T, err error) {
+	body, err := tx.Definition(ctx, name)
+	if err == nil && body != nil {
+		if err = json.Unmarshal(body, &v); err != nil {
+			err = fmt.Errorf("row %s: %w", name, err)
+		}
+	}
+	return v, err
+}
+
+func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("row %s: %w", name, err)
+	}
+	return tx.PutDefinition(ctx, name, body)
+}
+
+var (
+	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+	envForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+)
+
+// check returns everything that is wrong with a definition.
+func (h *Handle) check(d *Definition) error {
+	var all []problem.Problem
+	fail := func(pointer, text string) { all = append(all, problem.New(pointer, "invalid", text)) }
+	if !nameForm.MatchString(d.Name) {
+		fail("/name", "a sink is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
+	}
+	if _, _, err := sink.ParseURL(d.To); err != nil {
+		fail("/to", err.Error())
+	}
+	if d.Kind != "" && h.engine.Kind(d.Kind) == nil {
+		all = append(all, h.engine.UnknownKind(d.Kind).Problems...)
+	}
+	if d.SecretEnv != "" && !envForm.MatchString(d.SecretEnv) {
+		fail("/secret_env", "want the name of an environment variable of the servers, such as HOOK_SECRET, not the secret")
+	}
+	if d.Hold == 0 {
+		d.Hold = DefaultHold
+	}
+	if d.Hold < 0 || d.Hold > MaxHold {
+		fail("/hold", fmt.Sprintf("want a duration up to %s, such as 24h: later the sink fills again, which needs no log", "72h"))
+	}
+	if len(all) > 0 {
+		return &problem.InvalidError{Problems: all}
+	}
+	return nil
+}
+
+// Create creates a sink, or changes the secret or the hold of one. changed is false if it is the same already. A paused sink
+// stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if the sink has another target or
+// kind: delete it first.
+func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, changed bool, err error) {
+	if err := h.check(&d); err != nil {
+		return nil, false, err
+	}
+	err = h.alter(ctx, func(_ storage.Tx, c *catalog) error {
+		changed = true
+		old := c.find(d.Name)
+		if old == nil {
+			if len(c.Sinks) >= maxSinks {
+				return problem.Invalid("/name", "invalid", "there are %d sinks, the most that an installation has: delete one", maxSinks)
+			}
+			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", c.Revision
+			c.Sinks = append(c.Sinks, d)
+			slices.SortFunc(c.Sinks, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+			return nil
+		}
+		switch {
+		case old.To != d.To:
+			return fmt.Errorf("%w: %s delivers to %s: delete it first, or choose another name", ErrOther, d.Name, old.To)
+		case old.Kind != d.Kind:
+			return fmt.Errorf("%w: %s delivers %s: delete it first, or choose another name", ErrOther, d.Name, kindText(old.Kind))
+		}
+		changed = old.SecretEnv != d.SecretEnv || old.Hold != d.Hold
+		if changed {
+			old.SecretEnv, old.Hold, old.Revision = d.SecretEnv, d.Hold, c.Revision
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	status, err = h.Get(ctx, d.Name)
+	return status, changed, err
+}
+
+func kindText(kind string) string {
+	if kind == "" {
+		return "all kinds"
+	}
+	return "kind " + kind
+}
+
+// Pause stops a sink until Resume. The error is ErrNotFound if there is none.
+func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
+	return h.change(ctx, name, func(_ storage.Tx, d *Definition) error {
+		d.Paused, d.Reason = true, ""
+		return nil
+	})
+}
+
+// Resume lets a sink go on where it stopped, or fill again if the logs do not reach back so far. The error is ErrNotFound if
+// there is none.
+func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
+	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
+		d.Paused, d.Reason = false, ""
+		s, err := readRow[stored](ctx, tx, progressName(name))
+		if err != nil || s.Trouble == "" {
+			return err
+		}
+		s.Trouble = ""
+		return putRow(ctx, tx, progressName(name), s)
+	})
+}
+
+// Delete forgets a sink, its position and its dead letters. What the target has stays there. The error is ErrNotFound if
+// there is none.
+func (h *Handle) Delete(ctx context.Context, name string) error {
+	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
+		if _, err := c.of(name); err != nil {
+			return err
+		}
+		c.Sinks = slices.DeleteFunc(c.Sinks, func(d Definition) bool { return d.Name == name })
+		if err := putRow(ctx, tx, progressName(name), stored{}); err != nil {
+			return err
+		}
+		if err := putRow(ctx, tx, deadName(name), []sink.Letter{}); err != nil {
+			return err
+		}
+		return putRow(ctx, tx, askedName(name), []sink.Request{})
+	})
+}
+
+// change changes one definition, as alter does.
+func (h *Handle) change(ctx context.Context, name string, do func(storage.Tx, *Definition) error) (*Status, error) {
+	if err := h.alter(ctx, func(tx storage.Tx, c *catalog) error {
+		d, err := c.of(name)
+		if err != nil {
+			return err
+		}
+		d.Revision = c.Revision
+		return do(tx, d)
+	}); err != nil {
+		return nil, err
+	}
+	return h.Get(ctx, name)
+}
+
+// alter changes the catalogue in one transaction.
+func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error) error {
+	if err := h.engine.CheckWrites(); err != nil {
+		return err
+	}
+	err := h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		c, err := readRow[catalog](ctx, tx, catalogName)
+		if err != nil {
+			return err
+		}
+		c.Revision++
+		if err := do(tx, &c); err != nil {
+			return err
+		}
+		return putRow(ctx, tx, catalogName, c)
+	})
+	engine.Wake(h.wake)
+	return engine.Wrap(err)
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sinks
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/sink"
+	"github.com/locus-db/locus/storage"
+)
+
+// Options say how a process delivers.
+type Options struct {
+	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
+	Secret func(name string) (value string, found bool)
+}
+
+// Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine  *engine.Engine
+	changes *changes.Handle
+	opts    Options
+	owner   string
+	wake    chan struct{} // the catalogue may have changed
+	manager *manager
+}
+
+// Open returns the handle of an installation. With options, and unless the installation is read-only, it starts to deliver.
+// owner is the name of the process in leases.
+func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle {
+	h := &Handle{engine: e, changes: c, owner: owner, wake: make(chan struct{}, 1)}
+	if o != nil {
+		h.opts = *o
+	}
+	if h.opts.Secret == nil {
+		h.opts.Secret = os.LookupEnv
+	}
+	if h.owner == "" {
+		h.owner = "alone" // no other process can have it, and a new one takes it over at once
+	}
+	if o != nil && !e.ReadOnly {
+		h.manager = manage(h)
+	}
+	return h
+}
+
+// Close stops delivering. What was not acknowledged is delivered again.
+func (h *Handle) Close() {
+	if h.manager != nil {
+		h.manager.stop()
+	}
+}
+
+// Status is the state of a sink, without its dead letters.
+type Status struct {
+	Definition
+	sink.Progress
+	// Letters is the number of dead letters.
+	Letters int
+	// Owner is the process that delivers, "" if none does.
+	Owner string
+}
+
+// List returns all sinks, by name.
+func (h *Handle) List(ctx context.Context) (all []Status, err error) {
+	err = h.view(ctx, func(tx storage.Tx) error {
+		c, err := readRow[catalog](ctx, tx, catalogName)
+		if err != nil {
+			return err
+		}
+		all = make([]Status, len(c.Sinks))
+		for i, d := range c.Sinks {
+			s, err := readRow[stored](ctx, tx, progressName(d.Name))
+			if err != nil {
+				return err
+			}
+			l, err := tx.Lease(ctx, sink.LeaseName(d.Name))
+			if err != nil {
+				return err
+			}
+			all[i] = Status{Definition: d, Progress: s.Progress, Letters: s.Letters, Owner: l.Owner}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Get returns one sink. The error is ErrNotFound if there is none.
+func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
+	all, err := h.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(s Status) bool { return s.Name == name })
+	if i < 0 {
+		_, err := (&catalog{}).of(name)
+		return nil, err
+	}
+	return &all[i], nil
+}
+
+// Running returns what this process delivers, or waits to deliver, by name.
+func (h *Handle) Running() map[string]sink.Stats {
+	if h.manager == nil {
+		return nil
+	}
+	return h.manager.stats()
+}
+
+// Dead returns the dead letters of a sink, in the order of their IDs. The error is ErrNotFound if there is no such sink.
+func (h *Handle) Dead(ctx context.Context, name string) (letters []sink.Letter, err error) {
+	err = h.view(ctx, func(tx storage.Tx) error {
+		c, err := readRow[catalog](ctx, tx, catalogName)
+		if err == nil {
+			_, err = c.of(name)
+		}
+		if err == nil {
+			letters, err = readRow[[]sink.Letter](ctx, tx, deadName(name))
+		}
+		return err
+	})
+	return letters, err
+}
+
+// maxAsked limits the requests that wait for the owner of a sink.
+const maxAsked = 1000
+
+// Retry removes dead letters, those of the given IDs or all, and lets the owner of the sink read these IDs and deliver them
+// again, once the sink is not paused. It returns how many there were.
+func (h *Handle) Retry(ctx context.Context, name string, ids ...locality.ID) (n int, err error) {
+	return h.ask(ctx, name, false, ids)
+}
+
+// Drop removes dead letters, those of the given IDs or all, and returns how many there were.
+func (h *Handle) Drop(ctx context.Context, name string, ids ...locality.ID) (n int, err error) {
+	return h.ask(ctx, name, true, ids)
+}
+
+func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality.ID) (n int, err error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return 0, err
+	}
+	if len(ids) == 0 {
+		ids = []locality.ID{{}}
+	}
+	err = h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		c, err := readRow[catalog](ctx, tx, catalogName)
+		if err == nil {
+			_, err = c.of(name)
+		}
+		if err != nil {
+			return err
+		}
+		s, letters, asked, err := readRows(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		s.Progress.Dead, n = letters, len(letters)
+		for _, id := range ids {
+			r := sink.Request{ID: id, Drop: drop}
+			s.Progress.Apply(r)
+			asked = append(asked, r)
+		}
+		if len(asked) > maxAsked {
+			return problem.Invalid("/ids", "invalid", "more than %d requests wait for the owner of the sink: leave the ids out, for all dead letters", maxAsked)
+		}
+		n -= len(s.Progress.Dead)
+		return errors.Join(putProgress(ctx, tx, name, s), putRow(ctx, tx, deadName(name), s.Progress.Dead), putRow(ctx, tx, askedName(name), asked))
+	})
+	return n, engine.Wrap(err)
+}
+
+func (h *Handle) view(ctx context.Context, fn func(storage.Tx) error) error {
+	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), fn))
+}
