@@ -25,6 +25,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -42,6 +43,7 @@ type DB struct {
 	counters  *counters.Handle
 	changes   *changes.Handle
 	cells     *cells.Handle
+	sources   *sources.Handle
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -70,6 +72,9 @@ func (db *DB) Changes() *changes.Handle { return db.changes }
 
 // Cells returns the handle that inspects, grows, moves and vacuums the databases of the installation.
 func (db *DB) Cells() *cells.Handle { return db.cells }
+
+// Sources returns the handle that creates, pauses and lists the streams that the installation reads.
+func (db *DB) Sources() *sources.Handle { return db.sources }
 
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
@@ -165,6 +170,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.decisions = decisions.New(e, db.records, db.entities)
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
 	db.cells = cells.New(e, db.rollups)
+	db.sources = sources.Open(e, db.records, owner, o.Sources)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil
@@ -172,6 +178,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 
 // Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
 func (db *DB) Close() error {
+	db.sources.Close()
 	db.maintainer.Stop()
 	if db.engine.Queue != nil {
 		db.engine.Queue.Close()

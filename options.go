@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -50,6 +51,8 @@ type Options struct {
 	// Documents is the document database of the installation, nil if it has none. The DB takes ownership: Close closes
 	// it, and so does an error of Open.
 	Documents Documents
+	// Sources makes this process read the streams of the installation. Nil reads none.
+	Sources *sources.Options
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.
 	CountItself bool

@@ -44,6 +44,11 @@ const (
 	porcupine  = "github.com/anishathalye/porcupine"
 	prometheus = "github.com/prometheus/client_golang"
 	rapid      = "pgregory.net/rapid"
+	franz      = "github.com/twmb/franz-go"
+	kmsg       = "github.com/twmb/franz-go/pkg/kmsg"
+	kfake      = "github.com/twmb/franz-go/pkg/kfake"
+	natsClient = "github.com/nats-io/nats.go"
+	natsServer = "github.com/nats-io/nats-server/v2"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
 	xNet       = "golang.org/x/net"
@@ -57,7 +62,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -104,6 +109,9 @@ var Picture = map[string]Rule{
 	"counter/internal/model": {Imports: []string{"counter"}},
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
+	"source":                 {Imports: []string{"entity", "lease"}},
+	"source/kafka":           {Imports: []string{"source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/nats":            {Imports: []string{"source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -123,6 +131,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"counter", "counter/countertest", "counter/internal/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
+	"source/sourcetest": {Imports: []string{"source", conformance}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/documents/documentstest": {
 		Imports: []string{"changelog", "rollup/documents", "rollup/rolluptest", conformance}, Modules: []string{rapid, goCmp},
@@ -202,6 +211,9 @@ var Picture = map[string]Rule{
 	},
 	"kinds":    {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
+	"sources": {
+		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
+	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
@@ -214,7 +226,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"storage",
+			"sources", "storage",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -225,12 +237,12 @@ var Picture = map[string]Rule{
 		"locality", "match", "resolve", "rollup", "rollups",
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
-	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups"}, Modules: []string{prometheus}},
+	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "source"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups",
+			"mirror", "records", "resolve", "rollup", "rollups", "source", "sources",
 		},
 		Modules: []string{huma},
 	},
@@ -254,6 +266,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
 		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
+	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}, Tests: []string{natsServer, natsClient}},
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":     {},
@@ -266,8 +279,8 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
-			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "storage",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
+			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "source", "source/kafka", "source/nats", "sources", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
@@ -354,17 +367,19 @@ var Laws = []Law{
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
+	{franz, "", []string{"source/kafka"}, "a client of a broker lives in its driver"},
+	{natsClient, "", []string{"source/nats"}, "a client of a broker lives in its driver"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sources"},
 		"only the nouns are built on the engine",
 	},
 	{
 		Module + "/resolve", Module + "/resolve/derived",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "bench"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "sources", "bench"},
 		"a backend stores what is derived and does not resolve",
 	},
 	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
