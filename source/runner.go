@@ -75,6 +75,7 @@ type Stats struct {
 type Runner struct {
 	opts    Options
 	records atomic.Int64
+	renewed atomic.Pointer[time.Time] // when the lease was acquired or renewed last
 
 	mu    sync.Mutex
 	stats Stats
@@ -163,6 +164,8 @@ func (r *Runner) own(ctx context.Context) error {
 		_ = r.opts.Lease.Give(ctx) // if this fails, the lease expires
 	}()
 	l, _ := r.opts.Lease.Held()
+	begun := time.Now()
+	r.renewed.Store(&begun)
 	working, stop := context.WithCancelCause(ctx)
 	var beats sync.WaitGroup
 	beats.Go(func() { r.beat(working, stop) })
@@ -177,17 +180,20 @@ func (r *Runner) own(ctx context.Context) error {
 
 // beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
 func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
-	renewed := time.Now()
 	for rest(ctx, r.opts.TTL/4) {
+		begun := time.Now()
 		switch err := r.opts.Lease.Beat(ctx, 0); {
 		case err == nil:
-			renewed = time.Now()
-		case errors.Is(err, lease.ErrLost) || time.Since(renewed) > r.opts.TTL:
+			r.renewed.Store(&begun)
+		case errors.Is(err, lease.ErrLost) || r.late():
 			stop(fmt.Errorf("%w: %w", lease.ErrLost, err))
 			return
 		}
 	}
 }
+
+// late reports whether another process may have taken the lease over: this one was suspended, or cannot renew it.
+func (r *Runner) late() bool { return time.Since(*r.renewed.Load()) > r.opts.TTL }
 
 // run reads and writes until the context ends or something fails. After a failure the next run begins at the stored
 // position.
@@ -202,7 +208,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	}
 	defer func() { _ = stream.Close() }() // everything read is stored or is read again
 	progress.Position = stream.Position()
-	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress}
+	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress, late: r.late}
 	r.note(func(s *Stats) { *s = Stats{Running: true, Lag: progress.Lag, Dead: progress.Dead} })
 	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and learns what to try again
 		return err

@@ -5,6 +5,8 @@ package source
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locus-db/locus/entity"
@@ -46,6 +48,17 @@ type At struct {
 
 // String returns PARTITION:OFFSET.
 func (a At) String() string { return fmt.Sprintf("%d:%d", a.Partition, a.Offset) }
+
+// ParseAt parses PARTITION:OFFSET.
+func ParseAt(text string) (a At, err error) {
+	partition, offset, found := strings.Cut(text, ":")
+	p, errP := strconv.ParseInt(partition, 10, 32)
+	o, errO := strconv.ParseInt(offset, 10, 64)
+	if !found || errP != nil || errO != nil || p < 0 || o < 0 {
+		return a, fmt.Errorf("%.60q is not the place of a message: want PARTITION:OFFSET, such as 0:4711", text)
+	}
+	return At{int32(p), o}, nil
+}
 
 // Letter is a dead letter: a message that cannot become a record. The message itself stays in the stream.
 type Letter struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 )
 
 // work is one ownership of a source.
@@ -19,8 +20,9 @@ type work struct {
 	opts     *Options
 	stream   Stream
 	token    int64
-	progress Progress // as it was saved last
-	again    []Letter // to be tried again
+	progress Progress    // as it was saved last
+	late     func() bool // see Runner.late
+	again    []Letter    // to be tried again
 	measured time.Time
 	marked   int64 // messages read when the broker was told
 }
@@ -139,6 +141,11 @@ func (w *work) write(ctx context.Context, messages []Message) (*result, error) {
 		for i, ref := range order {
 			of := versions[ref]
 			ops[i] = of[len(of)-1].op
+		}
+		// Writes are not fenced by the token. A put or deletion of a former owner that is late changes nothing newer, except
+		// that it may put a record that was deleted since.
+		if w.late() {
+			return nil, fmt.Errorf("write records: %w", lease.ErrLost)
 		}
 		refused, err := w.opts.Target.Apply(ctx, ops)
 		if err != nil {

@@ -152,8 +152,10 @@ func (m *manager) start(ctx context.Context, d Definition) {
 		Now: h.engine.Now, Store: &store{h: h, name: d.Name, revision: d.Revision},
 		Lease: lease.NewHolder(lease.Options{
 			Name: source.LeaseName(d.Name), Owner: h.owner, TTL: ttl, Now: time.Now,
-			Update: runs(func(ctx context.Context, fn func(storage.Tx) error) error { return h.engine.Update(ctx, authority(), fn) }),
-			View:   runs(func(ctx context.Context, fn func(storage.Tx) error) error { return h.engine.View(ctx, authority(), fn) }),
+			Update: runs(func(ctx context.Context, fn func(storage.Tx) error) error {
+				return h.engine.Update(ctx, authority(), fn)
+			}),
+			View: runs(func(ctx context.Context, fn func(storage.Tx) error) error { return h.engine.View(ctx, authority(), fn) }),
 		}),
 	})
 	m.mu.Lock()

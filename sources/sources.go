@@ -30,6 +30,8 @@ type Options struct {
 	// Compile makes a Mapper of a mapping file, which may be "", for the records of a source. The first of the kinds is
 	// the default one. Required.
 	Compile func(mapping, name string, kinds []*match.Schema) (Mapper, error)
+	// DefineOnly creates and changes sources, and reads none: for commands.
+	DefineOnly bool
 	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
 	Secret func(name string) (value string, found bool)
 }
@@ -58,7 +60,7 @@ func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle
 	if h.owner == "" {
 		h.owner = "alone" // no other process can have it, and a new one takes it over at once
 	}
-	if o != nil && !e.ReadOnly {
+	if o != nil && !o.DefineOnly && !e.ReadOnly {
 		h.manager = manage(h)
 	}
 	return h

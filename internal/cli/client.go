@@ -23,6 +23,8 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/intake"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 	"github.com/locus-db/locus/storage/mongodb"
@@ -123,7 +125,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and calls its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
+	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true, Sources: &sources.Options{Compile: intake.Compile, DefineOnly: true}})
 	if err != nil {
 		return nil, err
 	}

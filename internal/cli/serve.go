@@ -24,8 +24,12 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
+	_ "github.com/locus-db/locus/source/kafka" // drivers of streams register themselves
+	_ "github.com/locus-db/locus/source/nats"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -183,6 +187,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
+		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/sources"
 )
 
 // spoken is an error whose text is sent to the client although its code has a text of its own.
@@ -84,9 +85,9 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	return f
 }
 
-// ofRules reports whether an error is about kinds and term-frequency tables and has a text for the client.
+// ofRules reports whether an error is about kinds, term-frequency tables or streams and has a text for the client.
 func ofRules(err error) bool {
-	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating} {
+	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable} {
 		if errors.Is(err, e) {
 			return true
 		}

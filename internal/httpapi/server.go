@@ -161,6 +161,7 @@ func New(svc *locus.DB, options *Options) *Server {
 	}
 	s.opts.Metrics.Watch(s.recentStatus)
 	s.opts.Metrics.WatchRollups(s.recentRollups)
+	s.opts.Metrics.WatchSources(svc.Sources().Running)
 	table := s.routes()
 	for i := range table {
 		s.register(&table[i])

@@ -29,6 +29,7 @@ type Metrics struct {
 	grouped  prometheus.Histogram
 	watch    watch
 	rollups  rollupMetrics
+	sources  sourceMetrics
 }
 
 // NewMetrics returns new metrics with a registry of their own.
@@ -63,7 +64,7 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups,
+	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups, &m.sources,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

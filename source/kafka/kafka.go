@@ -114,6 +114,7 @@ type stream struct {
 	single *kgo.Client // reads single messages again; nil until there is one
 	common []kgo.Opt
 	topic  string
+	id     [16]byte // of the topic; zero for old brokers
 	group  string
 	at     source.Position
 	known  map[int32]bool // partitions that are read
@@ -184,7 +185,7 @@ func (s *stream) partitions(ctx context.Context) (log string, all []int32, err e
 		all = append(all, p.Partition)
 	}
 	slices.Sort(all)
-	if t.TopicID != [16]byte{} { // brokers before 2.8 have none
+	if s.id = t.TopicID; s.id != [16]byte{} { // brokers before 2.8 have none
 		log = hex.EncodeToString(t.TopicID[:])
 	}
 	return log, all, nil
@@ -316,7 +317,7 @@ func (s *stream) Mark(ctx context.Context, p source.Position) error {
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation = s.group, -1
 	topic := kmsg.NewOffsetCommitRequestTopic()
-	topic.Topic = s.topic
+	topic.Topic, topic.TopicID = s.topic, s.id // brokers take the one or the other
 	for n, next := range p.Next {
 		partition := kmsg.NewOffsetCommitRequestTopicPartition()
 		partition.Partition, partition.Offset = n, next
