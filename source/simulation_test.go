@@ -122,7 +122,7 @@ func (w *world) publish(key int, value string, at time.Time) {
 // Processes are killed between any two steps, two of them believe that they own the source, and the installation is
 // restored from backups. The position never passes a message that is not durable, and in the end the records are those
 // that the messages say.
-func TestSimulation_LosesNothing(t *testing.T) {
+func TestP01_StreamsLoseNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{

@@ -125,7 +125,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and calls its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true, Sources: &sources.Options{Compile: intake.Compile, DefineOnly: true}})
+	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +139,9 @@ func (a *app) openClient(ctx context.Context, w where, to access) (*client, erro
 // open opens an installation.
 func open(ctx context.Context, w where, options *storage.Options, service *locus.Options) (*locus.DB, error) {
 	options.Notice, options.UnsafeDurability = w.notice, w.unsafe
+	if service.Sources == nil {
+		service.Sources = &sources.Options{Compile: intake.Compile, DefineOnly: true}
+	}
 	if w.mongodb != "" {
 		d, err := documents(ctx, w)
 		if err != nil {
