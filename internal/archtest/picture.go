@@ -293,8 +293,8 @@ var Picture = map[string]Rule{
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
-	"docs":                    {},
-	"e2e":                     {},
+	"docs":                    {Tests: []string{natsClient, natsServer}},
+	"e2e":                     {Tests: []string{natsClient, natsServer}},
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
