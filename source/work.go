@@ -20,9 +20,10 @@ type work struct {
 	opts     *Options
 	stream   Stream
 	token    int64
-	progress Progress    // as it was saved last
-	late     func() bool // see Runner.late
-	again    []Letter    // to be tried again
+	progress Progress        // as it was saved last
+	late     func() bool     // see Runner.late
+	again    []Letter        // to be tried again
+	ends     map[int32]int64 // of the stream, as measured last
 	measured time.Time
 	marked   int64 // messages read when the broker was told
 }
@@ -75,9 +76,10 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	now := w.opts.Now()
 	if now.Sub(w.measured) >= measureEvery {
 		if ends, err := w.stream.Ends(ctx); err == nil {
-			p.Lag, w.measured = p.Position.Lag(ends), now
+			w.ends, w.measured = ends, now
 		}
 	}
+	p.Lag = p.Position.Lag(w.ends)
 	p.Saved = now.UTC()
 	if w.again, err = w.opts.Store.Save(ctx, w.token, &p, add, remove); err != nil {
 		return fmt.Errorf("save the position: %w", err)
