@@ -26,6 +26,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollups"
 	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -44,6 +45,7 @@ type DB struct {
 	changes   *changes.Handle
 	cells     *cells.Handle
 	sinks     *sinks.Handle
+	sources   *sources.Handle
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -75,6 +77,9 @@ func (db *DB) Cells() *cells.Handle { return db.cells }
 
 // Sinks returns the handle that creates, pauses and lists the targets that the installation delivers to.
 func (db *DB) Sinks() *sinks.Handle { return db.sinks }
+
+// Sources returns the handle that creates, pauses and lists the streams that the installation reads.
+func (db *DB) Sources() *sources.Handle { return db.sources }
 
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
@@ -171,6 +176,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
 	db.cells = cells.New(e, db.rollups)
 	db.sinks = sinks.Open(e, db.changes, owner, o.Sinks)
+	db.sources = sources.Open(e, db.records, owner, o.Sources)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil
@@ -179,6 +185,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 // Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
 func (db *DB) Close() error {
 	db.sinks.Close()
+	db.sources.Close()
 	db.maintainer.Stop()
 	if db.engine.Queue != nil {
 		db.engine.Queue.Close()

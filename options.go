@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -53,6 +54,8 @@ type Options struct {
 	Documents Documents
 	// Sinks makes this process deliver to the targets of the installation. Nil delivers nothing.
 	Sinks *sinks.Options
+	// Sources makes this process read the streams of the installation. Nil reads none.
+	Sources *sources.Options
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.
 	CountItself bool

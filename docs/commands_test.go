@@ -31,6 +31,7 @@ import (
 //	<!-- run: postgres -->     it is run with a PostgreSQL server, db1, after those like it
 //	<!-- serve: postgres -->   and left running
 //	<!-- run: mongodb -->      it is run with a MongoDB, or what stands in for it, and so is serve
+//	<!-- run: nats -->         it is run with a server of NATS, and so is serve
 //	<!-- not run: why -->      it is not
 //
 // and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
@@ -47,6 +48,7 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 			switch {
 			case b.info != "sh" || strings.HasPrefix(b.marker, "not run: "):
 			case b.marker == "run"+onPostgres || b.marker == "serve"+onPostgres:
+			case b.marker == "run"+onNATS || b.marker == "serve"+onNATS:
 			case b.marker == "run"+onMongoDB || b.marker == "serve"+onMongoDB:
 			case b.marker == "run" || b.marker == "serve":
 				runs++
@@ -74,6 +76,7 @@ type shell struct {
 	// What takes the places of databases of db1, and of mongoDB.
 	postgres func(name string) string
 	mongodb  string
+	nats     string
 }
 
 func newShell(t *testing.T) *shell {
@@ -204,7 +207,7 @@ var postgresDB = regexp.MustCompile(`postgres://db1/\w+`)
 // command is a shell for a block. Where servers are differs from the pages: ports are free ones, databases those of the
 // tests. Nothing else may, so no setting of Locus is in the environment.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
-	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'").Replace(text)
+	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'", natsServer, s.nats).Replace(text)
 	text = postgresDB.ReplaceAllStringFunc(text, func(url string) string { return "'" + s.postgres(path.Base(url)) + "'" })
 	for _, kv := range s.env {
 		if strings.HasPrefix(kv, "LOCUS_") {
@@ -250,6 +253,13 @@ var locus = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "nats" {
+		if err := natsCommand(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var err error
 	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
 		panic(err)

@@ -33,7 +33,10 @@ type Input struct {
 	Kind string
 	// Observed is when the source observed this; the zero time means now. A record older than the one stored under its
 	// key does not replace it.
-	Observed   time.Time
+	Observed time.Time
+	// Later means that the record takes the place of one that was observed at the same time. Otherwise the greater
+	// content does, so that the order of arrival does not matter.
+	Later      bool
 	Attributes entity.Attributes
 }
 
@@ -122,6 +125,44 @@ func (h *Handle) Stored(ctx context.Context, ref entity.Ref) (*entity.Record, er
 			return engine.Present(ref, records[0])
 		}
 		h.engine.Keys.Forget(key) // stale cache: its cell was restored from a backup without the record
+	}
+}
+
+// StoredEach returns the live records of external keys without their entities, nil for a key that has none.
+func (h *Handle) StoredEach(ctx context.Context, refs []entity.Ref) ([]*entity.Record, error) {
+	keys := make([]cell.Key, len(refs))
+	for i, ref := range refs {
+		keys[i] = h.engine.Map().KeyOf(ref.Source, ref.Key)
+	}
+	found := make([]*entity.Record, len(refs))
+	for attempt := 0; ; attempt++ {
+		puids, err := h.engine.Keys.Lookup(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("find %d records: %w", len(refs), err)
+		}
+		var known []entity.PUID
+		var at []int
+		for i, puid := range puids {
+			if puid != cell.Nothing {
+				known, at = append(known, entity.PUID(puid)), append(at, i)
+			}
+		}
+		stored, err := h.engine.Records(ctx, known)
+		if err != nil {
+			return nil, err
+		}
+		stale := false
+		for i, rec := range stored {
+			if rec == nil && attempt == 0 {
+				h.engine.Keys.Forget(keys[at[i]]) // as in Stored
+				stale = true
+			} else if rec != nil && !rec.Deleted() {
+				found[at[i]] = rec
+			}
+		}
+		if !stale {
+			return found, nil
+		}
 	}
 }
 

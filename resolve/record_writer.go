@@ -160,7 +160,7 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
 	same := rec.Kind == stored.Kind && maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
 	switch {
-	case !op.Observed.IsZero() && (op.Observed.Before(stored.Observed) || op.Observed.Equal(stored.Observed) && contents(rec, stored) < 0):
+	case !op.Observed.IsZero() && (op.Observed.Before(stored.Observed) || !op.Later && op.Observed.Equal(stored.Observed) && contents(rec, stored) < 0):
 		p.results[i].Outcome = Stale
 	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
 		p.results[i].Outcome = Unchanged

@@ -58,7 +58,10 @@ type Op struct {
 	IfVersion int64
 	// Observed is when the source observed the content. Zero means now, unless the content is already
 	// stored.
-	Observed   time.Time
+	Observed time.Time
+	// Later means that the content takes the place of other content observed at the same time, because its source says
+	// that it came later. Otherwise the greater content does, whatever the order of arrival.
+	Later      bool
 	Attributes entity.Attributes
 	// Birth and Version are those that the record had in the installation that it is restored from; zero for others. Birth
 	// must be an id of the record's cell.

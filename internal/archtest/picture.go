@@ -44,6 +44,11 @@ const (
 	porcupine  = "github.com/anishathalye/porcupine"
 	prometheus = "github.com/prometheus/client_golang"
 	rapid      = "pgregory.net/rapid"
+	franz      = "github.com/twmb/franz-go"
+	kmsg       = "github.com/twmb/franz-go/pkg/kmsg"
+	kfake      = "github.com/twmb/franz-go/pkg/kfake"
+	natsClient = "github.com/nats-io/nats.go"
+	natsServer = "github.com/nats-io/nats-server/v2"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
 	standard   = "github.com/standard-webhooks/standard-webhooks/libraries"
@@ -58,7 +63,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -108,6 +113,9 @@ var Picture = map[string]Rule{
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
 	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
+	"source":                 {Imports: []string{"entity", "lease"}},
+	"source/kafka":           {Imports: []string{"source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/nats":            {Imports: []string{"source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -128,6 +136,7 @@ var Picture = map[string]Rule{
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
 	"sink/sinktest":     {Imports: []string{"sink", "cell", "lease", "locality", conformance}, Modules: []string{goCmp}},
+	"source/sourcetest": {Imports: []string{"source", "entity", "lease", conformance}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/documents/documentstest": {
 		Imports: []string{"changelog", "rollup/documents", "rollup/rolluptest", conformance}, Modules: []string{rapid, goCmp},
@@ -206,9 +215,12 @@ var Picture = map[string]Rule{
 			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"kinds":    {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
-	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"sinks":    {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
+	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
+	"sinks":   {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"sources": {
+		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
+	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
@@ -221,7 +233,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"sinks", "storage",
+			"sinks", "sources", "storage",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -232,12 +244,12 @@ var Picture = map[string]Rule{
 		"locality", "match", "resolve", "rollup", "rollups",
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
-	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink"}, Modules: []string{prometheus}},
+	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink", "source"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources",
 		},
 		Modules: []string{huma},
 	},
@@ -261,6 +273,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
 		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
+	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}, Tests: []string{natsServer, natsClient}},
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":     {},
@@ -287,8 +300,8 @@ var Picture = map[string]Rule{
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
-	"docs":                    {},
-	"e2e":                     {Tests: []string{pgx}}, // reads the table that a sink writes
+	"docs":                    {Tests: []string{natsClient, natsServer}},
+	"e2e":                     {Tests: []string{natsClient, natsServer, pgx}}, // reads the table that a sink writes
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -361,17 +374,19 @@ var Laws = []Law{
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
+	{franz, "", []string{"source/kafka"}, "a client of a broker lives in its driver"},
+	{natsClient, "", []string{"source/nats"}, "a client of a broker lives in its driver"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources"},
 		"only the nouns are built on the engine",
 	},
 	{
 		Module + "/resolve", Module + "/resolve/derived",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "bench"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "sources", "bench"},
 		"a backend stores what is derived and does not resolve",
 	},
 	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},

@@ -23,6 +23,8 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/intake"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 	"github.com/locus-db/locus/storage/mongodb"
@@ -137,6 +139,9 @@ func (a *app) openClient(ctx context.Context, w where, to access) (*client, erro
 // open opens an installation.
 func open(ctx context.Context, w where, options *storage.Options, service *locus.Options) (*locus.DB, error) {
 	options.Notice, options.UnsafeDurability = w.notice, w.unsafe
+	if service.Sources == nil {
+		service.Sources = &sources.Options{Compile: intake.Compile, DefineOnly: true}
+	}
 	if w.mongodb != "" {
 		d, err := documents(ctx, w)
 		if err != nil {

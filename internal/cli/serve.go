@@ -24,11 +24,15 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
 	_ "github.com/locus-db/locus/sink/postgres" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/webhook"
 	"github.com/locus-db/locus/sinks"
+	_ "github.com/locus-db/locus/source/kafka" // drivers of streams register themselves
+	_ "github.com/locus-db/locus/source/nats"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -186,7 +190,8 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
-		Sinks: &sinks.Options{},
+		Sinks:   &sinks.Options{},
+		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err
 }

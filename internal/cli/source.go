@@ -22,18 +22,19 @@ import (
 func (a *app) sourceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "source",
-		Short: "List sources with their numbers of records, and delete the records of one",
+		Short: "List sources, read them from streams, and delete the records of one",
 		Example: "  locus source list\n" +
+			"  locus source create crm --from kafka://b1:9092/customers --mapping crm.yaml\n" +
 			"  locus source delete old-crm --dry-run",
 	}
-	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceDelete())
+	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceCreate(), a.sourcePause(), a.sourceResume(), a.sourceDead(), a.sourceDrop(), a.sourceDelete())
 	return c
 }
 
 func (a *app) sourceList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the sources that have records, by kind, with the newest observation",
+		Short: "List the sources that have records, by kind, with the newest observation, and their streams",
 		Example: "  locus source list\n" +
 			"  locus source list --json | jq .records",
 		Args: arguments(),
@@ -62,7 +63,7 @@ func (a *app) sourceList() *cobra.Command {
 func (a *app) sourceShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show NAME",
-		Short: "Show the records of a source by kind",
+		Short: "Show the records of a source by kind, and the state of its stream",
 		Example: "  locus source show crm\n" +
 			"  locus source show crm --json | jq .kinds",
 		Args:              arguments("NAME"),
@@ -90,12 +91,24 @@ func noRecords(of string) error {
 
 func (a *app) printSources(sources []httpapi.Source) error {
 	t := &term.Table{Header: []string{"source", "kind", "records", "newest"}, Right: map[int]bool{2: true}}
+	var streams []httpapi.Source
 	for _, s := range sources {
 		for _, k := range s.Kinds {
 			t.Add(s.Source, k.Kind, fmt.Sprint(k.Records), k.Newest.Format(time.RFC3339))
 		}
+		if s.Stream != nil {
+			streams = append(streams, s)
+		}
 	}
-	return a.printTable(t)
+	if len(streams) == 0 {
+		return a.printTable(t)
+	}
+	if t.Len() > 0 {
+		if err := a.printTable(t); err != nil {
+			return err
+		}
+	}
+	return a.printStreams(streams)
 }
 
 func sourceNames(ctx context.Context, cl *client, begun string) (names []string, err error) {

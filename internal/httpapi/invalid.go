@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 )
 
 // spoken is an error whose text is sent to the client although its code has a text of its own.
@@ -85,9 +86,9 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	return f
 }
 
-// ofRules reports whether an error is about kinds, term-frequency tables or sinks and has a text for the client.
+// ofRules reports whether an error is about kinds, term-frequency tables sinks or streams and has a text for the client.
 func ofRules(err error) bool {
-	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, sinks.ErrNotFound, sinks.ErrOther} {
+	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, sinks.ErrNotFound, sinks.ErrOther, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -80,6 +80,41 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/sources/{source}", class: reads, price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One source, as in the list",
+			query:   []param{{"count", "false leaves out the numbers of records if the source has a stream: its state alone is quick", false}},
+		},
+		{
+			method: "PUT", path: "/v1/sources/{source}", class: admin, handle: s.putStream, body: StreamRequest{}, answer: Source{},
+			statuses: []int{http.StatusOK, http.StatusCreated}, failures: append([]Code{CodeNotFound}, changing...),
+			summary: "Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed",
+		},
+		{
+			method: "DELETE", path: "/v1/sources/{source}", class: admin, handle: s.deleteStream, statuses: []int{http.StatusNoContent},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "Forget the stream of a source, with its position and dead letters; the records stay",
+		},
+		{
+			method: "POST", path: "/v1/sources/{source}/pause", class: admin, handle: s.pauseStream, answer: Source{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "Stop reading the stream of a source",
+		},
+		{
+			method: "POST", path: "/v1/sources/{source}/resume", class: admin, handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Go on reading the stream of a source where it stopped, or from its start",
+		},
+		{
+			method: "GET", path: "/v1/sources/{source}/dead", class: reads, handle: s.deadLetters, answer: LetterList{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "The messages of a stream that cannot become records, at most 1000, with the reason of each",
+		},
+		{
+			method: "POST", path: "/v1/sources/{source}/dead/retry", class: admin, handle: s.retryLetters, body: LettersRequest{}, answer: Handled{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Read messages of dead letters again; returns before that is done",
+		},
+		{
+			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Forget dead letters",
 		},
 		{
 			method: "GET", path: "/v1/entities", class: reads, price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,

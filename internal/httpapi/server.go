@@ -162,6 +162,7 @@ func New(svc *locus.DB, options *Options) *Server {
 	s.opts.Metrics.Watch(s.recentStatus)
 	s.opts.Metrics.WatchRollups(s.recentRollups)
 	s.opts.Metrics.WatchSinks(svc.Sinks().Running)
+	s.opts.Metrics.WatchSources(svc.Sources().Running)
 	table := s.routes()
 	for i := range table {
 		s.register(&table[i])

@@ -3,9 +3,14 @@
 package httpapi
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/sources"
 )
 
 // SourceList is the answer to GET /v1/sources.
@@ -13,12 +18,13 @@ type SourceList struct {
 	Sources []Source `json:"sources"`
 }
 
-// Source is a source with live records.
+// Source is a source with live records, or with a stream.
 type Source struct {
 	Source  string       `json:"source"`
 	Records int64        `json:"records" doc:"Number of live records"`
 	Newest  time.Time    `json:"newest" doc:"Newest observed_at of a live record"`
 	Kinds   []SourceKind `json:"kinds" doc:"The same by kind, in the order of their names"`
+	Stream  *Stream      `json:"stream,omitempty" doc:"The stream that the servers read the source from; missing without one"`
 }
 
 // SourceKind counts the records of one kind.
@@ -28,7 +34,7 @@ type SourceKind struct {
 	Newest  time.Time `json:"newest"`
 }
 
-func source(s *records.Source) Source {
+func oneSource(s *records.Source) Source {
 	of := Source{Source: s.Name, Records: s.Records, Newest: s.Newest}
 	for _, k := range s.Kinds {
 		of.Kinds = append(of.Kinds, SourceKind{k.Kind, k.Records, k.Newest})
@@ -41,9 +47,20 @@ func (s *Server) listSources(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	streams, err := s.svc.Sources().List(c)
+	if err != nil {
+		return nil, err
+	}
 	list := SourceList{Sources: make([]Source, 0, len(all))}
 	for i := range all {
-		list.Sources = append(list.Sources, source(&all[i]))
+		list.Sources = append(list.Sources, oneSource(&all[i]))
+	}
+	for i := range streams {
+		at, found := slices.BinarySearchFunc(list.Sources, streams[i].Name, func(s Source, name string) int { return strings.Compare(s.Source, name) })
+		if !found {
+			list.Sources = slices.Insert(list.Sources, at, Source{Source: streams[i].Name, Kinds: []SourceKind{}})
+		}
+		list.Sources[at].Stream = s.streamOf(&streams[i])
 	}
 	return list, nil
 }
@@ -53,9 +70,28 @@ func (s *Server) getSource(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := s.svc.Records().Source(c, name)
-	if err != nil {
+	counted := true
+	if _, given := c.query["count"]; given {
+		if counted, err = c.query.flag("count"); err != nil {
+			return nil, err
+		}
+	}
+	stream, err := s.svc.Sources().Get(c, name)
+	if err != nil && !errors.Is(err, sources.ErrNotFound) {
 		return nil, err
 	}
-	return source(of), nil
+	one := Source{Source: name, Kinds: []SourceKind{}}
+	if counted || stream == nil {
+		of, err := s.svc.Records().Source(c, name)
+		switch {
+		case err == nil:
+			one = oneSource(of)
+		case stream == nil || !errors.Is(err, locus.ErrNotFound):
+			return nil, err
+		}
+	}
+	if stream != nil {
+		one.Stream = s.streamOf(stream)
+	}
+	return one, nil
 }

@@ -30,6 +30,7 @@ type Metrics struct {
 	watch    watch
 	rollups  rollupMetrics
 	sinks    sinkMetrics
+	sources  sourceMetrics
 }
 
 // NewMetrics returns new metrics with a registry of their own.
@@ -64,7 +65,7 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups, &m.sinks,
+	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups, &m.sinks, &m.sources,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

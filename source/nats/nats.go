@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nats
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/locus-db/locus/source"
+)
+
+func init() { source.Register("nats", driver{}) }
+
+// Driver reads JetStream streams.
+var Driver source.Driver = driver{}
+
+type driver struct{}
+
+const (
+	// connectTimeout limits how long connecting and requests take.
+	connectTimeout = 10 * time.Second
+	// buffered is how many messages are fetched ahead.
+	buffered = 2000
+	// linger is how long a batch waits for more messages once it has one.
+	linger = 5 * time.Millisecond
+)
+
+// Check returns why a URL names no stream.
+func (driver) Check(u *url.URL) error {
+	name := strings.TrimPrefix(u.Path, "/")
+	if name == "" || strings.ContainsAny(name, "/ .*>") {
+		return fmt.Errorf("want nats://host:4222/STREAM with the name of a stream of JetStream")
+	}
+	for option, values := range u.Query() {
+		switch {
+		case option == "subject":
+		case option == "tls" && slices.Contains([]string{"true", "false"}, values[0]):
+		default:
+			return fmt.Errorf("the option %.40q of a nats URL is not known: want subject=FILTER, tls=true", option)
+		}
+	}
+	return nil
+}
+
+// Open connects and begins to read.
+func (d driver) Open(ctx context.Context, s source.Spec, at source.Position) (source.Stream, error) {
+	if err := d.Check(s.URL); err != nil {
+		return nil, err
+	}
+	options := []nats.Option{nats.Name("locus-" + s.Name), nats.Timeout(connectTimeout), nats.MaxReconnects(-1)}
+	switch user := s.URL.User.Username(); {
+	case user != "":
+		options = append(options, nats.UserInfo(user, s.Secret))
+	case s.Secret != "":
+		options = append(options, nats.Token(s.Secret))
+	}
+	if s.URL.Query().Get("tls") == "true" {
+		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	servers := make([]string, 0, 1)
+	for host := range strings.SplitSeq(s.URL.Host, ",") {
+		servers = append(servers, "nats://"+host)
+	}
+	conn, err := nats.Connect(strings.Join(servers, ","), options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", s.URL.Host, err)
+	}
+	st := &stream{conn: conn, messages: make(chan source.Message, buffered), broken: make(chan error, 1)}
+	if err := st.start(ctx, strings.TrimPrefix(s.URL.Path, "/"), s.URL.Query()["subject"], at); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+// stream reads one stream by its sequence numbers, as partition 0.
+type stream struct {
+	conn     *nats.Conn
+	stream   jetstream.Stream
+	consumer jetstream.ConsumeContext
+	filters  []string
+	at       source.Position
+	messages chan source.Message
+	broken   chan error
+	done     context.CancelFunc
+}
+
+func (s *stream) start(ctx context.Context, name string, filters []string, at source.Position) error {
+	js, err := jetstream.New(s.conn)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if s.stream, err = js.Stream(ctx, name); errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("there is no stream %s (nats stream ls lists those that there are): %w", name, err)
+	} else if err != nil {
+		return fmt.Errorf("find stream %s: %w", name, err)
+	}
+	info := s.stream.CachedInfo()
+	first, last := int64(info.State.FirstSeq), int64(info.State.LastSeq) //nolint:gosec // sequences count messages
+	log := info.Created.UTC().Format(time.RFC3339Nano)
+	next, begun := at.Next[0]
+	switch {
+	case at.Log != "" && at.Log != log:
+		return fmt.Errorf("%w: stream %s was created again at %s", source.ErrGap, name, log)
+	// A stream with a limit per subject drops messages that newer ones replace.
+	case begun && next < first && info.Config.MaxMsgsPerSubject <= 0:
+		return fmt.Errorf("%w: stream %s begins at message %d, and %d was next", source.ErrGap, name, first, next)
+	case begun && next > last+1:
+		return fmt.Errorf("%w: stream %s ends at message %d, and %d was next", source.ErrGap, name, last, next)
+	}
+	next = max(next, first, 1)
+	s.at = source.Position{Log: log, Next: map[int32]int64{0: next}}
+	s.filters = filters
+	consumer, err := s.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: filters, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(next), //nolint:gosec // from 1
+	})
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", name, err)
+	}
+	working, done := context.WithCancel(context.Background())
+	s.done = done
+	s.consumer, err = consumer.Consume(func(m jetstream.Msg) {
+		message, err := fromBroker(m)
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		select {
+		case s.messages <- message:
+		case <-working.Done():
+		}
+	}, jetstream.PullMaxMessages(buffered), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+		// The consumer repairs itself after lost heartbeats; without its stream it cannot.
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+			s.fail(err)
+		}
+	}))
+	return err
+}
+
+func (s *stream) fail(err error) {
+	select {
+	case s.broken <- err:
+	default:
+	}
+}
+
+func fromBroker(m jetstream.Msg) (source.Message, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return source.Message{}, fmt.Errorf("read a message: %w", err)
+	}
+	return source.Message{
+		Offset: int64(meta.Sequence.Stream), Key: keyOf(m.Subject()), Value: m.Data(), Time: meta.Timestamp, //nolint:gosec // counts messages
+	}, nil
+}
+
+// keyOf returns the subject, of a key-value bucket the key.
+func keyOf(subject string) []byte {
+	if rest, ok := strings.CutPrefix(subject, "$KV."); ok {
+		if _, key, found := strings.Cut(rest, "."); found {
+			return []byte(key)
+		}
+	}
+	return []byte(subject)
+}
+
+// Position returns where reading began.
+func (s *stream) Position() source.Position { return s.at.Clone() }
+
+// Fetch returns what has arrived.
+func (s *stream) Fetch(ctx context.Context, limit int) (batch []source.Message, err error) {
+	select {
+	case m := <-s.messages:
+		batch = append(batch, m)
+	case err := <-s.broken:
+		return nil, fmt.Errorf("read the stream: %w", err)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	patience := time.NewTimer(linger)
+	defer patience.Stop()
+	for len(batch) < limit {
+		select {
+		case m := <-s.messages:
+			batch = append(batch, m)
+		case <-patience.C:
+			return batch, nil
+		}
+	}
+	return batch, nil
+}
+
+// Read returns one message by its sequence.
+func (s *stream) Read(ctx context.Context, _ int32, offset int64) (m source.Message, err error) {
+	raw, err := s.stream.GetMsg(ctx, uint64(offset)) //nolint:gosec // from 1
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return m, source.ErrGone
+	}
+	if err != nil {
+		return m, fmt.Errorf("read message %d: %w", offset, err)
+	}
+	return source.Message{Offset: offset, Key: keyOf(raw.Subject), Value: raw.Data, Time: raw.Time}, nil
+}
+
+// Ends returns the sequence after the last message. With a filter it is that of the last message of any subject, up
+// to which a caught-up reader has read everything that it wants.
+func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the end of the stream: %w", err)
+	}
+	return map[int32]int64{0: int64(info.State.LastSeq) + 1}, nil //nolint:gosec // counts messages
+}
+
+// Mark does nothing: the consumer belongs to this connection.
+func (s *stream) Mark(context.Context, source.Position) error { return nil }
+
+// Close ends the connection, and with it the consumer.
+func (s *stream) Close() error {
+	if s.done != nil {
+		s.done()
+	}
+	if s.consumer != nil {
+		s.consumer.Stop()
+	}
+	s.conn.Close()
+	return nil
+}

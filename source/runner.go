@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus/lease"
+)
+
+// Options of a Runner. Name, Open, Decode, Target, Store and Lease are required.
+type Options struct {
+	// Name of the source, for the log.
+	Name string
+	// Open opens the stream at a position. It is called while the lease is held.
+	Open func(ctx context.Context, at Position) (Stream, error)
+	// Decode returns what a message means. ok is false if it means nothing, such as a tombstone. An error is the reason
+	// for a dead letter, or wraps ErrStop.
+	Decode func(m Message) (op Op, ok bool, err error)
+	Target Target
+	Store  Store
+	// Lease is the lease of the source; see LeaseName. The runner acquires it, renews it and gives it back.
+	Lease *lease.Holder
+	// TTL is how long the owner may be silent before another process takes over: that of Lease. Defaults to 5 s.
+	TTL time.Duration
+	// Poll is how long to wait for messages before the store is asked for dead letters to try again. Defaults to 2 s.
+	Poll time.Duration
+	// Batch is the largest number of messages between two saves. Defaults to 1,000.
+	Batch int
+	// Patience is the longest pause before a retry. Defaults to a minute.
+	Patience time.Duration
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+	// Logger receives a line when the source fails and when it goes on. Defaults to discarding them.
+	Logger *slog.Logger
+}
+
+const (
+	defaultTTL      = 5 * time.Second
+	defaultPoll     = 2 * time.Second
+	defaultBatch    = 1000
+	defaultPatience = time.Minute
+	// firstPause is the pause before the first retry, otherPause that before the lease of another process is tried again.
+	firstPause = 250 * time.Millisecond
+	otherPause = time.Second
+	// measureEvery is how often the ends of the stream are read for the lag.
+	measureEvery = 5 * time.Second
+)
+
+// LeaseName returns the name of the lease of a source.
+func LeaseName(name string) string { return "source/" + name }
+
+// Stats is what a runner does in this process.
+type Stats struct {
+	// Running reports that this process holds the lease. Lag and Dead are 0 otherwise.
+	Running bool
+	// Lag is the number of messages that wait, as of a few seconds ago.
+	Lag int64
+	// Dead is the number of dead letters.
+	Dead int
+	// Records counts the records put and deleted since the runner was made.
+	Records int64
+	// Trouble is why the source is not running though it should, "" otherwise.
+	Trouble string
+}
+
+// Runner runs a source in one process while that holds the source's lease.
+type Runner struct {
+	opts    Options
+	records atomic.Int64
+	renewed atomic.Pointer[time.Time] // when the lease was acquired or renewed last
+
+	mu    sync.Mutex
+	stats Stats
+}
+
+// New returns a runner. Nothing is read or written before Run.
+func New(opts Options) *Runner {
+	if opts.TTL <= 0 {
+		opts.TTL = defaultTTL
+	}
+	if opts.Poll <= 0 {
+		opts.Poll = defaultPoll
+	}
+	if opts.Batch <= 0 {
+		opts.Batch = defaultBatch
+	}
+	if opts.Patience <= 0 {
+		opts.Patience = defaultPatience
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Runner{opts: opts}
+}
+
+// Stats returns what the runner does.
+func (r *Runner) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.stats
+	s.Records = r.records.Load()
+	return s
+}
+
+func (r *Runner) note(change func(*Stats)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.stats)
+}
+
+// Run runs the source whenever this process can have its lease, until the context ends, which is not an error. Any
+// other error wraps ErrStop: a person has to look at the source.
+func (r *Runner) Run(ctx context.Context) error {
+	pause, failed := firstPause, false
+	for ctx.Err() == nil {
+		before := r.records.Load()
+		err := r.own(ctx)
+		r.note(func(s *Stats) { *s = Stats{} })
+		if r.records.Load() > before {
+			pause = firstPause
+		}
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, ErrStop):
+			return err
+		case errors.Is(err, ErrGap):
+			return fmt.Errorf("%w: %w", ErrStop, err)
+		case err == nil, errors.Is(err, lease.ErrLost): // another process runs it
+			pause, failed = firstPause, false
+			rest(ctx, otherPause)
+		default:
+			if !failed {
+				r.opts.Logger.Warn("a source cannot run", "source", r.opts.Name, "err", err)
+			}
+			failed = true
+			r.note(func(s *Stats) { s.Trouble = err.Error() })
+			rest(ctx, pause/2+rand.N(pause/2+1))
+			pause = min(2*pause, r.opts.Patience)
+		}
+	}
+	return nil
+}
+
+// own runs the source while this process holds the lease. It returns nil if it cannot have it.
+func (r *Runner) own(ctx context.Context) error {
+	held, err := r.opts.Lease.Try(ctx, 0)
+	if err != nil || !held {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = r.opts.Lease.Give(ctx) // if this fails, the lease expires
+	}()
+	l, _ := r.opts.Lease.Held()
+	begun := time.Now()
+	r.renewed.Store(&begun)
+	working, stop := context.WithCancelCause(ctx)
+	var beats sync.WaitGroup
+	beats.Go(func() { r.beat(working, stop) })
+	defer beats.Wait()
+	defer stop(nil)
+	err = r.run(working, l.Token)
+	if ctx.Err() == nil && working.Err() != nil {
+		return context.Cause(working)
+	}
+	return err
+}
+
+// beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
+func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
+	for rest(ctx, r.opts.TTL/4) {
+		begun := time.Now()
+		switch err := r.opts.Lease.Beat(ctx, 0); {
+		case err == nil:
+			r.renewed.Store(&begun)
+		case errors.Is(err, lease.ErrLost) || r.late():
+			stop(fmt.Errorf("%w: %w", lease.ErrLost, err))
+			return
+		}
+	}
+}
+
+// late reports whether another process may have taken the lease over: this one was suspended, or cannot renew it.
+func (r *Runner) late() bool { return time.Since(*r.renewed.Load()) > r.opts.TTL }
+
+// run reads and writes until the context ends or something fails. After a failure the next run begins at the stored
+// position.
+func (r *Runner) run(ctx context.Context, token int64) error {
+	progress, err := r.opts.Store.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("read the position: %w", err)
+	}
+	stream, err := r.opts.Open(ctx, progress.Position.Clone())
+	if err != nil {
+		return fmt.Errorf("open the stream: %w", err)
+	}
+	defer func() { _ = stream.Close() }() // everything read is stored or is read again
+	progress.Position = stream.Position()
+	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress, late: r.late}
+	r.note(func(s *Stats) { *s = Stats{Running: true, Lag: progress.Lag, Dead: progress.Dead} })
+	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and learns what to try again
+		return err
+	}
+	r.opts.Logger.Info("a source runs", "source", r.opts.Name, "token", token)
+	for ctx.Err() == nil {
+		done, err := w.step(ctx)
+		r.records.Add(done)
+		if err != nil {
+			return err
+		}
+		r.note(func(s *Stats) { s.Lag, s.Dead = w.progress.Lag, w.progress.Dead })
+	}
+	return nil
+}
+
+// rest waits, and reports whether the context is still active.
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}

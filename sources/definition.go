@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/source"
+	"github.com/locus-db/locus/storage"
+)
+
+// Errors of this package.
+var (
+	// ErrNotFound means that there is no stream of this name.
+	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: this source has no stream")
+	// ErrOther means that a source of this name reads another stream.
+	ErrOther = problem.Class(problem.ErrConflict, "locus: the source reads another stream")
+)
+
+// Definition is a stream that an installation reads.
+type Definition struct {
+	// Name of the source, as in records: [a-z0-9][a-z0-9_.-]*, at most 64 bytes.
+	Name string `json:"name"`
+	// From is the URL of the stream, without a password.
+	From string `json:"from"`
+	// Format of the messages; "" is source.JSON.
+	Format source.Format `json:"format"`
+	// Mapping is a mapping file as of an import, in YAML; "" takes the names of columns as they are.
+	Mapping string `json:"mapping,omitempty"`
+	// SecretEnv names the environment variable of the servers that has the password, "" without one.
+	SecretEnv string `json:"secret_env,omitempty"`
+	// Paused means that no process reads it. Reason says why if no person did it.
+	Paused bool   `json:"paused,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Revision increases with every change of any source. Created and Revision are set by Create.
+	Revision int64     `json:"revision"`
+	Created  time.Time `json:"created"`
+}
+
+// catalog is the row of all definitions.
+type catalog struct {
+	Revision int64        `json:"revision"`
+	Sources  []Definition `json:"sources"`
+}
+
+// Names of the rows.
+const catalogName = "sources"
+
+func progressName(name string) string { return "source/" + name }
+func deadName(name string) string     { return "source/" + name + "/dead" }
+
+// maxSources limits how many sources an installation has, maxMapping the length of a mapping.
+const (
+	maxSources = 100
+	maxMapping = 64 << 10
+)
+
+func (c *catalog) find(name string) *Definition {
+	if i := slices.IndexFunc(c.Sources, func(d Definition) bool { return d.Name == name }); i >= 0 {
+		return &c.Sources[i]
+	}
+	return nil
+}
+
+func readRow[T any](ctx context.Context, tx storage.Tx, name string) (v T, err error) {
+	body, err := tx.Definition(ctx, name)
+	if err == nil && body != nil {
+		if err = json.Unmarshal(body, &v); err != nil {
+			err = fmt.Errorf("row %s: %w", name, err)
+		}
+	}
+	return v, err
+}
+
+func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("row %s: %w", name, err)
+	}
+	return tx.PutDefinition(ctx, name, body)
+}
+
+var (
+	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+	envForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+)
+
+// check returns everything that is wrong with a definition.
+func (h *Handle) check(d *Definition) error {
+	var all []problem.Problem
+	fail := func(pointer, text string) { all = append(all, problem.New(pointer, "invalid", text)) }
+	if !nameForm.MatchString(d.Name) {
+		fail("/source", "a source is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
+	}
+	if d.Format == "" {
+		d.Format = source.JSON
+	}
+	if !slices.Contains(source.Formats, d.Format) {
+		fail("/format", "want json or debezium")
+	}
+	if _, err := source.ParseURL(d.From); err != nil {
+		fail("/from", err.Error())
+	}
+	if d.SecretEnv != "" && !envForm.MatchString(d.SecretEnv) {
+		fail("/secret_env", "want the name of an environment variable of the servers, such as CRM_PASSWORD, not the secret")
+	}
+	if len(d.Mapping) > maxMapping {
+		fail("/mapping", fmt.Sprintf("it has more than %d bytes", maxMapping))
+	} else if _, err := h.opts.Compile(d.Mapping, d.Name, h.schemas()); err != nil {
+		fail("/mapping", strings.TrimPrefix(err.Error(), "the mapping is not valid: "))
+	}
+	if len(all) > 0 {
+		return &problem.InvalidError{Problems: all}
+	}
+	return nil
+}
+
+// Create creates a source, or changes the format, the mapping or the secret of one. changed is false if it is the same
+// already. A paused source stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if the
+// source reads another stream: drop it first.
+func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, changed bool, err error) {
+	if err := h.able(); err != nil {
+		return nil, false, err
+	}
+	if err := h.check(&d); err != nil {
+		return nil, false, err
+	}
+	err = h.alter(ctx, func(_ storage.Tx, c *catalog) error {
+		changed = true
+		old := c.find(d.Name)
+		if old == nil {
+			if len(c.Sources) >= maxSources {
+				return problem.Invalid("/source", "invalid", "there are %d sources, the most that an installation reads: drop one", maxSources)
+			}
+			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", c.Revision
+			c.Sources = append(c.Sources, d)
+			slices.SortFunc(c.Sources, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+			return nil
+		}
+		if old.From != d.From {
+			return fmt.Errorf("%w: %s reads %s: drop it first, its records stay", ErrOther, d.Name, old.From)
+		}
+		changed = old.Format != d.Format || old.Mapping != d.Mapping || old.SecretEnv != d.SecretEnv
+		if changed {
+			old.Format, old.Mapping, old.SecretEnv, old.Revision = d.Format, d.Mapping, d.SecretEnv, c.Revision
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	status, err = h.Get(ctx, d.Name)
+	return status, changed, err
+}
+
+// Pause stops a source until Resume. The error is ErrNotFound if there is none.
+func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
+	return h.change(ctx, name, func(_ storage.Tx, d *Definition) error {
+		d.Paused, d.Reason = true, ""
+		return nil
+	})
+}
+
+// Resume lets a source go on where it stopped; fromStart begins again with the oldest message that the stream has, which
+// repeats harmlessly. The error is ErrNotFound if there is none.
+func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Status, error) {
+	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
+		d.Paused, d.Reason = false, ""
+		if !fromStart {
+			return nil
+		}
+		p, err := readRow[source.Progress](ctx, tx, progressName(name))
+		if err != nil {
+			return err
+		}
+		p.Position = source.Position{}
+		return putRow(ctx, tx, progressName(name), p)
+	})
+}
+
+// Drop forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound if
+// there is none.
+func (h *Handle) Drop(ctx context.Context, name string) error {
+	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
+		if c.find(name) == nil {
+			return fmt.Errorf("%w: %s", ErrNotFound, name)
+		}
+		c.Sources = slices.DeleteFunc(c.Sources, func(d Definition) bool { return d.Name == name })
+		if err := putRow(ctx, tx, progressName(name), source.Progress{}); err != nil {
+			return err
+		}
+		return putRow(ctx, tx, deadName(name), []source.Letter{})
+	})
+}
+
+// change changes one definition, as alter does.
+func (h *Handle) change(ctx context.Context, name string, do func(storage.Tx, *Definition) error) (*Status, error) {
+	if err := h.alter(ctx, func(tx storage.Tx, c *catalog) error {
+		d := c.find(name)
+		if d == nil {
+			return fmt.Errorf("%w: %s", ErrNotFound, name)
+		}
+		d.Revision = c.Revision
+		return do(tx, d)
+	}); err != nil {
+		return nil, err
+	}
+	return h.Get(ctx, name)
+}
+
+// alter changes the catalogue in one transaction.
+func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error) error {
+	if err := h.engine.CheckWrites(); err != nil {
+		return err
+	}
+	err := h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		c, err := readRow[catalog](ctx, tx, catalogName)
+		if err != nil {
+			return err
+		}
+		c.Revision++
+		if err := do(tx, &c); err != nil {
+			return err
+		}
+		return putRow(ctx, tx, catalogName, c)
+	})
+	engine.Wake(h.wake)
+	return engine.Wrap(err)
+}
