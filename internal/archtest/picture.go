@@ -286,8 +286,9 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
-			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks", "storage",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
+			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
+			"source/kafka", "source/nats", "sources", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},

@@ -42,6 +42,7 @@ var asking = [][]string{
 	{"source", "list"},
 	{"source", "show", "crm"},
 	{"source", "delete", "crm", "--dry-run"},
+	{"source", "dead", "list", "orders"},
 	{"route", "crm:1"},
 	{"ingest", "--source", "more", "--key", "id", "--dry-run", "FILE"},
 	{"ingest", "--source", "crm", "--key", "id", "--snapshot", "--dry-run", "FILE"},
@@ -89,6 +90,7 @@ var changingCommands = []string{
 	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
 	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus sink create", "locus sink pause",
+	"locus source create", "locus source pause", "locus source resume", "locus source drop", "locus source dead retry", "locus source dead drop",
 	"locus sink resume", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus cell restored", "locus restore", "locus demo",
 }
 
@@ -178,6 +180,7 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			try("ingest", "--source", "crm", "--key", "id", records)
 			try("cell", "grow", "--to", "4", "--yes", "--wait")
 			try("sink", "create", "hook", "--to", "https://crm.example/locus")
+			try("source", "create", "orders", "--from", "nats://127.0.0.1:1/ORDERS")
 			try("rollup", "define", "--wait", "../../docs/examples/records_by_source.yaml")
 			try("metric", "hit", "visits", "3")
 			_, terms, _ := strings.Cut(try("terms", "build", "--kind", "place", "--json"), `"hash":"`)

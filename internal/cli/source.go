@@ -23,8 +23,7 @@ func (a *app) sourceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "source",
 		Short: "List sources, read them from streams, and delete the records of one",
-		Example: "  locus source list\n" +
-			"  locus source create crm --from kafka://b1:9092/customers --mapping crm.yaml\n" +
+		Example: "  locus source create crm --from kafka://b1:9092/customers --mapping crm.yaml\n" +
 			"  locus source delete old-crm --dry-run",
 	}
 	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceCreate(), a.sourcePause(), a.sourceResume(), a.sourceDead(), a.sourceDrop(), a.sourceDelete())

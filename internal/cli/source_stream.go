@@ -71,7 +71,7 @@ func (a *app) sourceCreate() *cobra.Command {
 
 func (a *app) sourcePause() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: "pause NAME", Short: "Stop reading the stream of a source", Example: "  locus source pause crm",
+		Use: "pause NAME", Short: "Stop reading the stream of a source", Example: "  locus source pause crm\n  locus source pause crm --json",
 		Args: arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.turnSource(c, args[0], "pause", nil) },
 	})
@@ -117,7 +117,7 @@ func (a *app) sourceDrop() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use: "drop NAME", Short: "Forget the stream of a source, and keep its records",
 		Long:    "Removes the definition, the position and the dead letters. The records stay: locus source delete deletes these.",
-		Example: "  locus source drop crm",
+		Example: "  locus source drop crm\n  locus source drop crm && locus source delete crm",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			cl, err := a.connect(c, writes)
