@@ -33,13 +33,12 @@ var everything = resolve.Matching{Top: 1 << 20, Least: -30_000}
 func openInOrder(t testing.TB, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
 	cells := open(t, t.TempDir(), nil).cells
-	born := uint32(0)
+	var born atomic.Uint32 // several cells are written at once
 	r, err := resolve.New(resolve.Options{
 		Cells: wrapped{cells, wrap}, Rules: resolve.NewRules(1, matcher), Now: ticks(), Cache: 200,
 		Mint: func(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 			id, err := birth(ref, segment)
-			born++
-			binary.BigEndian.PutUint32(id[12:], born)
+			binary.BigEndian.PutUint32(id[12:], born.Add(1))
 			return id, err
 		},
 	})
