@@ -50,8 +50,7 @@ func (a *app) exportCommand() *cobra.Command {
 			"has changed: the watermark is stored beside the table, in the transaction of the rows. Passwords are those of PGPASSWORD,\n" +
 			"a service file or a password file.",
 		Example: "  locus export entities --kind person -o people.parquet\n" +
-			"  locus export entities --to 'postgres://db1/crm?table=golden'\n" +
-			"  locus export links --since g0-0:17,g0-1:4 --format jsonl",
+			"  locus export entities --to 'postgres://db1/crm?table=golden'",
 		Args:      arguments("records|entities|links|decisions"),
 		ValidArgs: []string{"records", "entities", "links", "decisions"},
 		RunE: func(c *cobra.Command, args []string) error {
@@ -74,7 +73,7 @@ func (a *app) exportCommand() *cobra.Command {
 	f.StringVar(&o.formatName, "format", "", "csv, jsonl or parquet; by default that of the file's name, or csv")
 	f.StringVar(&o.kind, "kind", "", "only this kind")
 	f.StringVar(&o.source, "source", "", "only this source; of entities, those with a record of it")
-	f.StringSliceVar(&o.columns, "columns", nil, "only these columns, in this order; records also have entity, puid and version; decisions have at, entity_a and entity_b")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these columns, in this order, * for the usual ones; records also have entity, puid and version; decisions have at, entity_a and entity_b")
 	f.StringVar(&o.to, "to", "", "table of PostgreSQL to fill or to bring up to date: postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE")
 	f.StringVar(&o.since, "since", "", "only changes after this watermark of an earlier export")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "put an apostrophe before values that a spreadsheet would evaluate as formulas; such CSV cannot be ingested without loss")

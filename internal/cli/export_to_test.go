@@ -51,8 +51,8 @@ func (t *tables) same(table string, args ...string) {
 		name = `"` + name + `"`
 		if list {
 			name = `array_to_string(` + name + `, ' | ')`
-		} else if name == `"observed_at"` {
-			name = `to_char(observed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+		} else if name == `"observed_at"` || name == `"at"` {
+			name = `to_char(` + name + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 		}
 		columns = append(columns, "coalesce("+name+"::text, '')")
 	}
@@ -75,34 +75,39 @@ func TestExportTo_FollowsByWatermark(t *testing.T) {
 	a := newTables(t)
 	a.put("source,key,name,phones\nchamber,1,Joes Pizza,415-555-2300\ncrawler,2,Joe's Pizza,(415) 555-2300\ncrawler,3,Blue Door Books,415-555-9999\nweb,4,Corner Bakery,\n")
 	all := map[string][]string{
-		"golden": {"entities"}, "recs": {"records"}, "links": {"links"}, "decided": {"decisions"}, "named": {"records", "--columns", "source,key,name"},
-		"places": {"records", "--kind", "place"}, "crawled": {"entities", "--source", "crawler"}, "crawler_links": {"links", "--source", "crawler"},
+		"golden": {"entities"}, "recs": {"records"}, "places": {"records", "--kind", "place"}, "crawled": {"entities", "--source", "crawler"},
+		"links": {"links", "--source", "crawler"}, "decided": {"decisions", "--columns", "verdict,a,b,at"},
 	}
 	export := func() {
 		t.Helper()
 		for table, args := range all {
 			a.do(append(append([]string{"export"}, args...), "--to", a.url(table))...)
-			a.same(table, args...)
 		}
 	}
 	export()
 	a.do("review", "answer", "chamber:1", "crawler:2", "--different", "--author", "ann") // a split
 	a.put("source,key,kind,name,emails\nshop,8,person,Ann Doe,a@b.example\ncrawler,3,place,Blue Door,\n")
 	export()
-	a.do("decision", "withdraw", "chamber:1", "crawler:2")                 // a merge: an id becomes a redirect
-	a.put("source,key,kind,name\nweb,4,person,Corner Baker\n")             // leaves the kind place
-	a.do("record", "erase", "crawler:3", "--yes")                          // leaves the source crawler
-	a.put(`{"source":"web","key":"9","name":["Two Names","Zwei"]}` + "\n") // a column becomes a list
+	a.do("review", "answer", "crawler:2", "web:4", "--different", "--author", "ann")
+	a.do("decision", "withdraw", "chamber:1", "crawler:2") // a merge: an id becomes a redirect
+	a.do("record", "erase", "crawler:3", "chamber:1", "--yes")
+	a.put(`{"source":"web","key":"4","kind":"person","name":"Corner Baker"}` + "\n" + // leaves the kind place
+		`{"source":"chamber","key":"1","name":"Joes Pizza","phones":"415-555-2300"}` + "\n" + // has another puid
+		`{"source":"web","key":"9","name":["Two Names","Zwei"]}` + "\n") // a column becomes a list
 	export()
-	a.do("record", "erase", "chamber:1", "--yes")
-	a.put("source,key,name\nchamber,1,Joes Pizza\n") // the key has another puid
-	export()
-	if got := a.do("export", "links", "--to", a.url("links")); !strings.Contains(got.err, "0 changed rows") {
+	for table, args := range all {
+		a.same(table, args...)
+	}
+	if got := a.do("export", "records", "--to", a.url("recs")); !strings.Contains(got.err, "0 changed rows") {
 		t.Errorf("nothing has changed: %s", got.err)
 	}
-	// Without a watermark everything is written again.
-	a.server.Exec(t, a.database, "UPDATE locus_export SET watermark = ''; UPDATE links SET source = 'lost'; ALTER TABLE links ADD COLUMN note text DEFAULT 'mine'")
-	export()
+	// Without a watermark everything is written again, and what others added stays.
+	a.server.Exec(t, a.database, "UPDATE locus_export SET watermark = ''; UPDATE recs SET source = 'lost'; ALTER TABLE recs ADD COLUMN note text DEFAULT 'mine'")
+	a.do("export", "records", "--to", a.url("recs"))
+	a.same("recs", "records")
+	if got := a.server.Exec(t, a.database, "SELECT DISTINCT note FROM recs"); len(got) != 1 || got[0][0] != "mine" {
+		t.Errorf("the notes are %v", got)
+	}
 }
 
 // What is exported to a table can be ingested, and exported again it is the same.
