@@ -22,7 +22,7 @@ func newCopier(w io.Writer, lists []bool) *copier {
 	return &copier{w: bufio.NewWriterSize(w, 64<<10), lists: lists}
 }
 
-// write writes the columns of a row, of which each names the position in the row.
+// write writes columns of a row; at are their positions in it.
 func (c *copier) write(row exchange.Row, columns []Column, at []int) error {
 	line := c.line[:0]
 	for n, i := range at {

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,6 +109,26 @@ func TestWrite_IsAMap(t *testing.T) {
 	})
 }
 
+// A URL may leave everything to a service file.
+func TestParse_ServiceFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "services")
+	server := pgtest.Shared(t)
+	database := server.Database(t)
+	at, err := url.Parse(server.URL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("[crm]\nhost=%s\nuser=%s\ndbname=%s\n", at.Query().Get("host"), at.Query().Get("user"), database)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGSERVICEFILE", file)
+	target, state := begin(t, "postgres://?service=crm&table=recs")
+	if n, err := target.Write(t.Context(), state, load("m", nil, exchange.Row{{"1"}, nil, nil})); n != 1 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
 var errStop = errors.New("the rows end here")
 
 // What fails or is interrupted in the middle leaves rows and watermark as they were.
@@ -113,8 +136,8 @@ func TestWrite_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
 	database := server.Database(t)
-	url := server.URL(database) + "&table=recs"
-	target, state := begin(t, url)
+	to := server.URL(database) + "&table=recs"
+	target, state := begin(t, to)
 	if _, err := target.Write(t.Context(), state, load("m1", nil, exchange.Row{{"1"}, {"one"}, {"x"}}, exchange.Row{{"2"}, {"two"}, nil})); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +152,7 @@ func TestWrite_AllOrNothing(t *testing.T) {
 	} {
 		for _, gone := range [][]string{nil, {"1"}} {
 			ctx, stop := context.WithCancel(t.Context())
-			target, state := begin(t, url)
+			target, state := begin(t, to)
 			l := load("m2", gone)
 			l.Rows = func(yield func(exchange.Row, error) bool) {
 				if yield(exchange.Row{{"3"}, {strings.Repeat("x", 1<<20)}, nil}, nil) {
@@ -152,10 +175,10 @@ func TestWrite_OneOfTwo(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
 	database := server.Database(t)
-	url := server.URL(database) + "&table=recs"
+	to := server.URL(database) + "&table=recs"
 	for i, gone := range [][]string{nil, {"1"}} {
-		first, was := begin(t, url)
-		second, too := begin(t, url)
+		first, was := begin(t, to)
+		second, too := begin(t, to)
 		if _, err := second.Write(t.Context(), too, load(fmt.Sprint("newer", i), gone, exchange.Row{{"1"}, {"new"}, {"x"}})); err != nil {
 			t.Fatal(err)
 		}

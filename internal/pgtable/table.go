@@ -79,7 +79,8 @@ func Parse(to string) (*Target, error) {
 	}
 	q.Del("table")
 	u.RawQuery = q.Encode()
-	if t.config, err = pgx.ParseConfig(u.String()); err != nil {
+	_, rest, _ := strings.Cut(u.String(), ":") // without // if there is neither user, host nor database
+	if t.config, err = pgx.ParseConfig(u.Scheme + "://" + strings.TrimPrefix(rest, "//")); err != nil {
 		return nil, errors.New("the URL of the table, or a variable PG..., cannot be read: " + want)
 	}
 	t.config.DefaultQueryExecMode = pgx.QueryExecModeExec // poolers need not keep statements
