@@ -201,13 +201,19 @@ func ready(url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// postgresDB is a database of PostgreSQL in the pages.
-var postgresDB = regexp.MustCompile(`postgres://db1/\w+`)
+// postgresDB is a database of PostgreSQL in the pages. postgresTable is one with a parameter, in quotes.
+var (
+	postgresDB    = regexp.MustCompile(`postgres://db1/\w+`)
+	postgresTable = regexp.MustCompile(`'postgres://db1/\w+\?`)
+)
 
 // command is a shell for a block. Where servers are differs from the pages: ports are free ones, databases those of the
 // tests. Nothing else may, so no setting of Locus is in the environment.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
 	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'", natsServer, s.nats).Replace(text)
+	text = postgresTable.ReplaceAllStringFunc(text, func(url string) string {
+		return "'" + s.postgres(path.Base(strings.TrimSuffix(url, "?"))) + "&"
+	})
 	text = postgresDB.ReplaceAllStringFunc(text, func(url string) string { return "'" + s.postgres(path.Base(url)) + "'" })
 	for _, kv := range s.env {
 		if strings.HasPrefix(kv, "LOCUS_") {

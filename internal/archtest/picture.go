@@ -275,6 +275,7 @@ var Picture = map[string]Rule{
 	},
 	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}, Tests: []string{natsServer, natsClient}},
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
+	"internal/pgtable":  {Imports: []string{"internal/exchange"}, Modules: []string{pgx}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
 	"internal/demo":     {},
 	"internal/mcp": {
@@ -286,7 +287,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},
@@ -368,7 +369,7 @@ type Law struct {
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
-	{pgx, "", []string{"internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},

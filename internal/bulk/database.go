@@ -15,6 +15,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// columnPUID is a column that tables of exports have.
+const columnPUID = "puid"
+
 // recogniseDatabase recognises the columns of a table or a query by its first rows, in a snapshot of its own.
 func recogniseDatabase(url string, kinds []*match.Schema, o *Options) (p *Plan, err error) {
 	p = &Plan{Name: sqltable.Name(url), Format: SQL, Database: true, options: o, url: url}
@@ -28,6 +31,12 @@ func recogniseDatabase(url string, kinds []*match.Schema, o *Options) (p *Plan, 
 	defer func() { err = errors.Join(err, table.Close()) }()
 	p.key = table.Key()
 	named := slices.ContainsFunc(table.Columns(), func(c tabular.Column) bool { return c.Name == ColumnKey })
+	// A table that an export made has the number of each record in that installation, which means nothing in another one.
+	if slices.ContainsFunc(table.Columns(), func(c tabular.Column) bool { return c.Name == columnPUID }) {
+		ignoring := *o
+		ignoring.Ignore = append(slices.Clone(o.Ignore), columnPUID)
+		o, p.options = &ignoring, &ignoring
+	}
 	if len(o.Key) == 0 && !named && !slices.ContainsFunc(o.Set, func(a Assignment) bool { return a.Attribute == ColumnKey }) {
 		keyed := *o
 		keyed.Key, p.options = p.key, &keyed

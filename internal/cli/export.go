@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
+	"github.com/locus-db/locus/internal/pgtable"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -26,13 +27,15 @@ type exporting struct {
 	formatName               string
 	format                   exchange.Format
 	spreadsheet              bool
+	to                       string
+	target                   *pgtable.Target // of to
 }
 
 func (a *app) exportCommand() *cobra.Command {
 	var o exporting
 	c := &cobra.Command{
 		Use:   "export records|entities|links|decisions",
-		Short: "Write records, entities, links or decisions as CSV, JSON lines or Parquet",
+		Short: "Write records, entities, links or decisions as CSV, JSON lines, Parquet or a table of PostgreSQL",
 		Long: "records    rows that locus ingest reads; exported again they are the same bytes\n" +
 			"entities   a row with the merged view of each entity\n" +
 			"links      a row with the entity of each record\n" +
@@ -41,9 +44,13 @@ func (a *app) exportCommand() *cobra.Command {
 			"The file appears under its name once it is complete. Pass the watermark printed at the end to --since of the next\n" +
 			"export, which then contains only changes, with op upsert, redirect or delete. Of a deleted record only the puid\n" +
 			"remains. In CSV a column of lists is named NAME[]; its values are joined by \" | \", and \\| and \\\\ stand for a bar\n" +
-			"and a backslash in a value.",
+			"and a backslash in a value.\n" +
+			"\n" +
+			"With --to, the rows go to a table of PostgreSQL, which is made if it is missing. The same command repeated applies what\n" +
+			"has changed: the watermark is stored beside the table, in the transaction of the rows. Passwords are those of PGPASSWORD,\n" +
+			"a service file or a password file.",
 		Example: "  locus export entities --kind person -o people.parquet\n" +
-			"  locus export links --since g0-0:17,g0-1:4 --format jsonl",
+			"  locus export entities --to 'postgres://db1/crm?table=golden'",
 		Args:      arguments("records|entities|links|decisions"),
 		ValidArgs: []string{"records", "entities", "links", "decisions"},
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,6 +62,9 @@ func (a *app) exportCommand() *cobra.Command {
 				return err
 			}
 			defer cl.close()
+			if o.target != nil {
+				return a.exportTo(c.Context(), cl, &o)
+			}
 			return a.export(c.Context(), cl, &o)
 		},
 	}
@@ -63,7 +73,8 @@ func (a *app) exportCommand() *cobra.Command {
 	f.StringVar(&o.formatName, "format", "", "csv, jsonl or parquet; by default that of the file's name, or csv")
 	f.StringVar(&o.kind, "kind", "", "only this kind")
 	f.StringVar(&o.source, "source", "", "only this source; of entities, those with a record of it")
-	f.StringSliceVar(&o.columns, "columns", nil, "only these columns, in this order; records also have entity, puid and version; decisions have at, entity_a and entity_b")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these columns, in this order, * for the usual ones; records also have entity, puid and version; decisions have at, entity_a and entity_b")
+	f.StringVar(&o.to, "to", "", "table of PostgreSQL to fill or to bring up to date: postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE")
 	f.StringVar(&o.since, "since", "", "only changes after this watermark of an earlier export")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "put an apostrophe before values that a spreadsheet would evaluate as formulas; such CSV cannot be ingested without loss")
 	return a.connection(c)
@@ -77,6 +88,14 @@ func (o *exporting) check(what string) error {
 	var err error
 	if o.format, err = exchange.ParseFormat(o.formatName, o.out, exchange.CSV); err != nil {
 		return usage("--format csv", "%v", err)
+	}
+	if o.to != "" {
+		if o.out != "" || o.formatName != "" || o.spreadsheet || o.since != "" {
+			return usage("a table keeps its own watermark: leave out -o, --format, --spreadsheet and --since", "--to is for a table of PostgreSQL")
+		}
+		if o.target, err = pgtable.Parse(o.to); err != nil {
+			return usage("locus export entities --to 'postgres://db1/crm?table=golden'", "--to: %v", err)
+		}
 	}
 	if o.spreadsheet && o.format != exchange.CSV {
 		return usage("--format csv", "--spreadsheet is for csv, not for %s", o.format)
@@ -100,6 +119,9 @@ func (o *exporting) query() url.Values {
 	if o.columns != nil {
 		columns := slices.Clone(o.columns)
 		for _, name := range o.identity() {
+			if slices.Contains(columns, export.UsualColumns) && name != columnPUID {
+				continue
+			}
 			if !slices.Contains(columns, name) {
 				columns = append(columns, name)
 			}
@@ -109,13 +131,18 @@ func (o *exporting) query() url.Values {
 	return q
 }
 
+// chosen reports whether the user chose the columns.
+func (o *exporting) chosen() bool {
+	return o.columns != nil && !slices.Contains(o.columns, export.UsualColumns)
+}
+
 // identity returns the columns that identify a row and that the rows are sorted by, so that their order does not depend on
 // where records live; nil leaves the rows in the order of the server.
 func (o *exporting) identity() []string {
 	switch o.what {
 	case export.Records, export.Links:
-		if o.since != "" { // nothing but its puid is left of a deleted record
-			return []string{"source", "key", "puid"}
+		if o.since != "" || o.target != nil { // nothing but its puid is left of a deleted record
+			return []string{"source", "key", columnPUID}
 		}
 		return []string{"source", "key"}
 	case export.Entities:
@@ -183,7 +210,7 @@ func (o *exporting) metadata(watermark string) [][2]string {
 // kindsOf returns the attributes that belong to a kind which occurs. An export of all kinds leaves out the columns of the
 // others.
 func (o *exporting) kindsOf(ctx context.Context, cl *client) (map[string][]string, error) {
-	if o.kind != "" || o.columns != nil || o.what != export.Records && o.what != export.Entities {
+	if o.kind != "" || o.chosen() || o.what != export.Records && o.what != export.Entities {
 		return nil, nil
 	}
 	kinds, err := cl.kinds(ctx, "")

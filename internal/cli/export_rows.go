@@ -25,6 +25,7 @@ type fetched struct {
 
 	several []bool          // the columns that have several values in a row
 	kinds   map[string]bool // the kinds that occur
+	keys    []string        // of a table: the keys of all rows, of changed ones only
 }
 
 // fetch requests a table and keeps its rows until all have arrived.
@@ -61,6 +62,10 @@ func (o *exporting) receive(got *fetched, body io.Reader) error {
 		by = append(by, slices.IndexFunc(got.columns, func(c exchange.Column) bool { return c.Name == name }))
 	}
 	kind := slices.IndexFunc(got.columns, func(c exchange.Column) bool { return c.Name == "kind" })
+	keyed := -1
+	if o.target != nil && o.since != "" {
+		keyed = slices.IndexFunc(got.columns, func(c exchange.Column) bool { return c.Name == o.key() })
+	}
 	var key []byte
 	for ; lines.Scan(); got.rows++ {
 		row, err := decoder.Decode(lines.Bytes())
@@ -73,6 +78,9 @@ func (o *exporting) receive(got *fetched, body io.Reader) error {
 				key = append(key, value...)
 			}
 			key = append(key, 0)
+		}
+		if keyed >= 0 && len(row[keyed]) == 1 {
+			got.keys = append(got.keys, strings.Clone(row[keyed][0]))
 		}
 		for i, values := range row {
 			got.several[i] = got.several[i] || len(values) > 1
@@ -96,7 +104,7 @@ func (o *exporting) narrow(ctx context.Context, cl *client, got *fetched) error 
 	for i, several := range got.several {
 		got.columns[i].Many = got.columns[i].Many || several
 	}
-	if o.columns != nil {
+	if o.chosen() {
 		chosen, _, err := exchange.Select(got.columns, o.columns)
 		got.columns = chosen
 		return err

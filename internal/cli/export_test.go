@@ -112,6 +112,9 @@ func TestExport_TablesAndColumns(t *testing.T) {
 	if got := export("records", "--columns", "name,key", "--source", "crawler").stdout; got != "name,key\nJoe's Pizza,2\nBlue Door Books,3\n" {
 		t.Errorf("two columns of a source:\n%s", got)
 	}
+	if got := export("links", "--columns", "*,puid", "--source", "chamber").stdout; !strings.HasPrefix(got, "source,key,kind,entity,puid\nchamber,1,place,") {
+		t.Errorf("the usual columns and one more:\n%s", got)
+	}
 	links := export("links", "--format", "jsonl").stdout
 	var of []struct{ Source, Key, Entity string }
 	for line := range strings.Lines(links) {

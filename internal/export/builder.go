@@ -78,7 +78,19 @@ func (b *builder) attributes(kinds []*match.Schema) {
 func (b *builder) choose(t *Table) error {
 	t.Columns = b.columns[:b.usual]
 	if b.query.Columns != nil {
-		chosen, _, err := exchange.Select(b.columns, b.query.Columns)
+		var names []string
+		for _, name := range b.query.Columns {
+			if name != UsualColumns {
+				names = append(names, name)
+				continue
+			}
+			for _, c := range t.Columns {
+				if !slices.Contains(b.query.Columns, c.Name) {
+					names = append(names, c.Name)
+				}
+			}
+		}
+		chosen, _, err := exchange.Select(b.columns, names)
 		if err != nil {
 			return problem.Invalid("/columns", "invalid", "%v", err)
 		}

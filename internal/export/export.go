@@ -49,12 +49,15 @@ const (
 	OpDelete   = "delete"   // it was deleted; only entity is set, or of a record puid: nothing else is left of it
 )
 
+// UsualColumns stands for the usual columns in a list of columns, without those that the list names.
+const UsualColumns = "*"
+
 // Query selects the rows and columns of a table.
 type Query struct {
 	Kind   string // only this kind; "" for all. Not for decisions
 	Source string // only this source, and the entities with a record of it; "" for all. Not for decisions
 	// Columns are the names of the columns, in order; nil for the usual ones. Others that exist are entity, puid and
-	// version of records, and at, entity_a and entity_b of decisions.
+	// version of records, puid of links, and at, entity_a and entity_b of decisions; UsualColumns stands for the usual ones.
 	Columns []string
 	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions. A cell
 	// that the watermark does not name is read from the beginning of its log.
@@ -108,6 +111,9 @@ func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error)
 		b.op(columnPUID)
 		b.fixed(columnKind, columnEntity)
 		b.usual = len(b.columns)
+		if q.Since == nil {
+			b.fixed(columnPUID)
+		}
 		t.Rows = b.records(ctx, true)
 	case Entities:
 		b.fixed(columnEntity)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtable_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
