@@ -23,6 +23,7 @@ const (
 	maxSourceName = 255   // bytes
 	maxHalfLife   = 36500 // days: a century
 	maxWeight     = 20    // of a level, in either direction
+	maxPrior      = 60    // bits below 0, more than any number of records needs
 	maxAliases    = 200   // of an attribute
 )
 
@@ -246,6 +247,9 @@ func (c *schemaCheck) trust(pointer string, trust float64) {
 
 // weights checks that the overridden lines and levels exist.
 func (c *schemaCheck) weights() {
+	if p := c.schema.Prior; p < -100*maxPrior || p > 0 {
+		c.fail("/prior", "want bits from %d to 0", -maxPrior)
+	}
 	style := c.schema.Style()
 	for _, line := range slices.Sorted(maps.Keys(c.schema.Weights)) {
 		at := problem.Pointer("weights", line)

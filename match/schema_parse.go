@@ -34,7 +34,7 @@ func ParseSchema(text []byte) (*Schema, error) {
 
 func parseSchema(all definition.Value) *Schema {
 	s := &Schema{Sources: map[string]Source{}}
-	all.Fields("kind, version, attributes, sources and weights", func(name string, v definition.Value) bool {
+	all.Fields("kind, version, attributes, sources, prior and weights", func(name string, v definition.Value) bool {
 		switch name {
 		case "kind":
 			s.Kind = v.Text()
@@ -50,6 +50,13 @@ func parseSchema(all definition.Value) *Schema {
 				s.Sources[name] = parseSource(v)
 				return true
 			})
+		case "prior":
+			prior := v.Number()
+			if prior < -maxPrior || prior > 0 {
+				v.Fail("want bits from %d to 0", -maxPrior)
+				break
+			}
+			s.Prior = Weight(math.Round(100 * prior))
 		case "weights":
 			s.Weights = parseWeights(v)
 		default:

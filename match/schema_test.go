@@ -116,7 +116,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			[]string{
 				`line 1, kind: want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not "Boat"`,
 				`line 2, version: want a whole number, not "x"`,
-				`line 3, hull: no such word: there are kind, version, attributes, sources and weights`,
+				`line 3, hull: no such word: there are kind, version, attributes, sources, prior and weights`,
 				`line 5, attributes.name.type: no such type "nmae": there are name, phone, address, geo, url, email, category, text, number, date, id; did you mean "name"?`,
 				`line 6, attributes.Länge: want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not "Länge"`,
 				`line 7, attributes.phone.region: there is no attribute "contry": name the one that holds the country; did you mean "country"?`,

@@ -35,6 +35,9 @@ func (s *Schema) YAML() []byte {
 		}
 	}
 	section("sources", slices.Sorted(maps.Keys(s.Sources)), func(name string) string { return s.Sources[name].yaml() })
+	if s.Prior != 0 {
+		w.WriteString("prior: " + yamlNumber(float64(s.Prior)/100) + "\n")
+	}
 	section("weights", slices.Sorted(maps.Keys(s.Weights)), func(name string) string {
 		levels := s.Weights[name]
 		var f flow

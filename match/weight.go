@@ -108,7 +108,7 @@ func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
 func (v *Vector) put(f field, l level) { *v &^= 15 << (4 * f); v.set(f, l) }
 
-// Sum returns the sum of the bits of the levels. It stays below the threshold unless a field that
+// Sum returns the prior of the kind and the sum of the bits of the levels. It stays below the threshold unless a field that
 // identifies the thing agrees, because many things share an address, with its city and coordinates.
 func (m *Matcher) Sum(v Vector) Weight {
 	sum := m.total(v)
@@ -118,8 +118,9 @@ func (m *Matcher) Sum(v Vector) Weight {
 	return sum
 }
 
+// total returns the prior and the bits of the levels, without the rule of Sum.
 func (m *Matcher) total(v Vector) Weight {
-	var sum int32
+	sum := int32(m.schema.Prior)
 	for f := range fieldCount {
 		sum += int32(m.weights[f][v.level(f)])
 	}

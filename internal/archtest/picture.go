@@ -63,7 +63,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "source", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -84,11 +84,12 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":  {Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
-	"entity":    {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
-	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match":     {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"locality":    {Tests: []string{mongo, googleUUID}},
+	"cell":        {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"entity":      {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
+	"changelog":   {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
+	"match/learn": {Imports: []string{"match"}},
+	"match":       {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
@@ -282,13 +283,13 @@ var Picture = map[string]Rule{
 		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
 		Modules: []string{mcpSDK},
 	},
-	"internal/eval": {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/eval": {Imports: []string{"match", "match/learn", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
+			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},

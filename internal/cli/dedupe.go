@@ -28,6 +28,7 @@ type oneShot struct {
 	golden, links, review string
 	oneToOne, left        bool
 	files                 []string
+	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string
 	plans                 []*bulk.Plan
@@ -65,7 +66,7 @@ func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "file to write: .csv, .jsonl or .parquet")
 	o.reading.flags(f)
-	f.Lookup("kind").Usage = "kind of all rows; by default the built-in one that recognises most columns"
+	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in one that recognises most columns"
 	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 
@@ -105,11 +106,18 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 
 // look recognises all files as rows of one kind, the one that explains most columns, and says what is compared.
 func (o *oneShot) look(a *app) error {
-	o.unstored = true
+	o.unstored, o.kinds = true, match.Kinds()
+	if _, err := chosen(o.kinds, o.kind); err != nil && isFile(o.kind) {
+		own, _, err := a.schemaOf(o.kind)
+		if err != nil {
+			return err
+		}
+		o.kinds, o.kind = dedupe.Kinds(own), own.Kind
+	}
 	if err := o.check(o.files); err != nil {
 		return err
 	}
-	kinds, err := chosen(match.Kinds(), o.kind)
+	kinds, err := chosen(o.kinds, o.kind)
 	if err != nil {
 		return err
 	}
@@ -136,12 +144,17 @@ func (o *oneShot) look(a *app) error {
 	return a.compared(o.plans, o.schema.Kind)
 }
 
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
 // recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.
 func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained int, err error) {
 	for i, name := range o.files {
 		options := *o.options
 		options.Source, options.Kind = o.sources[i], kind.Kind
-		p, err := bulk.Recognise(name, nil, match.Kinds(), &options)
+		p, err := bulk.Recognise(name, nil, o.kinds, &options)
 		if err != nil {
 			return nil, 0, err
 		}

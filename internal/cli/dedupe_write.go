@@ -15,7 +15,7 @@ import (
 
 // dedupe groups the rows and writes the files.
 func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
-	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds})
 	if err != nil {
 		return err
 	}

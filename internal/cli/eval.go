@@ -84,6 +84,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.RightID, "right-id", "id", "id column of RIGHT")
 	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with ids of LEFT")
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with ids of RIGHT")
+	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the tables, without the labels, as locus kind learn does")
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table has duplicates")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -106,6 +107,7 @@ func (a *app) evalClusters() *cobra.Command {
 			return a.one(eval.Clusters(c.Context(), o))
 		},
 	}
+	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the table, without the labels, as locus kind learn does")
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that is equal for rows that describe the same thing")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -160,6 +162,7 @@ func (a *app) evalAll() *cobra.Command {
 	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
+	c.Flags().BoolVar(&o.Learn, "learn", false, "measure once more with weights learned from each set, without its labels")
 	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
 	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
 	return c

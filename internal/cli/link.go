@@ -37,7 +37,7 @@ func (a *app) linkCommand() *cobra.Command {
 
 // link matches the second file with the first and writes the pairs.
 func (a *app) link(ctx context.Context, o *oneShot) (err error) {
-	s, err := dedupe.Open(ctx, &dedupe.Options{Distinct: o.sources[:1]})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Distinct: o.sources[:1]})
 	if err != nil {
 		return err
 	}

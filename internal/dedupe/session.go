@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus"
@@ -22,6 +23,8 @@ type Options struct {
 	// Keep is the directory of the data, which then stays and can be served; it must not exist or be empty. "" is a temporary
 	// one, which Close removes.
 	Keep string
+	// Kinds replaces built-in kinds by others, by their names, or adds to them.
+	Kinds []*match.Schema
 	// Distinct are sources whose rows are never one thing with another row of the same source.
 	Distinct []string
 }
@@ -65,7 +68,7 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("keep the data in %s: the directory is not empty", dir)
 	}
-	kinds := match.Kinds()
+	kinds := Kinds(o.Kinds...)
 	for _, kind := range kinds {
 		kind.Sources = maps.Clone(kind.Sources)
 		if kind.Sources == nil {
@@ -81,6 +84,18 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Kinds returns the built-in kinds and the given ones, which replace a built-in one of their name.
+func Kinds(own ...*match.Schema) []*match.Schema {
+	kinds := slices.DeleteFunc(match.Kinds(), func(k *match.Schema) bool {
+		return slices.ContainsFunc(own, func(o *match.Schema) bool { return o.Kind == k.Kind })
+	})
+	for _, o := range own {
+		kind := *o
+		kinds = append(kinds, &kind)
+	}
+	return kinds
 }
 
 // Close closes the installation and removes it, unless it is to be kept.

@@ -22,6 +22,11 @@ type AllOptions struct {
 	// Term-frequency table holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultTermFrequencies() is
 	// what a resolver without data uses.
 	Terms *match.TermFrequencies
+	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data to
+	// learn from.
+	Learn bool
+	// Small leaves out sets of more than 10,000 records.
+	Small bool
 }
 
 // All measures every place set of the folder with its frozen columns and protocol. If a set is worse than the baseline,
@@ -32,11 +37,21 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	}
 	var reports []*Report
 	for _, s := range sets {
-		r, err := s.run(ctx, o.Data, s.name, o.Terms)
+		if o.Small && s.large {
+			continue
+		}
+		r, err := s.run(ctx, o.Data, s.name, weighing{terms: o.Terms})
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}
 		r.Note = s.note
+		if o.Learn && r.Protocol != "pairs" {
+			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, true})
+			if err != nil {
+				return nil, fmt.Errorf("learn from %s: %w", s.name, err)
+			}
+			r.WithLearned = &Learned{l.Learned, l.Precision, l.Recall, l.F1}
+		}
 		reports = append(reports, r)
 	}
 	if o.Baseline == "" {
@@ -45,6 +60,11 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	b, err := ReadBaseline(o.Baseline)
 	if err != nil {
 		return reports, err
+	}
+	for _, s := range sets {
+		if o.Small && s.large {
+			delete(b, s.name)
+		}
 	}
 	return reports, b.Compare(reports)
 }

@@ -18,6 +18,7 @@ type ClustersOptions struct {
 	Mapping map[string]string      // column → attribute, in addition to columns named like one
 	Kind    *match.Schema          // defaults to place
 	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
+	Learn   bool                   // learn the weights from the set, without its labels
 }
 
 // Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records clustered; F1
@@ -39,6 +40,9 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 		}
 	}
 	s := newSet(c.kind, o.Terms, sources, records, nil)
+	if o.Learn {
+		s.learn()
+	}
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err

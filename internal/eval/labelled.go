@@ -21,6 +21,7 @@ type LabelledOptions struct {
 	Mapping     map[string]string      // column → attribute, in addition to columns named like one
 	Kind        *match.Schema          // defaults to place
 	Terms       *match.TermFrequencies // defaults to counts over the set itself, without labels
+	Learn       bool                   // learn the weights from the set, without its labels
 }
 
 // Labelled measures decisions about the labelled pairs of a table. The rows are resolved as in Clusters; a pair in one
@@ -44,6 +45,9 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 		at[row.columns[o.ID]], records[i], sources[i] = i, row.attributes, "set"
 	}
 	s := newSet(c.kind, o.Terms, sources, records, nil)
+	if o.Learn {
+		s.learn()
+	}
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err

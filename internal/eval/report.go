@@ -14,23 +14,27 @@ import (
 
 // Report holds the measurements on one set.
 type Report struct {
-	Name         string  `json:"name"`
-	Kind         string  `json:"kind"`
-	Protocol     string  `json:"protocol"` // pairs, tables, clusters or labelled
-	Note         string  `json:"note,omitempty"`
-	Records      int     `json:"records"`   // of both sides
-	Positives    int     `json:"positives"` // pairs that are the same thing according to the truth
-	Compared     int     `json:"compared"`  // compared pairs
-	Counts       Counts  `json:"counts"`
-	Precision    Figure  `json:"precision"`
-	Recall       Figure  `json:"recall"`
-	F1           Figure  `json:"f1"`
-	BCubed       *BCubed `json:"b_cubed,omitempty"` // of clusters
-	Average      float64 `json:"average_precision,omitempty"`
-	AtRecall     float64 `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
-	Blocking     float64 `json:"blocking_recall"`                  // share of the positives that share a blocking key
-	Candidates   float64 `json:"candidates_per_record"`            // compared pairs per record
-	BlockingKeys float64 `json:"blocking_keys_per_record"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Protocol string `json:"protocol"` // pairs, tables, clusters or labelled
+	Note     string `json:"note,omitempty"`
+	// Learned says what became of weights learned from the set, "taken" or the reasons of a refusal; "" if none were.
+	Learned string `json:"learned,omitempty"`
+	// WithLearned are the figures with learned weights, nil if there are none.
+	WithLearned  *Learned `json:"with_learned,omitempty"`
+	Records      int      `json:"records"`   // of both sides
+	Positives    int      `json:"positives"` // pairs that are the same thing according to the truth
+	Compared     int      `json:"compared"`  // compared pairs
+	Counts       Counts   `json:"counts"`
+	Precision    Figure   `json:"precision"`
+	Recall       Figure   `json:"recall"`
+	F1           Figure   `json:"f1"`
+	BCubed       *BCubed  `json:"b_cubed,omitempty"` // of clusters
+	Average      float64  `json:"average_precision,omitempty"`
+	AtRecall     float64  `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
+	Blocking     float64  `json:"blocking_recall"`                  // share of the positives that share a blocking key
+	Candidates   float64  `json:"candidates_per_record"`            // compared pairs per record
+	BlockingKeys float64  `json:"blocking_keys_per_record"`
 	Outcomes     struct {
 		Same            int `json:"same"`
 		PossibleMatches int `json:"possible"`
@@ -44,6 +48,14 @@ type Report struct {
 	// Normalise and Compare are mean times per record and per pair.
 	Normalise time.Duration `json:"normalise_ns"`
 	Compare   time.Duration `json:"compare_ns"`
+}
+
+// Learned are figures with weights that were learned from a set, without its labels.
+type Learned struct {
+	Outcome   string `json:"outcome"` // as Report.Learned
+	Precision Figure `json:"precision"`
+	Recall    Figure `json:"recall"`
+	F1        Figure `json:"f1"`
 }
 
 // Error is a wrongly decided pair.
@@ -71,6 +83,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	if r.Average > 0 {
 		fmt.Fprintf(t, "  average precision\t%.4f\tprecision %.4f at a recall of .80\n", r.Average, r.AtRecall)
+	}
+	if r.Learned != "" {
+		fmt.Fprintf(t, "  learned weights\t%s\n", r.Learned)
 	}
 	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
 	fmt.Fprintf(t, "  outcomes\t%d same, %d possible, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.PossibleMatches, r.Outcomes.Related, r.Outcomes.Different)

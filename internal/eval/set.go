@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/learn"
 )
 
 // worst is the number of errors in a report.
@@ -30,6 +32,7 @@ type set struct {
 	matcher   *match.Matcher
 	records   []*match.Record
 	normalise time.Duration // mean
+	learned   *learn.Draft  // the weights are those of the draft, if it was not refused
 }
 
 // newSet normalises records. Statistics are counted over distinct records, without labels. A record's key is the hash
@@ -70,6 +73,15 @@ func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, 
 	return s
 }
 
+// learn replaces the weights by those learned from the set without its labels, unless they are refused.
+func (s *set) learn() {
+	s.learned = learn.Weights(s.matcher, s.records)
+	if len(s.learned.Refused()) == 0 {
+		m := match.New(s.learned.Schema, s.matcher.TermFrequencies())
+		s.matcher = m.Among(match.CountNames(s.records))
+	}
+}
+
 // compared is a pair of records with its score and decision.
 type compared struct {
 	a, b    int
@@ -104,6 +116,12 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 			r.Outcomes.Related++
 		case match.Different:
 			r.Outcomes.Different++
+		}
+	}
+	if s.learned != nil {
+		r.Learned = "taken"
+		if reasons := s.learned.Refused(); len(reasons) > 0 {
+			r.Learned = "refused: " + strings.Join(reasons, "; ")
 		}
 	}
 	keys := 0

@@ -26,44 +26,74 @@ var (
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
+// publications is a kind that a user would write for the columns of dblp_acm.
+var publications = mustParse(`
+kind: publication
+version: 1
+attributes:
+  title:   { type: name, style: title }
+  authors: { type: category }
+  venue:   { type: text }
+  year:    { type: date }
+`)
+
+func mustParse(text string) *match.Schema {
+	kind, err := match.ParseSchema([]byte(text))
+	if err != nil {
+		panic(err) // the text is above
+	}
+	return kind
+}
+
 // namedSet is a labelled set: how it is measured, and a note on what its authors saw of it while making the match table
 // and the rules. Nothing is trained on any set.
 type namedSet struct {
 	name string
-	run  func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error)
+	run  func(ctx context.Context, dir, name string, by weighing) (*Report, error)
 	note string
+	// large sets have more than 10,000 records.
+	large bool
+}
+
+// weighing is where the weights of a run come from.
+type weighing struct {
+	terms *match.TermFrequencies // nil: counts over the set
+	learn bool                   // learn the weights from the set
 }
 
 var sets = []namedSet{
-	{"fodors-zagats tables", fodorsTables(false), "errors read here"},
-	{"fodors-zagats one-to-one", fodorsTables(true), "errors read here"},
-	{"fodors-zagats split, train", fodorsSplit("train"), "errors read in the tables"},
-	{"fodors-zagats split, valid", fodorsSplit("valid"), "errors read in the tables"},
-	{"fodors-zagats split, test", fodorsSplit("test"), "errors read in the tables"},
-	{"overture train", overture("train"), "errors read here"},
-	{"overture validation", overture("validation"), "its figure alone was seen"},
-	{"chicago childcare", childcare, "errors read here"},
-	{"riddle", riddle, "the restaurants of fodors-zagats, without phones"},
-	{"febrl 1", febrl("dataset1.csv"), "errors read here"},
-	{"febrl 2", febrl("dataset2.csv"), "errors read here"},
-	{"fake 1000", fake, "errors read here"},
-	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000"},
+	{"fodors-zagats tables", fodorsTables(false), "errors read here", false},
+	{"fodors-zagats one-to-one", fodorsTables(true), "errors read here", false},
+	{"fodors-zagats split, train", fodorsSplit("train"), "errors read in the tables", false},
+	{"fodors-zagats split, valid", fodorsSplit("valid"), "errors read in the tables", false},
+	{"fodors-zagats split, test", fodorsSplit("test"), "errors read in the tables", false},
+	{"overture train", overture("train"), "errors read here", false},
+	{"overture validation", overture("validation"), "its figure alone was seen", false},
+	{"chicago childcare", childcare, "errors read here", false},
+	{"riddle", riddle, "the restaurants of fodors-zagats, without phones", false},
+	{"febrl 1", febrl("dataset1.csv"), "errors read here", false},
+	{"febrl 2", febrl("dataset2.csv"), "errors read here", false},
+	{"fake 1000", fake, "errors read here", false},
+	{"abt-buy", twoTables("abt_buy", "abt", "buy", match.Product()), "its figure alone was seen", false},
+	{"dblp-acm", twoTables("dblp_acm", "dblp", "acm", publications), "its figure alone was seen", false},
+	{"historical 50k", historical, "its figure alone was seen", true},
+	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000", false},
 }
 
-func fodorsTables(oneToOne bool) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
-	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+func fodorsTables(oneToOne bool) func(context.Context, string, string, weighing) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 		dir = filepath.Join(dir, "fodors_zagats")
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
 			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
-			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: terms,
+			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: by.terms, Learn: by.learn,
 		})
 	}
 }
 
-func fodorsSplit(split string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
-	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
-		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Terms: terms}
+func fodorsSplit(split string) func(context.Context, string, string, weighing) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Terms: by.terms}
 		for _, s := range []string{"train", "valid", "test"} {
 			path := filepath.Join(dir, "fodors_zagats", "split", s+".txt")
 			if s == split {
@@ -76,45 +106,61 @@ func fodorsSplit(split string) func(context.Context, string, string, *match.Term
 	}
 }
 
-func overture(split string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
-	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
-		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Terms: terms})
+func overture(split string) func(context.Context, string, string, weighing) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Terms: by.terms})
 	}
 }
 
-func childcare(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: terms})
+func childcare(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: by.terms, Learn: by.learn})
 }
 
-func riddle(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+func riddle(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	path := filepath.Join(dir, "fodors_zagats", "riddle")
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: terms})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: by.terms, Learn: by.learn})
 }
 
-func febrl(file string) func(context.Context, string, string, *match.TermFrequencies) (*Report, error) {
-	return func(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+func febrl(file string) func(context.Context, string, string, weighing) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 		// rec-7-org and rec-7-dup-0 are the same person.
 		person := func(id string) string {
 			return strings.Join(strings.SplitN(id, "-", 3)[:min(2, strings.Count(id, "-")+1)], "-")
 		}
 		return Clusters(ctx, ClustersOptions{
 			Name: name, Path: filepath.Join(dir, "febrl", file), Truth: "rec_id", TruthOf: person,
-			Mapping: febrlColumns, Kind: match.Person(), Terms: terms,
+			Mapping: febrlColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
 		})
 	}
 }
 
-func fake(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+func fake(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), Truth: "cluster",
-		Mapping: fakeColumns, Kind: match.Person(), Terms: terms,
+		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
 	})
 }
 
-func fakeLabelled(ctx context.Context, dir, name string, terms *match.TermFrequencies) (*Report, error) {
+func fakeLabelled(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	return Labelled(ctx, LabelledOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), ID: "unique_id",
 		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r", Label: "clerical_match_score",
-		Mapping: fakeColumns, Kind: match.Person(), Terms: terms,
+		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
+	})
+}
+
+func twoTables(folder, left, right string, kind *match.Schema) func(context.Context, string, string, weighing) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+		dir = filepath.Join(dir, folder)
+		return Tables(ctx, TablesOptions{
+			Name: name, Left: filepath.Join(dir, left+".csv"), Right: filepath.Join(dir, right+".csv"),
+			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Terms: by.terms, Learn: by.learn,
+		})
+	}
+}
+
+func historical(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{
+		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Terms: by.terms, Learn: by.learn,
 	})
 }

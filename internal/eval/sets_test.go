@@ -38,7 +38,7 @@ var goals = map[string]float64{
 func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Terms: match.DefaultTermFrequencies()})
+	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Small: true, Terms: match.DefaultTermFrequencies()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 func TestAll_ReachesTheGoals(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
+	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Small: true, Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
 	if err != nil {
 		t.Error(err)
 	}

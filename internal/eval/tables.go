@@ -23,6 +23,7 @@ type TablesOptions struct {
 	Mapping           map[string]string      // column → attribute, in addition to columns named like one
 	Kind              *match.Schema          // defaults to place
 	Terms             *match.TermFrequencies // defaults to counts over the set itself, without labels
+	Learn             bool                   // learn the weights from the set, without its labels
 }
 
 // Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs decided to
@@ -64,7 +65,15 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		}
 		truth[[2]int{i, j}] = true
 	}
+	if o.OneToOne {
+		kind := *c.kind
+		kind.Sources = map[string]match.Source{"left": {Deduplicated: true}, "right": {Deduplicated: true}}
+		c.kind = &kind
+	}
 	s := newSet(c.kind, o.Terms, sources, records, nil)
+	if o.Learn {
+		s.learn()
+	}
 	across := s.across(len(left))
 	results, took, err := s.compare(ctx, across)
 	if err != nil {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/learn"
+)
+
+func (a *app) kindLearn() *cobra.Command {
+	var o oneShot
+	var anyway bool
+	c := &cobra.Command{
+		Use:   "learn FILE...",
+		Short: "Fit the match weights of a kind to the rows of files, without labels",
+		Long: "Prints the kind as YAML with a prior and weights that fit the files, for locus kind diff, kind migrate, dedupe\n" +
+			"--kind and eval --kind. Nothing else is changed. The draft is compared with today's weights without labels: how\n" +
+			"often its matches contradict each other and today's weights, and whether halves of the pairs give the same draft.\n" +
+			"If it is worse in one of these, the reasons are printed instead, with exit status 1; --anyway prints the draft\n" +
+			"nevertheless. The prior holds for about as many records as the files have. Files are recognised as by locus\n" +
+			"dedupe. The rows and their pairs are kept in memory.",
+		Example: "  locus kind learn people.csv -o person.yaml\n" +
+			"  locus kind learn crm.csv shop.csv --kind person --set emails=mail > person.yaml",
+		Args: atLeast("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.files = args
+			for _, name := range args {
+				if name == bulk.Stdin {
+					return usage("write it to a file first", "%.80q cannot be read twice", name)
+				}
+			}
+			if err := o.look(a); err != nil {
+				return err
+			}
+			return a.learn(c.Context(), &o, anyway)
+		},
+	}
+	o.flags(c)
+	c.Flags().Lookup("output").Usage = "file to write the kind to; by default the standard output"
+	c.Flags().Lookup("key").Usage = "column with the key of a row, which is not compared"
+	c.Flags().BoolVar(&anyway, "anyway", false, "print the draft even if it is worse than today's weights")
+	return c
+}
+
+// drafted is a draft as JSON.
+type drafted struct {
+	Type    string   `json:"type"`
+	Records int      `json:"records"`
+	Schema  string   `json:"schema"`
+	Refused []string `json:"refused,omitempty"`
+	*learn.Draft
+}
+
+func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
+	m := match.New(o.schema, nil)
+	records, err := o.normalise(ctx, a, m)
+	if err != nil {
+		return err
+	}
+	m = m.Among(match.CountNames(records))
+	d := learn.Weights(m, records)
+	refused := d.Refused()
+	if err := a.printDraft(d, len(records), o.schema); err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(drafted{"draft", len(records), string(d.Schema.YAML()), refused, d}); err != nil {
+			return err
+		}
+	}
+	if len(refused) > 0 && !anyway {
+		return &failure{
+			Code: "not_better", Exit: exitFailed, Message: "today's weights stay: " + strings.Join(refused, "; "),
+			Hint: "labelled pairs tell more: locus eval; --anyway prints the draft",
+		}
+	}
+	if o.out == "" && a.json {
+		err = nil
+	} else if o.out == "" {
+		_, err = a.stdout.Write(d.Schema.YAML())
+	} else {
+		err = os.WriteFile(o.out, d.Schema.YAML(), 0o666)
+	}
+	if err == nil && o.refused > 0 {
+		all := tally{rows: int64(len(records)), refused: int64(o.refused)}
+		err = &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows above"}
+	}
+	return err
+}
+
+// normalise reads the rows of all files as records.
+func (o *oneShot) normalise(ctx context.Context, a *app, m *match.Matcher) ([]*match.Record, error) {
+	var records []*match.Record
+	for i := range o.files {
+		r, err := o.open(i)
+		if err != nil {
+			return nil, err
+		}
+		number := 0
+		for row, err := range r.All() {
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			number++
+			if refused, ok := errors.AsType[*bulk.RowError](err); ok {
+				o.refused++
+				a.say("%s %s %d: %s", term.Escape(o.files[i]), o.plans[i].Format.Unit(), refused.Line, term.Escape(refused.Reason))
+				continue
+			}
+			if err != nil {
+				return nil, errors.Join(err, r.Close())
+			}
+			records = append(records, m.Normalise(o.sources[i], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
+		}
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// printDraft prints what was learned to the standard error, where the YAML is not in its way.
+func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error {
+	a.say("%s, %s compared, %s match", counted(int64(records), "record", "records"), counted(int64(d.Pairs), "pair", "pairs"), term.Count(int64(d.Matches)))
+	t := &term.Table{Header: []string{"field", "level", "today", "learned", "of matches", "of random pairs"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	t.Add("prior", "any two records", today.Prior.String(), d.Schema.Prior.String(), "", "")
+	for _, l := range d.Levels {
+		t.Add(l.Field, l.Text, l.Before.String(), l.After.String(), fmt.Sprintf("%.2f %%", 100*l.Match), fmt.Sprintf("%.4f %%", 100*l.Random))
+	}
+	if err := t.Write(a.stderr, a.talk); err != nil {
+		return err
+	}
+	a.say("pairs with a common match that are different: %.1f %%, with today's weights %.1f %%", 100*d.Learned.Intransitive, 100*d.Today.Intransitive)
+	a.say("matches that are none with today's weights: %.1f %%, that these call different: %.1f %%, that halves of the pairs agree on: %.1f %%",
+		100*d.Added, 100*d.Contradicted, 100*d.Stable)
+	return nil
+}

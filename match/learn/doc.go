@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package learn fits the weights of a kind to records that were not labelled.
+//
+//	records ──► candidates ──► vectors ──┐
+//	                                     ├─► expectation maximisation ──► Draft: prior and weights
+//	records ──► random pairs ──► vectors ┘                                  │
+//	                                                              Refused ◄─┘ reasons to keep today's weights
+//
+// The model is that of Fellegi and Sunter (A theory for record linkage, 1969), fitted as Winkler proposed and Splink
+// does: the weight of a level is log2(m/u), where m is its share among matches and u its share among pairs that do not
+// match. Random pairs give u, since nearly all of them are different things. Expectation maximisation over the
+// candidates gives m and the prior, the odds that two random records match. The prior falls as the number of records
+// grows, so the same agreement means less among many.
+//
+// The model assumes that fields agree independently. Where different things agree in several fields at once, such as
+// the shops of one building, the fit would take them for matches. Three things keep it from that:
+//
+//   - A pair is a match as far as today's weights and the new ones say so together, see anchor.
+//   - A level that few pairs have keeps most of its weight of today, see spread.
+//   - A draft is compared with today's weights without labels, see Draft.Refused. It is refused if it joins pairs that
+//     today's weights call different, or many more pairs than today, if its matches contradict each other more often, or if halves of the pairs give
+//     different drafts.
+//
+// Everything is a function of the set of records: random pairs are drawn with a fixed seed from records in the order of
+// their source and key.
+package learn

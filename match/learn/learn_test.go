@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/learn"
+)
+
+// people returns records of n persons, and for every third of them a second record with mistakes in it.
+func people(n int) []match.Attributes {
+	random := rand.New(rand.NewPCG(7, uint64(n)))
+	word := func(parts ...string) string {
+		text := ""
+		for range 3 {
+			text += parts[random.IntN(len(parts))]
+		}
+		return text
+	}
+	typo := func(s string) string {
+		at := random.IntN(len(s))
+		return s[:at] + string(rune('a'+random.IntN(26))) + s[at+1:]
+	}
+	var all []match.Attributes
+	for i := range n {
+		a := match.Attributes{
+			"given_name":  {word("ka", "lo", "mi", "ne", "ro", "su", "ta")},
+			"family_name": {word("ber", "dal", "gor", "hil", "lam", "mer", "stan", "tor", "wick")},
+			"birth_date":  {fmt.Sprintf("19%02d-%02d-%02d", 30+random.IntN(60), 1+random.IntN(12), 1+random.IntN(28))},
+			"city":        {word("al", "bro", "cen", "dor")},
+		}
+		all = append(all, a)
+		if i%3 > 0 {
+			continue
+		}
+		b := match.Attributes{"given_name": a["given_name"], "family_name": a["family_name"], "birth_date": a["birth_date"], "city": a["city"]}
+		for range 1 + random.IntN(2) {
+			of := []string{"given_name", "family_name", "city"}[random.IntN(3)]
+			b[of] = []string{typo(b[of][0])}
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// building returns n shops of some buildings, which share much and are different things.
+func building(n int) []match.Attributes {
+	random := rand.New(rand.NewPCG(11, uint64(n)))
+	var all []match.Attributes
+	for i := range n {
+		house := i / 6
+		all = append(all, match.Attributes{
+			"name":     {fmt.Sprintf("Shop %c%c %c%c%c", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26), 'e'+random.IntN(20), 'a'+random.IntN(26))},
+			"address":  {fmt.Sprintf("%d Long Street", 100+house)},
+			"phones":   {fmt.Sprintf("+1415555%04d", house)},
+			"city":     {fmt.Sprintf("Town %d", house%40)},
+			"postcode": {fmt.Sprintf("94%03d", house)},
+		})
+		if i%4 == 0 {
+			all = append(all, match.Attributes{"name": all[len(all)-1]["name"], "address": all[len(all)-1]["address"], "phones": all[len(all)-1]["phones"]})
+		}
+	}
+	return all
+}
+
+func draft(t *testing.T, kind *match.Schema, all []match.Attributes, order []int) *learn.Draft {
+	t.Helper()
+	m := match.New(kind, nil)
+	records := make([]*match.Record, len(all))
+	for to, from := range order {
+		records[to] = m.Normalise("set", fmt.Sprintf("%06d", from), all[from])
+	}
+	return learn.Weights(m.Among(match.CountNames(records)), records)
+}
+
+func inOrder(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// A draft for people with typing errors finds the pairs that the built-in weights leave as possible.
+func TestWeights_LearnsWhatAgreementMeans(t *testing.T) {
+	t.Parallel()
+	all := people(1200)
+	d := draft(t, match.Person(), all, inOrder(len(all)))
+	if reasons := d.Refused(); reasons != nil {
+		t.Fatalf("refused: %v", reasons)
+	}
+	if d.Schema.Prior >= -500 || d.Schema.Prior < -1500 {
+		t.Errorf("the prior of 400 matches among 1.3 million pairs is %v, want about -11.6", d.Schema.Prior)
+	}
+	if d.Matches < 390 || d.Matches > 410 {
+		t.Errorf("%d pairs match, want about 400", d.Matches)
+	}
+	for _, l := range d.Levels {
+		if l.Field == "date" && l.Text == "equal" && (l.Match < .9 || l.After <= l.Before) {
+			t.Errorf("equal dates, which all matches have: %+v", l)
+		}
+		if l.Field == "city" && l.Text == "different" && l.After >= 0 {
+			t.Errorf("a different city speaks for a match: %+v", l)
+		}
+	}
+	if _, err := match.ParseSchema(d.Schema.YAML()); err != nil {
+		t.Errorf("the draft is not a kind: %v", err)
+	}
+}
+
+// Levels that no pair has move with those that pairs have, so that rarer agreement does not weigh less.
+func TestWeights_UnseenLevelsFollow(t *testing.T) {
+	t.Parallel()
+	all := people(1200)
+	d := draft(t, match.Person(), all, inOrder(len(all)))
+	w := d.Schema.Weights["date"]
+	if before, after := match.Person().Weights["date"], w["day and month swapped"]; after <= 700 || w["equal"] <= after {
+		t.Errorf("swapped dates, which no pair has, weigh %v, equal ones %v; today %v", after, w["equal"], before)
+	}
+}
+
+// The shops of one building agree in all but their names: fields are not independent, and the draft is refused.
+func TestWeights_NeighboursAreRefused(t *testing.T) {
+	t.Parallel()
+	all := building(900)
+	d := draft(t, match.Place(), all, inOrder(len(all)))
+	if len(d.Refused()) == 0 {
+		t.Errorf("the draft was not refused: %d matches, contradicted %.3f, today %+v, learned %+v", d.Matches, d.Contradicted, d.Today, d.Learned)
+	}
+}
+
+func TestWeights_OrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	all := people(300)
+	want := draft(t, match.Person(), all, inOrder(len(all)))
+	for seed := range uint64(3) {
+		got := draft(t, match.Person(), all, rand.New(rand.NewPCG(seed, 0)).Perm(len(all)))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("in another order (-want +got)\n%s", diff)
+		}
+	}
+}
+
+func TestWeights_NothingToLearnFrom(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 2} {
+		all := people(3)[:n]
+		d := draft(t, match.Person(), all, inOrder(len(all)))
+		if len(d.Refused()) == 0 {
+			t.Errorf("%d records: the draft was not refused", n)
+		}
+		if _, err := match.ParseSchema(d.Schema.YAML()); err != nil {
+			t.Errorf("%d records: %v", n, err)
+		}
+	}
+}
+
+// Two records of a source that describes nothing twice are no match, and no second match of a third.
+func TestDraft_Refused(t *testing.T) {
+	t.Parallel()
+	good := learn.Draft{Matches: 100, Stable: 1}
+	for _, tt := range []struct {
+		name string
+		do   func(*learn.Draft)
+		want string
+	}{
+		{"good", func(*learn.Draft) {}, ""},
+		{"few matches", func(d *learn.Draft) { d.Matches = 9 }, "9 matches are too few"},
+		{"contradicted", func(d *learn.Draft) { d.Contradicted = .06 }, "call 6.0 % of the learned matches different"},
+		{"added", func(d *learn.Draft) { d.Added = .6 }, "60.0 % of the learned matches are none"},
+		{"intransitive", func(d *learn.Draft) { d.Learned.Intransitive = .01 }, "pairs with a common match"},
+		{"doubled", func(d *learn.Draft) { d.Learned.Doubled = .01 }, "describes nothing twice"},
+		{"unstable", func(d *learn.Draft) { d.Stable = .8 }, "agree on 80.0 %"},
+	} {
+		d := good
+		tt.do(&d)
+		if got := strings.Join(d.Refused(), "; "); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "math"
+
+// Field is one line of a comparison with its levels.
+type Field struct {
+	Name   string // as in an explanation and in the weights of a kind: "family name"
+	Levels []FieldLevel
+	// Fixed reports whether a kind cannot override its weights.
+	Fixed bool
+}
+
+// FieldLevel is one comparison level of a field. The first level of a field stands for no evidence. A level without a
+// text is not used by the style of the kind.
+type FieldLevel struct {
+	Text   string
+	Weight Weight // of the kind, or else of its style, or else of the table
+}
+
+// Fields returns the fields by their number in a vector.
+func (m *Matcher) Fields() []Field {
+	fields := make([]Field, fieldCount)
+	for f := range fieldCount {
+		fields[f] = Field{Name: m.style.fieldName(f), Fixed: f == fieldSource || f == fieldRelation}
+		for l, g := range m.style.grades(f) {
+			if f == fieldName && level(l) == nameSkipped {
+				g.word = "" // derived from the other levels
+			}
+			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l]})
+		}
+	}
+	return fields
+}
+
+// Level returns the level of a field by its number, 0 if there is no evidence.
+func (v Vector) Level(f int) int { return int(v.level(field(f))) }
+
+// Thorough returns a matcher that compares names even if they cannot raise the weight to 0.
+func (m *Matcher) Thorough() *Matcher {
+	thorough := *m
+	thorough.nameMost = math.MaxInt16 / 2
+	return &thorough
+}
+
+// Deduplicated reports whether the source of the record describes nothing twice.
+func (r *Record) Deduplicated() bool { return r.dedup }
