@@ -26,7 +26,7 @@ type oneShot struct {
 	reading
 	out, keep             string
 	golden, links, review string
-	oneToOne, left        bool
+	oneToOne, left, learn bool
 	files                 []string
 	kinds                 []*match.Schema
 	schema                *match.Schema
@@ -58,6 +58,7 @@ func (a *app) dedupeCommand() *cobra.Command {
 	f.StringVar(&o.golden, "golden", "", "write a row per cluster to this file, with the values that are most likely right")
 	f.StringVar(&o.links, "links", "", "write a row per record to this file: source, key and cluster_id")
 	f.StringVar(&o.review, "review", "", "write the possible matches between clusters to this file")
+	f.BoolVar(&o.learn, "learn", false, "use the weights that locus kind learn fits to the files, unless it refuses its draft")
 	f.StringVar(&o.keep, "keep", "", "keep the data in this directory, for locus serve --data")
 	return c
 }

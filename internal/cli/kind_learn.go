@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/match/learn"
@@ -52,8 +53,8 @@ func (a *app) kindLearn() *cobra.Command {
 	return c
 }
 
-// drafted is a draft as JSON.
-type drafted struct {
+// learned is a draft as JSON.
+type learned struct {
 	Type    string   `json:"type"`
 	Records int      `json:"records"`
 	Schema  string   `json:"schema"`
@@ -62,19 +63,19 @@ type drafted struct {
 }
 
 func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
-	m := match.New(o.schema, nil)
-	records, err := o.normalise(ctx, a, m)
+	d, records, err := o.drafted(ctx, func(file int, e *bulk.RowError) {
+		o.refused++
+		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
+	})
 	if err != nil {
 		return err
 	}
-	m = m.Among(match.CountNames(records))
-	d := learn.Weights(m, records)
 	refused := d.Refused()
-	if err := a.printDraft(d, len(records), o.schema); err != nil {
+	if err := a.printDraft(d, records, o.schema); err != nil {
 		return err
 	}
 	if a.json {
-		if err := a.printJSON(drafted{"draft", len(records), string(d.Schema.YAML()), refused, d}); err != nil {
+		if err := a.printJSON(learned{"draft", records, string(d.Schema.YAML()), refused, d}); err != nil {
 			return err
 		}
 	}
@@ -92,14 +93,24 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 		err = os.WriteFile(o.out, d.Schema.YAML(), 0o666)
 	}
 	if err == nil && o.refused > 0 {
-		all := tally{rows: int64(len(records)), refused: int64(o.refused)}
+		all := tally{rows: int64(records), refused: int64(o.refused)}
 		err = &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows above"}
 	}
 	return err
 }
 
+// drafted learns from the rows of all files. It returns the number of records, too, and calls refuse for the others.
+func (o *oneShot) drafted(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*learn.Draft, int, error) {
+	m := match.New(o.schema, nil)
+	records, err := o.normalise(ctx, m, refuse)
+	if err != nil {
+		return nil, 0, err
+	}
+	return learn.Weights(m.Among(match.CountNames(records)), records), len(records), nil
+}
+
 // normalise reads the rows of all files as records.
-func (o *oneShot) normalise(ctx context.Context, a *app, m *match.Matcher) ([]*match.Record, error) {
+func (o *oneShot) normalise(ctx context.Context, m *match.Matcher, refuse func(int, *bulk.RowError)) ([]*match.Record, error) {
 	var records []*match.Record
 	for i := range o.files {
 		r, err := o.open(i)
@@ -113,8 +124,7 @@ func (o *oneShot) normalise(ctx context.Context, a *app, m *match.Matcher) ([]*m
 			}
 			number++
 			if refused, ok := errors.AsType[*bulk.RowError](err); ok {
-				o.refused++
-				a.say("%s %s %d: %s", term.Escape(o.files[i]), o.plans[i].Format.Unit(), refused.Line, term.Escape(refused.Reason))
+				refuse(i, refused)
 				continue
 			}
 			if err != nil {
@@ -143,5 +153,20 @@ func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error
 	a.say("pairs with a common match that are different: %.1f %%, with today's weights %.1f %%", 100*d.Learned.Intransitive, 100*d.Today.Intransitive)
 	a.say("matches that are none with today's weights: %.1f %%, that these call different: %.1f %%, that halves of the pairs agree on: %.1f %%",
 		100*d.Added, 100*d.Contradicted, 100*d.Stable)
+	return nil
+}
+
+// weigh replaces the weights of the kind by those learned from the files, unless they are refused.
+func (o *oneShot) weigh(ctx context.Context, a *app) error {
+	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
+	if err != nil {
+		return err
+	}
+	if refused := d.Refused(); len(refused) > 0 {
+		a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
+		return nil
+	}
+	a.say("weights learned from %s that match", counted(int64(d.Matches), "pair", "pairs"))
+	o.schema, o.kinds = d.Schema, dedupe.Kinds(d.Schema)
 	return nil
 }

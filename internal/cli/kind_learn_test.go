@@ -62,6 +62,13 @@ func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 		}
 		weighed[by] = written(t, out)
 	}
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if r := run(t.Context(), nil, "dedupe", name, "--kind", "person", "--learn", "-o", out); r.code != 0 || !strings.Contains(r.err, "weights learned from ") {
+		t.Errorf("dedupe --learn: exit %d: %s", r.code, r.err)
+	}
+	if written(t, out) != weighed[kind] {
+		t.Error("dedupe --learn weighs otherwise than by the draft")
+	}
 	if weighed[kind] == weighed["person"] {
 		t.Error("dedupe weighs by the draft as by the built-in kind")
 	}
