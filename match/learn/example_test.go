@@ -12,7 +12,7 @@ import (
 func ExampleWeights() {
 	m := match.New(match.Person(), nil)
 	var records []*match.Record
-	for i, attributes := range people(600) {
+	for i, attributes := range people(300) {
 		records = append(records, m.Normalise("crm", fmt.Sprint(i), attributes))
 	}
 	d := learn.Weights(m, records)

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// randomPairs is the number of pairs drawn for the shares among different things.
-	randomPairs = 200_000
+	// perRecord and mostRandom bound the number of pairs drawn for the shares among different things.
+	perRecord, mostRandom = 100, 200_000
 	// rounds of expectation maximisation. The weights of the sets in docs/quality.md settle within ten.
 	rounds = 15
 	// spread is the standard deviation, in bits, of a learned weight around that of today, before any pair is seen.
@@ -115,7 +115,7 @@ type model struct {
 }
 
 // Weights fits the prior and the weights of the matcher's kind to the records, which the matcher has normalised. It
-// compares every candidate (match.Candidates) and 200,000 random pairs, and keeps the vectors of the candidates in
+// compares every candidate (match.Candidates) and 100 random pairs for each record, up to 200,000, and keeps the vectors of the candidates in
 // memory: 24 bytes each.
 func Weights(m *match.Matcher, records []*match.Record) *Draft {
 	l := newModel(m, records)
@@ -157,7 +157,7 @@ func newModel(m *match.Matcher, records []*match.Record) *model {
 		return l
 	}
 	drawn := rand.New(rand.NewPCG(1969, 1183))
-	for range randomPairs {
+	for range min(perRecord*len(records), mostRandom) {
 		a, b := drawn.IntN(len(records)), drawn.IntN(len(records)-1)
 		if b >= a {
 			b++
