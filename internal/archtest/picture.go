@@ -199,7 +199,8 @@ var Picture = map[string]Rule{
 			"records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"internal/spell": {}, // the words near a misspelled one
+	"internal/spell":  {}, // the words near a misspelled one
+	"internal/access": {}, // who may do what
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
@@ -247,7 +248,7 @@ var Picture = map[string]Rule{
 	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink", "source"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
+			"", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources",
 		},

@@ -78,7 +78,7 @@ var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
-		Responses: map[string]*huma.Response{},
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String()},
 	}
 	text := &huma.Schema{Type: huma.TypeString}
 	for _, m := range pathParam.FindAllStringSubmatch(rt.path, -1) {

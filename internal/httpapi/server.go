@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
@@ -113,6 +114,7 @@ type Server struct {
 	opts        Options
 	pages       *console.Console
 	mux         *http.ServeMux
+	rules       map[string]access.Rule // by pattern
 	crossOrigin *http.CrossOriginProtection
 	lanes       [classes]*lane
 	bodies      *bodies
@@ -134,7 +136,7 @@ type Server struct {
 // ServeHTTP is sufficient.
 func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
-		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
+		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
@@ -171,8 +173,8 @@ func New(svc *locus.DB, options *Options) *Server {
 		}
 	}
 	// Otherwise the router would redirect a path without a key to one with an empty key.
-	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
-	s.mux.HandleFunc("/v1/records/delete", func(w http.ResponseWriter, r *http.Request) {
+	s.handle("/v1/records/{source}", access.Public(), func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
+	s.handle("/v1/records/delete", access.Public(), func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))
 	})
