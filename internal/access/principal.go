@@ -17,11 +17,13 @@ type Principal struct {
 // Local returns the principal of a process that opens the databases itself: it may do everything.
 func Local() *Principal { return &Principal{Permissions: Everything()} }
 
-// May reports whether the principal has all of some permissions.
-func (p *Principal) May(permissions ...Permission) bool { return p.Permissions.Has(Of(permissions...)) }
+// May reports whether the principal has all of some permissions; a nil one has none.
+func (p *Principal) May(permissions ...Permission) bool {
+	return p != nil && p.Permissions.Has(Of(permissions...))
+}
 
 // Named reports whether the principal was proved by a credential.
-func (p *Principal) Named() bool { return p.ID != "" }
+func (p *Principal) Named() bool { return p != nil && p.ID != "" }
 
 type key struct{}
 

@@ -219,6 +219,7 @@ var Picture = map[string]Rule{
 	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
 	"sinks":   {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
 		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
 	},
@@ -234,7 +235,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"sinks", "sources", "storage",
+			"sinks", "sources", "storage", "tokens",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -250,7 +251,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma},
 	},
@@ -384,7 +385,7 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources", "tokens"},
 		"only the nouns are built on the engine",
 	},
 	{

@@ -129,7 +129,7 @@ func (a *app) openClient(ctx context.Context, w where, to access) (*client, erro
 	if err != nil {
 		return nil, err
 	}
-	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log})
+	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log, Local: true})
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), alone: !w.shared,
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,

@@ -43,7 +43,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeTrailingData: exitInvalid, httpapi.CodeTooDeep: exitInvalid, httpapi.CodeUnknownField: exitInvalid,
 	httpapi.CodeInvalid: exitInvalid, httpapi.CodeInFuture: exitInvalid, httpapi.CodeTooLarge: exitInvalid,
 	httpapi.CodeTargetLength: exitInvalid, httpapi.CodeHeaderLength: exitInvalid, httpapi.CodeMediaType: exitInvalid,
-	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
+	httpapi.CodeUnauthenticated: exitFailed, httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
 	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid, httpapi.CodeTooOld: exitConflict,
 	httpapi.CodeInternal: exitFailed,
 	httpapi.CodeDamaged:  exitFailed,

@@ -147,6 +147,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	s.note(r, p, err)
+	if p.Status == http.StatusUnauthorized {
+		challenge(w, r)
+	}
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
 	}
@@ -174,8 +177,11 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 func wantsPage(r *http.Request) bool {
 	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "json") &&
-		r.URL.Path != "/v1" && !strings.HasPrefix(r.URL.Path, "/v1/")
+		!ofAPI(r.URL.Path)
 }
+
+// ofAPI reports whether a path is for programs.
+func ofAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
 // notice writes a page with a message.
 func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {

@@ -468,6 +468,25 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
+			method: "GET", path: "/v1/tokens", class: reads, needs: access.All(access.Access), handle: s.listTokens, answer: TokenList{}, failures: reading,
+			summary: "List API tokens, without their secrets",
+		},
+		{
+			method: "POST", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.createToken, body: TokenRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeConflict}, deciding...),
+			summary: "Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good",
+		},
+		{
+			method: "POST", path: "/v1/tokens/{name}/rotate", class: writes, needs: access.All(access.Access), handle: s.rotateToken, body: RotateRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeNotFound}, deciding...),
+			summary: "Give a token another secret; the older ones stay valid for the overlap",
+		},
+		{
+			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},
+			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
+			summary:  "Revoke all tokens of a name; they end within a second in every process",
+		},
+		{
 			method: "GET", path: "/livez", class: health, needs: access.Public(), handle: s.livez, answer: Liveness{},
 			summary: "200 while the process runs; reads no store",
 		},

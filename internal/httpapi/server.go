@@ -33,6 +33,11 @@ type Options struct {
 	Metrics *obs.Metrics
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
+	// Local means that every request is the operator's: for a server that is called in its process, without a network.
+	// Otherwise requests need a token, once the installation has one.
+	Local bool
+	// Insecure means that the network can connect without a token: the first one cannot be created over it.
+	Insecure bool
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
@@ -179,6 +184,7 @@ func New(svc *locus.DB, options *Options) *Server {
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))
 	})
 	s.registerConsole()
+	_, _ = svc.Tokens().Closed(context.Background()) // an error is that of the first request
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s
 }
