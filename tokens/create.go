@@ -168,7 +168,9 @@ func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int,
 			return fmt.Errorf("%w: %s", ErrNotFound, name)
 		}
 		if by.Named() {
-			return c.lastAccess(h.engine.Now())
+			if err := c.lastAccess(h.engine.Now()); err != nil {
+				return fmt.Errorf("%w: create another with the role administrator first, or revoke it with locus token revoke --data or --map", err)
+			}
 		}
 		return nil
 	})

@@ -288,7 +288,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",

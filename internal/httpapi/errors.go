@@ -86,7 +86,7 @@ var codes = map[Code]struct {
 	CodeUnknownField: {http.StatusBadRequest, NotApplied, ""},
 	CodeUnauthenticated: {
 		http.StatusUnauthorized, NotApplied,
-		"this needs a valid token: send it as Authorization: Bearer locus_tok_..., or give the command LOCUS_TOKEN_FILE",
+		"this needs a valid token, sent as Authorization: Bearer locus_tok_...",
 	},
 	CodeForbidden:   {http.StatusForbidden, NotApplied, ""},
 	CodeMisdirected: {http.StatusMisdirectedRequest, NotApplied, ""},

@@ -213,7 +213,7 @@ func (s *Server) routes() []route {
 			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
-			method: "GET", path: "/v1/map", class: reads, needs: access.All(access.Operate), handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.cellMap, answer: map[string]any{}, failures: reading,
 			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
 		{
