@@ -201,6 +201,7 @@ var Picture = map[string]Rule{
 	},
 	"internal/spell":  {}, // the words near a misspelled one
 	"internal/access": {}, // who may do what
+	"internal/listen": {}, // where a server may listen
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
@@ -289,7 +290,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/listen"
 )
 
 // maxTokenFile limits the bytes read of a file that should contain a token.
@@ -66,7 +67,7 @@ func (c *client) prove(token string) error {
 	if token == "" {
 		return nil
 	}
-	if c.base.Scheme != "https" && !loopback(c.base.Hostname()) {
+	if c.base.Scheme != "https" && !listen.Loopback(c.base.Hostname()) {
 		return usage("https://"+c.base.Host, "refusing to send the token to %s: others could read it on the way, because that is not https://", c.base.Redacted())
 	}
 	c.http.Transport = &bearer{c.http.Transport, token, c.base}
