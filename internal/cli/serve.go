@@ -53,6 +53,7 @@ type serving struct {
 	node        nodeFlag
 	insecure    bool
 	hosts       []string
+	places      []string
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
@@ -113,6 +114,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
 	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
+	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	s.hits.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
@@ -132,6 +134,11 @@ func (s *serving) check(w where) error {
 		return usage("leave it out", "--connections needs --map")
 	case !w.shared && w.mongodb == "" && w.unsafe:
 		return usage("leave it out", "--unsafe-durability needs --map or --mongodb; a data directory is always durable")
+	}
+	for _, at := range s.places {
+		if err := httpapi.CheckPlace(at); err != nil {
+			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
+		}
 	}
 	return s.hits.check()
 }
@@ -214,7 +221,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
 	}
-	options.Insecure = s.insecure
+	options.Insecure, options.Places = s.insecure, s.places
 	server := httpapi.New(svc, options)
 	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))

@@ -38,6 +38,9 @@ type Options struct {
 	Local bool
 	// Insecure means that the network can connect without a token: the first one cannot be created over it.
 	Insecure bool
+	// Places are where requests may put cells, besides the data directory and the servers that have cells:
+	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
+	Places []string
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
