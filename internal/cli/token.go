@@ -67,10 +67,11 @@ func (a *app) tokenCreate() *cobra.Command {
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			request.Name = args[0]
-			if output == "-" {
-				output = ""
+			to := writes
+			if flagged(c, "data") || flagged(c, "map") { // a token may be made before the server first starts
+				to = makes
 			}
-			return a.made(output, http.MethodPost, "/v1/tokens", &request)(c, args)
+			return a.made(to, output, http.MethodPost, "/v1/tokens", &request)(c, args)
 		},
 	}
 	c.Flags().StringSliceVar(&request.Roles, "role", nil, "roles: "+strings.Join(access.Roles(), ", "))
@@ -90,7 +91,7 @@ func (a *app) tokenRotate() *cobra.Command {
 			"  locus token rotate crm-import --json | jq -r .secret",
 		Args: arguments("NAME"), ValidArgsFunction: a.names(tokenNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.made(output, http.MethodPost, tokenPath(args[0])+"/rotate", &request)(c, args)
+			return a.made(writes, output, http.MethodPost, tokenPath(args[0])+"/rotate", &request)(c, args)
 		},
 	}
 	c.Flags().StringVar(&request.Overlap, "overlap", "", "for how long the older token stays valid, such as 24h; by default not at all")
@@ -100,8 +101,8 @@ func (a *app) tokenRotate() *cobra.Command {
 
 // made sends a request that makes a token, and prints it or writes it to a file. The file is created first, so that no
 // token is made that cannot be stored.
-func (a *app) made(output, method, path string, request any) func(*cobra.Command, []string) error {
-	return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) (err error) {
+func (a *app) made(to opening, output, method, path string, request any) func(*cobra.Command, []string) error {
+	return a.connectedTo(to, func(c *cobra.Command, cl *client, _ []string) (err error) {
 		out := a.stdout
 		if output != "" {
 			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
