@@ -28,6 +28,7 @@ import (
 	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
+	"github.com/locus-db/locus/tokens"
 )
 
 // DB is an open installation, with one handle for each noun. It is safe for concurrent use.
@@ -46,6 +47,7 @@ type DB struct {
 	cells     *cells.Handle
 	sinks     *sinks.Handle
 	sources   *sources.Handle
+	tokens    *tokens.Handle
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -80,6 +82,9 @@ func (db *DB) Sinks() *sinks.Handle { return db.sinks }
 
 // Sources returns the handle that creates, pauses and lists the streams that the installation reads.
 func (db *DB) Sources() *sources.Handle { return db.sources }
+
+// Tokens returns the handle that creates, lists, revokes and checks the API tokens of the installation.
+func (db *DB) Tokens() *tokens.Handle { return db.tokens }
 
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
@@ -177,6 +182,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.cells = cells.New(e, db.rollups)
 	db.sinks = sinks.Open(e, db.changes, owner, o.Sinks)
 	db.sources = sources.Open(e, db.records, owner, o.Sources)
+	db.tokens = tokens.New(e)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ import (
 type Options struct {
 	// HTTP sends the requests. Defaults to a new client.
 	HTTP *http.Client
+	// Token is sent with every request, "" for none. It needs https, except to this machine.
+	Token string
 	// Waiting is the length of the queue in hits; Add blocks while it is full. Defaults to 10,000.
 	Waiting int
 	// Timeout limits one request. Defaults to 15 s, longer than a server works on one.
@@ -114,6 +117,9 @@ func New(server string, opts *Options) (*Client, error) {
 	if o.Waiting < 0 || o.Timeout < 0 || o.Patience < 0 {
 		return nil, fmt.Errorf("client: an option is negative: Waiting %d, Timeout %v, Patience %v", o.Waiting, o.Timeout, o.Patience)
 	}
+	if o.Token != "" && u.Scheme != "https" && !loopback(u.Hostname()) {
+		return nil, errors.New("client: a token is sent only over https, except to this machine: others could read it on the way")
+	}
 	ctx, end := context.WithCancel(context.Background())
 	base := strings.TrimSuffix(u.String(), "/")
 	c := &Client{
@@ -125,6 +131,18 @@ func New(server string, opts *Options) (*Client, error) {
 	_, _ = rand.Read(c.producer[:]) // never fails
 	go c.run(ctx)
 	return c, nil
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+// authorize adds the token to a request.
+func (c *Client) authorize(r *http.Request) {
+	if c.opts.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
 }
 
 // Hit counts one hit now, and returns when it is durable.

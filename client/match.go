@@ -99,6 +99,7 @@ func (c *Client) Match(ctx context.Context, probes []Probe, opts *MatchOptions) 
 	if err != nil {
 		return nil, err
 	}
+	c.authorize(r)
 	r.Header.Set("Content-Type", "application/json")
 	reply, err := c.http.Do(r)
 	if err != nil {

@@ -189,6 +189,7 @@ func (c *Client) post(ctx context.Context, body []byte, hits int) (results []err
 		return nil, 0, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	c.authorize(r)
 	r.Header.Set("Locus-Producer", hex.EncodeToString(c.producer[:]))
 	r.Header.Set("Locus-Seq", strconv.FormatUint(c.seq, 10))
 	reply, err := c.http.Do(r)

@@ -77,10 +77,10 @@ func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fle
 }
 
 // newDirectory starts a process on a data directory.
-func newDirectory(t *testing.T, cells int) *fleet {
+func newDirectory(t *testing.T, cells int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, place: []string{"--data", t.TempDir()}}
-	f.start(1, "--cells", fmt.Sprint(cells), "--notice", "2s")
+	f.start(1, append([]string{"--cells", fmt.Sprint(cells), "--notice", "2s"}, flags...)...)
 	return f
 }
 

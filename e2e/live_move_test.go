@@ -68,7 +68,7 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 	t.Parallel()
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})
-	f := newDirectory(t, 4)
+	f := newDirectory(t, 4, "--place", postgres.URL(""))
 	n := f.nodes[0]
 	tr := newTraffic(f, 4)
 	tr.begin()

@@ -20,7 +20,8 @@ func TestP06_P08_LiveDirectory(t *testing.T) {
 	if long() {
 		sizes = []int{48, 240}
 	}
-	f := newDirectory(t, 16)
+	disk := t.TempDir()
+	f := newDirectory(t, 16, "--place", "sqlite:"+disk)
 	n := f.nodes[0]
 	tr := newTraffic(f, 3)
 	tr.begin()
@@ -36,7 +37,7 @@ func TestP06_P08_LiveDirectory(t *testing.T) {
 		n.start()
 	})
 	tr.advance(60)
-	summary, err := n.run(nil, "move", "g0-3", "--to", "sqlite:"+filepath.Join(t.TempDir(), "moved.db"))
+	summary, err := n.run(nil, "move", "g0-3", "--to", "sqlite:"+filepath.Join(disk, "moved.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,9 @@ func (h *Handle) check(d *Definition) error {
 	if d.SecretEnv != "" && !envForm.MatchString(d.SecretEnv) {
 		fail("/secret_env", "want the name of an environment variable of the servers, such as HOOK_SECRET, not the secret")
 	}
+	if strings.HasPrefix(d.SecretEnv, "PG") || strings.HasPrefix(d.SecretEnv, "LOCUS_") {
+		fail("/secret_env", "PG* and LOCUS_* are the servers' own credentials, which no target gets: choose another name, such as HOOK_SECRET")
+	}
 	if d.Hold == 0 {
 		d.Hold = DefaultHold
 	}

@@ -200,7 +200,9 @@ var Picture = map[string]Rule{
 			"records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"internal/spell": {}, // the words near a misspelled one
+	"internal/spell":  {}, // the words near a misspelled one
+	"internal/access": {}, // who may do what
+	"internal/listen": {}, // where a server may listen
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
@@ -219,6 +221,7 @@ var Picture = map[string]Rule{
 	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
 	"sinks":   {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
 		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
 	},
@@ -234,7 +237,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"sinks", "sources", "storage",
+			"sinks", "sources", "storage", "tokens",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -248,9 +251,9 @@ var Picture = map[string]Rule{
 	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink", "source"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
+			"", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma},
 	},
@@ -287,8 +290,8 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"entities", "entity", "explain", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},
@@ -384,7 +387,7 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources", "tokens"},
 		"only the nouns are built on the engine",
 	},
 	{

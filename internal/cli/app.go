@@ -22,13 +22,14 @@ type app struct {
 	env            map[string]string
 	out, talk      term.Style // styles of stdout and stderr
 
-	json    bool          // --json
-	url     string        // --url
-	data    string        // --data
-	cellMap string        // --map of a shared installation
-	notice  time.Duration // --notice
-	mongodb string        // --mongodb
-	unsafe  bool          // --unsafe-durability
+	json      bool          // --json
+	url       string        // --url
+	tokenFile string        // --token-file
+	data      string        // --data
+	cellMap   string        // --map of a shared installation
+	notice    time.Duration // --notice
+	mongodb   string        // --mongodb
+	unsafe    bool          // --unsafe-durability
 }
 
 // style returns the style for a stream. NO_COLOR and TERM=dumb turn colour off.

@@ -23,10 +23,10 @@ func (f *changing) flags(c *cobra.Command) {
 }
 
 // access returns the access that the command needs.
-func (f *changing) access() access { return unless(f.dryRun, writes) }
+func (f *changing) access() opening { return unless(f.dryRun, writes) }
 
 // unless returns the access of a command, or reads in a dry run.
-func unless(dryRun bool, to access) access {
+func unless(dryRun bool, to opening) opening {
 	if dryRun {
 		return reads
 	}

@@ -62,7 +62,7 @@ type planned struct {
 }
 
 // plan connects and requests a growth plan. The caller closes the connection.
-func (a *app) plan(c *cobra.Command, g *growing, to access) (_ *planned, err error) {
+func (a *app) plan(c *cobra.Command, g *growing, to opening) (_ *planned, err error) {
 	p := &planned{plan: &cell.Plan{}}
 	if p.request, err = g.request(c); err != nil {
 		return nil, err

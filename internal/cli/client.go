@@ -47,24 +47,32 @@ var errCut = errors.New("the connection was cut")
 // maxAnswer limits the bytes read of an answer.
 const maxAnswer = 256 << 20
 
-// access is what a command may do to an installation that it opens itself.
-type access int
+// opening is what a command may do to an installation that it opens itself.
+type opening int
 
 const (
-	looks  access = iota // writes nothing at all
-	reads                // does not change records or the cell map
-	writes               // as a server does
-	makes                // like writes, and creates a missing installation
+	looks  opening = iota // writes nothing at all
+	reads                 // does not change records or the cell map
+	writes                // as a server does
+	makes                 // like writes, and creates a missing installation
 )
 
 // connect connects to the server, or opens the data.
-func (a *app) connect(c *cobra.Command, to access) (*client, error) {
+func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 	w, err := a.locate(c)
 	if err != nil {
 		return nil, err
 	}
 	if w.server != "" || flagged(c, "url") {
-		return dial(w.server)
+		token, err := a.credential(c)
+		if err != nil {
+			return nil, err
+		}
+		cl, err := dial(w.server)
+		if err == nil {
+			err = cl.prove(token)
+		}
+		return cl, err
 	}
 	return a.openClient(c.Context(), w, to)
 }
@@ -78,7 +86,7 @@ func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) er
 }
 
 // connectedTo is connected with the given access.
-func (a *app) connectedTo(to access, run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) connectedTo(to opening, run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cl, err := a.connect(c, to)
 		if err != nil {
@@ -123,13 +131,13 @@ func dial(address string) (*client, error) {
 }
 
 // openClient opens an installation and calls its handler without a network.
-func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
+func (a *app) openClient(ctx context.Context, w where, to opening) (*client, error) {
 	log := a.logger(slog.LevelError)
 	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
 	if err != nil {
 		return nil, err
 	}
-	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log})
+	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log, Local: true})
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), alone: !w.shared,
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,

@@ -43,7 +43,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeTrailingData: exitInvalid, httpapi.CodeTooDeep: exitInvalid, httpapi.CodeUnknownField: exitInvalid,
 	httpapi.CodeInvalid: exitInvalid, httpapi.CodeInFuture: exitInvalid, httpapi.CodeTooLarge: exitInvalid,
 	httpapi.CodeTargetLength: exitInvalid, httpapi.CodeHeaderLength: exitInvalid, httpapi.CodeMediaType: exitInvalid,
-	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
+	httpapi.CodeUnauthenticated: exitFailed, httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
 	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid, httpapi.CodeTooOld: exitConflict,
 	httpapi.CodeInternal: exitFailed,
 	httpapi.CodeDamaged:  exitFailed,
@@ -147,11 +147,12 @@ var commandErrors = []struct {
 
 // hints says what to try after an error with a code of the HTTP API.
 var hints = map[httpapi.Code]string{
-	httpapi.CodeCommitUnknown: "repeat the command: that is safe even if it took effect",
-	httpapi.CodeDamaged:       "locus check reports other damage and repairs what it can",
-	httpapi.CodeNoRoom:        "make room on the disk",
-	httpapi.CodeOverloaded:    "try again in a moment",
-	httpapi.CodeUnavailable:   "try again in a moment",
+	httpapi.CodeUnauthenticated: "--token-file FILE, or LOCUS_TOKEN; locus token create makes a token",
+	httpapi.CodeCommitUnknown:   "repeat the command: that is safe even if it took effect",
+	httpapi.CodeDamaged:         "locus check reports other damage and repairs what it can",
+	httpapi.CodeNoRoom:          "make room on the disk",
+	httpapi.CodeOverloaded:      "try again in a moment",
+	httpapi.CodeUnavailable:     "try again in a moment",
 }
 
 // explainFailure returns the failure to print for an error.
@@ -209,7 +210,7 @@ func fromProblem(p *httpapi.Problem) *failure {
 	if p.Code == httpapi.CodeInternal {
 		f.Hint = "report it with the request id " + p.RequestID
 	}
-	if p.Code == httpapi.CodeDamaged {
+	if p.Code == httpapi.CodeDamaged || p.Code == httpapi.CodeUnauthenticated {
 		f.Hint = hints[p.Code]
 	}
 	if p.Code == httpapi.CodeMisdirected {

@@ -4,11 +4,11 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"runtime/debug"
@@ -53,9 +53,11 @@ type serving struct {
 	node        nodeFlag
 	insecure    bool
 	hosts       []string
+	places      []string
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
+	cert, key   string        // files of the certificate, "" without TLS
 	linger      time.Duration // 0 for the default, negative for none
 }
 
@@ -79,9 +81,23 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			certificate, err := s.certificate(a.logger(slog.LevelInfo))
+			if err != nil {
+				return errors.Join(err, closeAll(listeners))
+			}
 			svc, options, err := a.openServed(c.Context(), w, &s)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
+			}
+			if err := s.mayServe(c.Context(), svc, w); err != nil {
+				return errors.Join(err, svc.Close(), closeAll(listeners))
+			}
+			if certificate != nil {
+				stop := onHangup(func() { _ = certificate.Reload() }) // an error is logged
+				defer stop()
+				for i, l := range listeners {
+					listeners[i] = tls.NewListener(l, certificate.Config())
+				}
 			}
 			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
 		},
@@ -95,7 +111,10 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
+	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
+	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
+	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	s.hits.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
@@ -107,12 +126,19 @@ func (s *serving) check(w where) error {
 	switch {
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
+	case (s.cert == "") != (s.key == ""):
+		return usage("give both", "--tls-cert and --tls-key belong together")
 	case s.retain < leastRetain:
 		return usage("--retain 24h", "--retain %v: want at least %v, so that followers can resume", s.retain, leastRetain)
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections needs --map")
 	case !w.shared && w.mongodb == "" && w.unsafe:
 		return usage("leave it out", "--unsafe-durability needs --map or --mongodb; a data directory is always durable")
+	}
+	for _, at := range s.places {
+		if err := httpapi.CheckPlace(at); err != nil {
+			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
+		}
 	}
 	return s.hits.check()
 }
@@ -127,9 +153,9 @@ func (s *serving) listen() ([]net.Listener, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
 	}
-	if !loopback(host) && !s.insecure {
-		return nil, usage("--addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
-			"refusing to listen at %.80q: other machines could read and write everything, because there are no tokens and no TLS yet", s.addr)
+	if err := s.wish(host).Address(); err != nil {
+		return nil, usage("--tls-cert FILE --tls-key FILE; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
+			"refusing to listen at %.80q: %v", s.addr, err)
 	}
 	if host == "localhost" {
 		host = "127.0.0.1"
@@ -153,14 +179,6 @@ func (s *serving) listen() ([]net.Listener, error) {
 		// The machine does not have the other IP family.
 		return []net.Listener{first}, nil
 	}
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 func inUse(addr string, err error) error {
@@ -203,8 +221,9 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
 	}
+	options.Insecure, options.Places = s.insecure, s.places
 	server := httpapi.New(svc, options)
-	if err := ready("http://" + listeners[0].Addr().String()); err != nil {
+	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
 	err := server.Serve(ctx, listeners...)
@@ -251,7 +270,9 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 		return a.printJSON(ready)
 	}
 	access := "reachable from this machine only, no tokens yet"
-	if s.insecure {
+	if closed, err := svc.Tokens().Closed(context.Background()); err == nil && closed {
+		access = "every request needs a token"
+	} else if s.insecure {
 		names := strings.Join(append([]string{"localhost"}, s.hosts...), ", ")
 		access = a.talk.Paint("31", "open to anyone who can reach this address, no tokens yet") +
 			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strconv"
 	"testing"
+
+	"github.com/locus-db/locus/internal/listen"
 )
 
 // taken returns a loopback port that is in use.
@@ -80,7 +82,7 @@ func TestLoopback(t *testing.T) {
 		"127.0.0.1": true, "127.8.9.10": true, "::1": true, "localhost": true, "::ffff:127.0.0.1": true,
 		"0.0.0.0": false, "": false, "::": false, "192.168.1.1": false, "localhost.example.com": false, "127.0.0.1.example.com": false,
 	} {
-		if got := loopback(host); got != want {
+		if got := listen.Loopback(host); got != want {
 			t.Errorf("%q: %t", host, got)
 		}
 	}

@@ -17,6 +17,7 @@ const defaultData = "./locus-data"
 // connection adds the flags that locate the data.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "URL of a server, such as http://127.0.0.1:7070")
+	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with the token for the server; LOCUS_TOKEN has the token itself")
 	a.installation(c)
 	return c
 }

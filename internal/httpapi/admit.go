@@ -85,6 +85,9 @@ func (s *Server) run(c *call, handle func() error) error {
 	}
 	defer leave()
 	if c.route.stream != nil || c.route.download != nil || c.class == feeds {
+		live, end := s.whileLive(c.Context)
+		defer end()
+		c.Context = live
 		return c.keyed(handle())
 	}
 	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/tokens"
 )
 
 // TestCodeOf has the code of every error of the libraries that a client may see. Codes are stable.
@@ -86,6 +87,12 @@ func TestCodeOf(t *testing.T) {
 		},
 		CodeLeaseLost: {
 			lease.ErrLost,
+		},
+		CodeUnauthenticated: {
+			tokens.ErrUnknown,
+		},
+		CodeForbidden: {
+			tokens.ErrLacks,
 		},
 	} {
 		for _, err := range errs {

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
@@ -37,44 +38,44 @@ type site struct {
 func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
-	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
-	s.mux.Handle("GET /ring", p.page(&route{
+	s.handle("GET /{$}", access.All(access.Read), p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
+	s.handle("GET /ring", access.All(access.Read), p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
-	s.mux.Handle("GET /rollups", p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
-	s.mux.Handle("GET /rollups/{name}", p.page(&route{
+	s.handle("GET /rollups", access.All(access.Read), p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
+	s.handle("GET /rollups/{name}", access.All(access.Read), p.page(&route{
 		path: "/rollups/{name}", class: reads,
 		query: []param{{name: "by"}, {name: "order"}, {name: "page"}, {name: "after"}, {name: "g1"}, {name: "g2"}, {name: "g3"}},
 	}, p.rollupPage))
-	s.mux.Handle("GET /counters", p.page(&route{
+	s.handle("GET /counters", access.All(access.Read), p.page(&route{
 		path: "/counters", class: reads, query: []param{{name: "prefix"}, {name: "after"}},
 	}, p.countersPage))
-	s.mux.Handle("GET /counters/metric", p.page(&route{
+	s.handle("GET /counters/metric", access.All(access.Read), p.page(&route{
 		path: "/counters/metric", class: reads, query: []param{{name: "name"}, {name: "day"}},
 	}, p.metricPage))
-	s.mux.Handle("GET /counters/picture", p.page(&route{
+	s.handle("GET /counters/picture", access.All(access.Read), p.page(&route{
 		path: "/counters/picture", class: reads, query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
 	}, p.picture))
-	s.mux.Handle("GET /entities", p.page(&route{
+	s.handle("GET /entities", access.All(access.Read), p.page(&route{
 		path: "/entities", class: reads, price: priceSearch,
 		query: []param{
 			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "typos"}, {name: "cursor"},
 		},
 	}, p.searchPage))
-	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
-	s.mux.Handle("GET /entities/{id}/what-if", p.page(&route{
+	s.handle("GET /entities/{id}", access.All(access.Read), p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
+	s.handle("GET /entities/{id}/what-if", access.All(access.Read), p.page(&route{
 		path: "/entities/{id}/what-if", class: reads,
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
 	}, p.whatIfPage))
-	s.mux.Handle("GET /review", p.page(&route{
+	s.handle("GET /review", access.All(access.Read), p.page(&route{
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}},
 	}, p.reviewPage))
-	s.mux.Handle("GET /kinds", p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
-	s.mux.Handle("POST /decisions", p.form("/decisions", p.decideForm))
-	s.mux.Handle("POST /entities/{id}/merge", p.form("/entities/{id}/merge", p.mergeForm))
-	s.mux.Handle("POST /entities/{id}/unmerge", p.form("/entities/{id}/unmerge", p.unmergeForm))
-	s.mux.HandleFunc("GET /static/{file}", p.file)
-	s.mux.HandleFunc("GET /events", p.events)
+	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
+	s.handle("POST /decisions", access.All(access.Decide), p.form("/decisions", p.decideForm))
+	s.handle("POST /entities/{id}/merge", access.All(access.Decide), p.form("/entities/{id}/merge", p.mergeForm))
+	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide), p.form("/entities/{id}/unmerge", p.unmergeForm))
+	s.handle("GET /static/{file}", access.Public(), p.file)
+	s.handle("GET /events", access.All(access.Read), p.events)
 }
 
 // page returns a handler that renders a page. The page is sent only when it is complete. render may also answer itself

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 )
 
@@ -51,7 +52,7 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 		return "", err
 	}
 	c.query = fields
-	if fields["author"] = strings.TrimSpace(fields["author"]); fields["author"] == "" {
+	if fields["author"] = strings.TrimSpace(fields["author"]); fields["author"] == "" || access.From(c).Named() {
 		fields["author"] = c.author()
 	}
 	if fields["author"] == "" {
@@ -76,8 +77,11 @@ const authorCookie = "locus-author"
 // errNameless means that a form has no author and the browser sent none in its cookie.
 var errNameless = errors.New("httpapi: a decision without the name of a person")
 
-// author returns the last author in this browser, "" if there is none.
+// author returns the principal, or without tokens the last author in this browser, "" if there is none.
 func (c *call) author() string {
+	if who := access.From(c); who.Named() {
+		return who.Name
+	}
 	cookie, err := c.r.Cookie(authorCookie)
 	if err != nil {
 		return ""

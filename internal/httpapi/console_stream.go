@@ -34,13 +34,15 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
+	ctx, end := p.whileLive(r.Context())
+	defer end()
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	beat := time.NewTicker(streamBeat)
 	defer beat.Stop()
 	var shown console.Live
 	for {
-		if snapshot, err := p.overview(r.Context()); err == nil {
+		if snapshot, err := p.overview(ctx); err == nil {
 			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails without a network
 			now := p.pages.Live(snapshot)
 			if now.WriteEvent(w, shown) != nil || control.Flush() != nil {
@@ -50,7 +52,7 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-beat.C:
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		case <-p.streams.Done():
 			_ = control.SetWriteDeadline(time.Now().Add(streamWrite))

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/locus-db/locus/internal/access"
 )
 
 // TestP12_TheClientsPatienceEndsTheWork lets a handler run until the client's deadline or the server's, whichever comes
@@ -21,7 +23,7 @@ func TestP12_TheClientsPatienceEndsTheWork(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var logs strings.Builder
 			s := bare(t, &logs)
-			s.register(&route{method: "GET", path: "/slow", handle: func(c *call) (any, error) {
+			s.register(&route{method: "GET", path: "/slow", needs: access.Public(), handle: func(c *call) (any, error) {
 				<-c.Done()
 				return nil, c.Err()
 			}})

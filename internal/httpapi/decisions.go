@@ -101,6 +101,10 @@ func (s *Server) decide(c *call) (any, error) {
 	list := make([]decisions.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
+			if items[i].Author, err = signed(c, items[i].Author, itemPointer("decisions", i)+"/author"); err != nil {
+				items[i].note(toFault(err, ""))
+				continue
+			}
 			list = append(list, items[i].Input)
 		}
 	}
@@ -196,6 +200,9 @@ func (s *Server) unmerge(c *call) (any, error) {
 				return nil, err
 			}
 		}
+	}
+	if by.Author, err = signed(c, by.Author, "/author"); err != nil {
+		return nil, err
 	}
 	results, err := s.svc.Decisions().Unmerge(c, id.String(), records, by)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/tokens"
 )
 
 // Code identifies a failure for programs. Codes are stable: new ones are added, none is renamed.
@@ -25,39 +26,40 @@ type Code string
 
 // Codes of this API.
 const (
-	CodeMalformed     Code = "malformed"
-	CodeInvalidUTF8   Code = "invalid_utf8"
-	CodeDuplicateKey  Code = "duplicate_key"
-	CodeTrailingData  Code = "trailing_data"
-	CodeTooDeep       Code = "too_deep"
-	CodeUnknownField  Code = "unknown_field"
-	CodeForbidden     Code = "forbidden"
-	CodeMisdirected   Code = "misdirected"
-	CodeNotFound      Code = "not_found"
-	CodeMethod        Code = "method_not_allowed"
-	CodeTimeout       Code = "timeout"
-	CodeErased        Code = "erased"
-	CodeTrimmed       Code = "trimmed"
-	CodeTooOld        Code = "too_old"
-	CodeConflict      Code = "conflict"
-	CodeLeaseLost     Code = "lease_lost"
-	CodeTooLarge      Code = "too_large"
-	CodeTargetLength  Code = "target_too_long"
-	CodeHeaderLength  Code = "headers_too_large"
-	CodeMediaType     Code = "media_type"
-	CodeInvalid       Code = "invalid"
-	CodeInFuture      Code = "in_future"
-	CodeKeyReused     Code = "key_reused"
-	CodeRange         Code = "range_too_large"
-	CodeOverflow      Code = "counter_overflow"
-	CodeInternal      Code = "internal"
-	CodeDamaged       Code = "damaged"
-	CodeOverloaded    Code = "overloaded"
-	CodeUnavailable   Code = "unavailable"
-	CodeDraining      Code = "draining"
-	CodeStaleMap      Code = "stale_map"
-	CodeCommitUnknown Code = "commit_unknown"
-	CodeNoRoom        Code = "no_room"
+	CodeMalformed       Code = "malformed"
+	CodeInvalidUTF8     Code = "invalid_utf8"
+	CodeDuplicateKey    Code = "duplicate_key"
+	CodeTrailingData    Code = "trailing_data"
+	CodeTooDeep         Code = "too_deep"
+	CodeUnknownField    Code = "unknown_field"
+	CodeUnauthenticated Code = "unauthenticated"
+	CodeForbidden       Code = "forbidden"
+	CodeMisdirected     Code = "misdirected"
+	CodeNotFound        Code = "not_found"
+	CodeMethod          Code = "method_not_allowed"
+	CodeTimeout         Code = "timeout"
+	CodeErased          Code = "erased"
+	CodeTrimmed         Code = "trimmed"
+	CodeTooOld          Code = "too_old"
+	CodeConflict        Code = "conflict"
+	CodeLeaseLost       Code = "lease_lost"
+	CodeTooLarge        Code = "too_large"
+	CodeTargetLength    Code = "target_too_long"
+	CodeHeaderLength    Code = "headers_too_large"
+	CodeMediaType       Code = "media_type"
+	CodeInvalid         Code = "invalid"
+	CodeInFuture        Code = "in_future"
+	CodeKeyReused       Code = "key_reused"
+	CodeRange           Code = "range_too_large"
+	CodeOverflow        Code = "counter_overflow"
+	CodeInternal        Code = "internal"
+	CodeDamaged         Code = "damaged"
+	CodeOverloaded      Code = "overloaded"
+	CodeUnavailable     Code = "unavailable"
+	CodeDraining        Code = "draining"
+	CodeStaleMap        Code = "stale_map"
+	CodeCommitUnknown   Code = "commit_unknown"
+	CodeNoRoom          Code = "no_room"
 )
 
 // Outcome says whether a failed request may have been applied.
@@ -82,11 +84,15 @@ var codes = map[Code]struct {
 	CodeTrailingData: {http.StatusBadRequest, NotApplied, ""},
 	CodeTooDeep:      {http.StatusBadRequest, NotApplied, ""},
 	CodeUnknownField: {http.StatusBadRequest, NotApplied, ""},
-	CodeForbidden:    {http.StatusForbidden, NotApplied, ""},
-	CodeMisdirected:  {http.StatusMisdirectedRequest, NotApplied, ""},
-	CodeNotFound:     {http.StatusNotFound, NotApplied, "no record or entity has this address"},
-	CodeMethod:       {http.StatusMethodNotAllowed, NotApplied, ""},
-	CodeTimeout:      {http.StatusRequestTimeout, NotApplied, ""},
+	CodeUnauthenticated: {
+		http.StatusUnauthorized, NotApplied,
+		"this needs a valid token, sent as Authorization: Bearer locus_tok_...",
+	},
+	CodeForbidden:   {http.StatusForbidden, NotApplied, ""},
+	CodeMisdirected: {http.StatusMisdirectedRequest, NotApplied, ""},
+	CodeNotFound:    {http.StatusNotFound, NotApplied, "no record or entity has this address"},
+	CodeMethod:      {http.StatusMethodNotAllowed, NotApplied, ""},
+	CodeTimeout:     {http.StatusRequestTimeout, NotApplied, ""},
 	CodeConflict: {
 		http.StatusConflict, NotApplied,
 		"the cells are being changed concurrently: look at the cell map, then repeat the request",
@@ -173,6 +179,8 @@ var table = []struct {
 	{CodeNoRoom, []error{cell.ErrNoRoom, counter.ErrQuota}},
 	{CodeStaleMap, []error{cell.ErrStaleMap, cell.ErrMoved, cell.ErrFenced, locality.ErrSegmentOver}},
 	{CodeLeaseLost, []error{lease.ErrLost}},
+	{CodeForbidden, []error{tokens.ErrLacks}},
+	{CodeUnauthenticated, []error{tokens.ErrUnknown}},
 
 	// The classes of package locus.
 	{CodeNotFound, []error{locus.ErrNotFound}},

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
@@ -121,7 +122,7 @@ func TestPrintable(t *testing.T) {
 // bare returns a server without an installation, for tests that need none.
 func bare(t *testing.T, logs *strings.Builder) *Server {
 	t.Helper()
-	s := &Server{opts: (&Options{Logger: slog.New(slog.NewTextHandler(logs, nil)), Metrics: obs.NewMetrics()}).withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection()}
+	s := &Server{opts: (&Options{Logger: slog.New(slog.NewTextHandler(logs, nil)), Metrics: obs.NewMetrics()}).withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection()}
 	return s
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/access"
 )
 
 // logs are the logs of two cells, as a feed reads them.
@@ -310,6 +311,7 @@ func TestFeed_HasALaneOfItsOwn(t *testing.T) {
 		s.lanes[c], _, _ = newLane(1, 0, time.Hour)
 	}
 	s.register(&route{
+		needs:  access.Public(),
 		method: "GET", path: "/v1/changes", class: reads, answer: ChangeList{},
 		handle: func(*call) (any, error) { return ChangeList{}, nil },
 		events: func(c *call) error {

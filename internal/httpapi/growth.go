@@ -173,6 +173,9 @@ func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
 	if _, secret, err := cell.ParseURL(v.Text()); err == nil && secret {
 		return "", fault(CodeInvalid, pointer, "it contains a password, which every cell would store; use PGPASSWORD in the server's environment, or its password file")
 	}
+	if err := s.mayPlace(v.Text(), pointer); err != nil {
+		return "", err
+	}
 	if err := s.svc.Cells().CheckURL(v.Text()); err != nil {
 		return "", fault(CodeInvalid, pointer, "%s", plain(err))
 	}

@@ -56,7 +56,7 @@ func readLines(t testing.TB, from io.Reader) (s streamed) {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	f := setup(t, nil)
+	f := setup(t, &httpapi.Options{Local: true})
 	plan := decode[cell.Plan](f.do(http.MethodPost, "/v1/cells/plan", `{"cells":6}`))
 	if plan.Cells != 6 || plan.Generation != 1 || plan.Announced || plan.Starts.IsZero() || plan.Servers[0].After != 8 {
 		t.Errorf("%+v", plan)

@@ -82,8 +82,8 @@ func clean(p string) bool {
 // guard rejects requests that no route should see. The Host is checked first: a page that reached this server under a
 // foreign name (DNS rebinding) must not learn anything.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) error {
-	if !s.allowed(r.Host) {
-		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use 127.0.0.1 or localhost, or allow the name", r.Host)
+	if !s.allowed(r) {
+		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use the name or address that it listens at, or allow the name with locus serve --host", r.Host)
 	}
 	if len(r.RequestURI) > maxTarget {
 		return fault(CodeTargetLength, "", "path and query have %d bytes: at most %d", len(r.RequestURI), maxTarget)
@@ -119,8 +119,10 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	return nil
 }
 
-// allowed checks only the name: the port does not matter.
-func (s *Server) allowed(host string) bool {
+// allowed reports whether requests may use a Host. Only the name is checked: the port does not matter. The names of this
+// machine are for connections to a loopback address: through another one, a page of any site could use them.
+func (s *Server) allowed(r *http.Request) bool {
+	host := r.Host
 	name := host
 	if h, port, err := net.SplitHostPort(host); err == nil {
 		if port == "" || strings.Trim(port, "0123456789") != "" {
@@ -133,11 +135,18 @@ func (s *Server) allowed(host string) bool {
 			return false
 		}
 	}
-	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback() {
-		return true
-	}
 	name = strings.ToLower(name)
-	return name == "localhost" || slices.Contains(s.opts.Hosts, name)
+	addr, err := netip.ParseAddr(name)
+	if name == "localhost" || err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback() {
+		return toLoopback(r) || slices.Contains(s.opts.Hosts, name)
+	}
+	return slices.Contains(s.opts.Hosts, name)
+}
+
+// toLoopback reports whether a connection was made to an address that only this machine can reach; without a network it was.
+func toLoopback(r *http.Request) bool {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return !ok || at.IP.IsLoopback()
 }
 
 // refuse sends an error, and logs it once if it is one for operators.
@@ -147,6 +156,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	s.note(r, p, err)
+	if p.Status == http.StatusUnauthorized {
+		challenge(w, r)
+	}
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
 	}
@@ -174,8 +186,11 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 func wantsPage(r *http.Request) bool {
 	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "json") &&
-		r.URL.Path != "/v1" && !strings.HasPrefix(r.URL.Path, "/v1/")
+		!ofAPI(r.URL.Path)
 }
+
+// ofAPI reports whether a path is for programs.
+func ofAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
 // notice writes a page with a message.
 func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {

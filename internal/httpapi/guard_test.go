@@ -3,8 +3,11 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -241,6 +244,31 @@ func TestRouter_MethodsAndPaths(t *testing.T) {
 		a.refused(404, httpapi.CodeNotFound)
 		if a.Header().Get("Location") != "" {
 			t.Errorf("%s redirects to %s", path, a.Header().Get("Location"))
+		}
+	}
+}
+
+// TestGuard_LoopbackNamesNeedLoopback sends the names of this machine over a connection to an address of the network, where
+// a page of any site could use them.
+func TestGuard_LoopbackNamesNeedLoopback(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		at, host string
+		hosts    []string
+		allowed  bool
+	}{
+		{"127.0.0.1", "localhost", nil, true}, {"::1", "localhost:7070", nil, true}, {"127.0.0.1", "[::1]:1", nil, true},
+		{"192.0.2.1", "localhost", nil, false}, {"192.0.2.1", "127.0.0.1:7070", nil, false}, {"2001:db8::1", "[::1]", nil, false},
+		{"192.0.2.1", "LOCALHOST", []string{"localhost"}, true}, {"192.0.2.1", "locus.example", []string{"locus.example"}, true},
+		{"192.0.2.1", "127.0.0.1", []string{"localhost"}, false},
+	} {
+		f := setup(t, &httpapi.Options{Hosts: test.hosts})
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(test.at), Port: 7070}), http.MethodGet, "/livez", nil)
+		r.Host = test.host
+		rec := httptest.NewRecorder()
+		f.server.ServeHTTP(rec, r)
+		if got := rec.Code == http.StatusOK; got != test.allowed || !got && rec.Code != http.StatusMisdirectedRequest {
+			t.Errorf("%q at %s: %d", test.host, test.at, rec.Code)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/rollups"
 )
 
@@ -109,6 +110,9 @@ func (s *Server) readyz(c *call) (any, error) {
 		return s.unready(c, Health{Reason: string(toFault(err, "").Code) + ": a cell is unavailable"})
 	}
 	h := healthOf(status)
+	if who, err := s.caller(c.r); err != nil || !who.May(access.Operate) {
+		h = Health{Ready: h.Ready}
+	}
 	if !h.Ready {
 		return s.unready(c, h)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/sources"
+	"github.com/locus-db/locus/tokens"
 )
 
 // spoken is an error whose text is sent to the client although its code has a text of its own.
@@ -88,7 +89,7 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 
 // ofRules reports whether an error is about kinds, term-frequency tables sinks or streams and has a text for the client.
 func ofRules(err error) bool {
-	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, sinks.ErrNotFound, sinks.ErrOther, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable} {
+	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, sinks.ErrNotFound, sinks.ErrOther, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable, tokens.ErrNotFound, tokens.ErrTaken, tokens.ErrLast, tokens.ErrLacks} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 )
 
 // TestP10_KeysAreHashedInTheLog makes calls fail with errors that name a key from each place of a request.
@@ -72,7 +73,7 @@ func TestP10_RoutesHashKeys(t *testing.T) {
 	broken := func(*call) (any, error) {
 		return nil, fmt.Errorf("record crm:canary: %w", locus.ErrUnavailable)
 	}
-	s.register(&route{method: "GET", path: "/v1/records/{source}/{key...}", handle: broken})
+	s.register(&route{method: "GET", path: "/v1/records/{source}/{key...}", needs: access.Public(), handle: broken})
 	rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/records/crm/canary", nil)
 	r.Host = "localhost"
 	s.ServeHTTP(rec, r)

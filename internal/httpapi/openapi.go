@@ -36,7 +36,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 				"Clients must ignore unknown fields.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
-		Components: &huma.Components{Schemas: registry},
+		Components: &huma.Components{Schemas: registry, SecuritySchemes: map[string]*huma.SecurityScheme{
+			"token": {Type: "http", Scheme: "bearer", Description: "An API token, locus_tok_...; an installation without tokens takes every request"},
+		}},
 	}
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, "")
 	for i := range table {
@@ -78,7 +80,10 @@ var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
-		Responses: map[string]*huma.Response{},
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String()},
+	}
+	if !rt.needs.Open() {
+		op.Security = []map[string][]string{{"token": {}}}
 	}
 	text := &huma.Schema{Type: huma.TypeString}
 	for _, m := range pathParam.FindAllStringSubmatch(rt.path, -1) {
@@ -155,7 +160,7 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 
 // byStatus groups codes by status, including those that any route may return.
 func byStatus(failures []Code) map[int][]string {
-	always := []Code{CodeForbidden, CodeMisdirected, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
+	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
 	grouped := map[int][]string{}
 	for _, code := range slices.Concat(failures, always) {
 		status := codes[code].status

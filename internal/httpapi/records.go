@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
@@ -194,6 +195,13 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 		return nil, err
 	}
 	erase, err := c.query.flag("erase")
+	if err == nil {
+		needs := access.Write
+		if erase {
+			needs = access.Erase
+		}
+		err = require(access.From(c), access.All(needs))
+	}
 	if err != nil {
 		return nil, err
 	}

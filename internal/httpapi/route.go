@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/access"
 )
 
 // route is one entry of the table: everything that the router, the check of the query and the OpenAPI document need.
@@ -19,7 +20,8 @@ type route struct {
 	method, path string
 	summary      string
 	class        class
-	price        int // extra places, see call.price
+	needs        access.Rule // permissions; the zero value cannot be registered
+	price        int         // extra places, see call.price
 	query        []param
 	headers      []param // in addition to those of every route
 	body         any     // a value of the body's type, nil for none
@@ -68,7 +70,7 @@ func (c *call) path(name string) (string, error) {
 }
 
 func (s *Server) register(rt *route) {
-	s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+	s.handle(rt.method+" "+rt.path, rt.needs, func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
 		if rt.events != nil && wantsEvents(r) {
 			c.class = feeds

@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/resolve"
 )
@@ -44,7 +45,7 @@ func (s *Server) routes() []route {
 	}
 	return []route{
 		{
-			method: "POST", path: "/v1/records", class: writes, handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
+			method: "POST", path: "/v1/records", class: writes, needs: access.All(access.Write), handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
 			summary: "Put 1 to 1000 records. The response has a result for each, in order, once they are durable and resolved",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
@@ -52,7 +53,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/records", class: reads, handle: s.listRecords, answer: RecordList{}, failures: reading,
+			method: "GET", path: "/v1/records", class: reads, needs: access.All(access.Read), handle: s.listRecords, answer: RecordList{}, failures: reading,
 			summary: "List live records in the order of their puids",
 			query: append([]param{
 				{"source", "Only records of this source", false},
@@ -60,64 +61,64 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
+			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, needs: access.All(access.Read), handle: s.getRecord, answer: Record{}, failures: finding,
 			summary: "Get a record by its external key, whose bytes are percent-encoded",
 		},
 		{
-			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
+			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, needs: access.Any(access.Write, access.Erase), handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Delete a record; records that only it connected are separated",
 			query:    []param{{"erase", "true also removes the decisions about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
-			method: "POST", path: "/v1/records/delete", class: writes, handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
+			method: "POST", path: "/v1/records/delete", class: writes, needs: access.All(access.Write), handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
 			summary: "Delete 1 to 1000 records, each on condition of its version if that is given. The response has a result for each, in order, once they are durable",
 		},
 		{
-			method: "GET", path: "/v1/sources", class: reads, price: priceSearch, handle: s.listSources, answer: SourceList{}, failures: reading,
+			method: "GET", path: "/v1/sources", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listSources, answer: SourceList{}, failures: reading,
 			summary: "List the sources that have live records, with their numbers by kind; reads every record without its content",
 		},
 		{
-			method: "GET", path: "/v1/sources/{source}", class: reads, price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sources/{source}", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One source, as in the list",
 			query:   []param{{"count", "false leaves out the numbers of records if the source has a stream: its state alone is quick", false}},
 		},
 		{
-			method: "PUT", path: "/v1/sources/{source}", class: admin, handle: s.putStream, body: StreamRequest{}, answer: Source{},
+			method: "PUT", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define), handle: s.putStream, body: StreamRequest{}, answer: Source{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: append([]Code{CodeNotFound}, changing...),
 			summary: "Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed",
 		},
 		{
-			method: "DELETE", path: "/v1/sources/{source}", class: admin, handle: s.deleteStream, statuses: []int{http.StatusNoContent},
+			method: "DELETE", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define), handle: s.deleteStream, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Forget the stream of a source, with its position and dead letters; the records stay",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/pause", class: admin, handle: s.pauseStream, answer: Source{},
+			method: "POST", path: "/v1/sources/{source}/pause", class: admin, needs: access.All(access.Define), handle: s.pauseStream, answer: Source{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Stop reading the stream of a source",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/resume", class: admin, handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
+			method: "POST", path: "/v1/sources/{source}/resume", class: admin, needs: access.All(access.Define), handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Go on reading the stream of a source where it stopped, or from its start",
 		},
 		{
-			method: "GET", path: "/v1/sources/{source}/dead", class: reads, handle: s.deadLetters, answer: LetterList{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sources/{source}/dead", class: reads, needs: access.All(access.Read), handle: s.deadLetters, answer: LetterList{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "The messages of a stream that cannot become records, at most 1000, with the reason of each",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/dead/retry", class: admin, handle: s.retryLetters, body: LettersRequest{}, answer: Handled{},
+			method: "POST", path: "/v1/sources/{source}/dead/retry", class: admin, needs: access.All(access.Define), handle: s.retryLetters, body: LettersRequest{}, answer: Handled{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Read messages of dead letters again; returns before that is done",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
+			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, needs: access.All(access.Define), handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Forget dead letters",
 		},
 		{
-			method: "GET", path: "/v1/entities", class: reads, price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
+			method: "GET", path: "/v1/entities", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
 			summary: "Search entities, best first, or list them in the order of ids",
 			query: append([]param{
 				{"q", "Words that must all occur in a name, a category or a city; the last may be a prefix; at most 256 bytes", false},
@@ -130,51 +131,51 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}", class: reads, handle: s.getEntity, answer: Entity{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}", class: reads, needs: access.All(access.Read), handle: s.getEntity, answer: Entity{}, failures: finding,
 			summary: "Get an entity. A former id returns the entity that it was merged into, with redirected_from",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/why", class: reads, handle: s.why, answer: Why{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/why", class: reads, needs: access.All(access.Read), handle: s.why, answer: Why{}, failures: finding,
 			summary: "Why the records of an entity belong together",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/how", class: reads, handle: s.how, answer: How{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/how", class: reads, needs: access.All(access.Read), handle: s.how, answer: How{}, failures: finding,
 			summary: "How an entity came to be: the steps of clustering, and its changes in the logs",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/history", class: reads, handle: s.history, answer: History{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/history", class: reads, needs: access.All(access.Read), handle: s.history, answer: History{}, failures: finding,
 			summary: "The changes of an entity and its records that are still in the logs",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/relations", class: reads, handle: s.relations, answer: RelationList{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/relations", class: reads, needs: access.All(access.Read), handle: s.relations, answer: RelationList{}, failures: finding,
 			summary: "The entities that contain an entity, are part of it, or share its location",
 		},
 		{
-			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
+			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, needs: access.All(access.Decide), handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding...),
 			summary:  "Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member",
 		},
 		{
-			method: "POST", path: "/v1/what-if", class: reads, price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
+			method: "POST", path: "/v1/what-if", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
 			summary:  "The entities under other records, decisions or match weights; changes nothing",
 		},
 		{
-			method: "POST", path: "/v1/match", class: matches, handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
+			method: "POST", path: "/v1/match", class: matches, needs: access.All(access.Read), handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
 			failures: deciding[:len(deciding)-2],
 			summary:  "Match 1 to 1000 records without storing them: the candidates of each, and what a put would do",
 		},
 		{
-			method: "GET", path: "/v1/review", class: reads, price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
+			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
 			summary: "Possible matches for people to decide about, highest match weight first",
 			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},
 		},
 		{
-			method: "POST", path: "/v1/decisions", class: writes, handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
+			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
 			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
 		},
 		{
-			method: "GET", path: "/v1/decisions", class: reads, handle: s.listDecisions, answer: DecisionList{}, failures: finding,
+			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read), handle: s.listDecisions, answer: DecisionList{}, failures: finding,
 			summary: "List decisions, in the order of their records' puids",
 			query: append([]param{
 				{"of", "Only decisions about a record, given as puid or SOURCE:KEY, or about the records of an entity, given as its id", false},
@@ -182,7 +183,7 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
+			method: "GET", path: "/v1/why-not", class: reads, needs: access.All(access.Read), handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
 			summary: "Why two records are in the same entity or in different ones",
 			query: []param{
 				{"a", "Entity id, puid or SOURCE:KEY", true},
@@ -190,126 +191,126 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/find", class: reads, handle: s.find, answer: Entity{}, failures: finding,
+			method: "GET", path: "/v1/find", class: reads, needs: access.All(access.Read), handle: s.find, answer: Entity{}, failures: finding,
 			summary: "Find the entity of an address",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/route", class: reads, handle: s.route, answer: explain.Route{}, failures: reading,
+			method: "GET", path: "/v1/route", class: reads, needs: access.All(access.Read), handle: s.route, answer: explain.Route{}, failures: reading,
 			summary: "The cell of an address, and why it is there",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/status", class: reads, price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
+			method: "GET", path: "/v1/status", class: reads, needs: access.Any(access.Read, access.Operate), price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
 			summary: "State of the installation and of each cell",
 		},
 		{
-			method: "GET", path: "/v1/cells", class: reads, price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
+			method: "GET", path: "/v1/cells", class: reads, needs: access.All(access.Operate), price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
 			summary: "List cells with their states, and the generations",
 		},
 		{
-			method: "GET", path: "/v1/cells/{id}", class: reads, handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/cells/{id}", class: reads, needs: access.All(access.Operate), handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
-			method: "GET", path: "/v1/map", class: reads, handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.cellMap, answer: map[string]any{}, failures: reading,
 			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
 		{
-			method: "GET", path: "/v1/map/history", class: reads, handle: s.mapHistory, answer: MapHistory{}, failures: reading,
+			method: "GET", path: "/v1/map/history", class: reads, needs: access.All(access.Operate), handle: s.mapHistory, answer: MapHistory{}, failures: reading,
 			summary: "The stored versions of the cell map, oldest first",
 		},
 		{
-			method: "POST", path: "/v1/cells/plan", class: admin, handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
+			method: "POST", path: "/v1/cells/plan", class: admin, needs: access.All(access.Operate), handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
 			summary: "What a new generation of cells would change, or why it is impossible; changes nothing",
 		},
 		{
-			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
+			method: "POST", path: "/v1/cells/grow", class: admin, needs: access.All(access.Operate), stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
 			summary: "Add a generation of cells while reads and writes continue; can be interrupted and repeated at any point",
 		},
 		{
-			method: "POST", path: "/v1/vacuum", class: admin, stream: s.vacuum, answer: Vacuumed{}, failures: changing,
+			method: "POST", path: "/v1/vacuum", class: admin, needs: access.All(access.Erase), stream: s.vacuum, answer: Vacuumed{}, failures: changing,
 			summary: "Remove the content of erased records from the database files, with a line for each cell; can be interrupted and repeated at any point",
 		},
 		{
-			method: "POST", path: "/v1/check", class: admin, stream: s.check, body: CheckRequest{}, answer: Checked{},
+			method: "POST", path: "/v1/check", class: admin, needs: access.All(access.Operate), stream: s.check, body: CheckRequest{}, answer: Checked{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point",
 		},
 		{
-			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
+			method: "POST", path: "/v1/cells/compact", class: admin, needs: access.All(access.Operate), stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
 			summary: "Copy the keys of older generations into the current one; can be interrupted and repeated at any point",
 		},
 		{
-			method: "POST", path: "/v1/cells/{id}/move", class: admin, stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
+			method: "POST", path: "/v1/cells/{id}/move", class: admin, needs: access.All(access.Operate), stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Move a cell to another database while reads and writes continue; can be interrupted and repeated at any point",
 		},
 		{
-			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
+			method: "GET", path: "/v1/schema", class: reads, needs: access.All(access.Schema), handle: s.schema, answer: Schema{}, failures: reading,
 			query:   []param{{"kind", "Kind; by default the first of the installation", false}},
 			summary: "The attributes of a kind and their types",
 		},
 		{
-			method: "GET", path: "/v1/kinds", class: reads, handle: s.listKinds, answer: KindList{}, failures: reading,
+			method: "GET", path: "/v1/kinds", class: reads, needs: access.All(access.Schema), handle: s.listKinds, answer: KindList{}, failures: reading,
 			summary: "List kinds, and how they are resolved",
 		},
 		{
-			method: "GET", path: "/v1/kinds/{kind}", class: reads, handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/kinds/{kind}", class: reads, needs: access.All(access.Schema), handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "A kind with its schema",
 		},
 		{
-			method: "PUT", path: "/v1/kinds/{kind}", class: admin, handle: s.putKind, body: map[string]any{}, yaml: true, answer: Kind{},
+			method: "PUT", path: "/v1/kinds/{kind}", class: admin, needs: access.All(access.Define), handle: s.putKind, body: map[string]any{}, yaml: true, answer: Kind{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
 			summary: "Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration",
 		},
 		{
-			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
+			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, needs: access.All(access.Define), stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
 			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
 			summary:  "What would merge, split and change with another schema or term-frequency table; changes nothing",
 		},
 		{
-			method: "POST", path: "/v1/kinds/{kind}/migrate", class: admin, stream: s.switchKind, body: KindRequest{}, answer: Kind{},
+			method: "POST", path: "/v1/kinds/{kind}/migrate", class: admin, needs: access.All(access.Define), stream: s.switchKind, body: KindRequest{}, answer: Kind{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Resolve a kind by another schema or term-frequency table while reads and writes continue; can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
-			method: "GET", path: "/v1/term-frequencies", class: reads, handle: s.listTerms, answer: TermsList{}, failures: reading,
+			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema), handle: s.listTerms, answer: TermsList{}, failures: reading,
 			summary: "List the stored term-frequency tables, by which names are weighted",
 		},
 		{
-			method: "POST", path: "/v1/term-frequencies", class: admin, stream: s.buildTerms, body: TermsRequest{}, answer: resolve.Terms{},
+			method: "POST", path: "/v1/term-frequencies", class: admin, needs: access.All(access.Define), stream: s.buildTerms, body: TermsRequest{}, answer: resolve.Terms{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Count the names of a kind's records and store them as a term-frequency table, which takes effect with a migration",
 		},
 		{
-			method: "GET", path: "/v1/rollups", class: reads, handle: s.listRollups, answer: RollupList{}, failures: reading,
+			method: "GET", path: "/v1/rollups", class: reads, needs: access.All(access.Read), handle: s.listRollups, answer: RollupList{}, failures: reading,
 			summary: "List rollups with their states",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}", class: reads, handle: s.getRollup, answer: Rollup{}, failures: finding,
+			method: "GET", path: "/v1/rollups/{name}", class: reads, needs: access.All(access.Read), handle: s.getRollup, answer: Rollup{}, failures: finding,
 			summary: "State of a rollup in each cell",
 		},
 		{
-			method: "PUT", path: "/v1/rollups/{name}", class: writes, handle: s.putRollup, body: RollupRequest{}, yaml: true, answer: Rollup{},
+			method: "PUT", path: "/v1/rollups/{name}", class: writes, needs: access.All(access.Define), handle: s.putRollup, body: RollupRequest{}, yaml: true, answer: Rollup{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
 			summary: "Define a rollup; a different definition is built beside the serving one. 201 if it is new or different, 200 if it is unchanged",
 		},
 		{
-			method: "DELETE", path: "/v1/rollups/{name}", class: writes, handle: s.deleteRollup, statuses: []int{http.StatusNoContent},
+			method: "DELETE", path: "/v1/rollups/{name}", class: writes, needs: access.All(access.Define), handle: s.deleteRollup, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeCommitUnknown}, finding...), summary: "Drop a rollup",
 		},
 		{
-			method: "POST", path: "/v1/rollups/{name}/rebuild", class: writes, handle: s.rebuildRollup, answer: Rollup{}, statuses: []int{http.StatusAccepted},
+			method: "POST", path: "/v1/rollups/{name}/rebuild", class: writes, needs: access.All(access.Define), handle: s.rebuildRollup, answer: Rollup{}, statuses: []int{http.StatusAccepted},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Compute a rollup again beside the serving generation; returns once the build has started",
 		},
 		{
-			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: append([]Code{CodeConflict}, finding...),
+			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, needs: access.All(access.Operate), stream: s.verifyRollup, answer: RollupVerified{}, failures: append([]Code{CodeConflict}, finding...),
 			summary: "Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
+			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
 			summary: "List the groups of a rollup, or the largest, from one snapshot of each cell",
 			query: slices.Concat([]param{
 				{"limit", lists[0].doc, false},
@@ -319,59 +320,59 @@ func (s *Server) routes() []route {
 			}, fresh),
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
+			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, needs: access.All(access.Read), handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
 			summary: "One group: a path segment for each grouping attribute, percent-encoded, including slashes",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, handle: s.explainRollup, answer: RollupEffects{}, failures: following,
+			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, needs: access.All(access.Read), handle: s.explainRollup, answer: RollupEffects{}, failures: following,
 			summary: "The latest changes of a group",
 			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
 		{
-			method: "GET", path: "/v1/sinks", class: reads, handle: s.listSinks, answer: SinkList{}, failures: reading,
+			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.listSinks, answer: SinkList{}, failures: reading,
 			summary: "List the targets that the servers deliver the states of all ids to",
 		},
 		{
-			method: "GET", path: "/v1/sinks/{name}", class: reads, handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "State of a sink",
 		},
 		{
-			method: "PUT", path: "/v1/sinks/{name}", class: admin, handle: s.putSink, body: SinkRequest{}, answer: Sink{},
+			method: "PUT", path: "/v1/sinks/{name}", class: admin, needs: access.All(access.Define), handle: s.putSink, body: SinkRequest{}, answer: Sink{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
 			summary: "Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed",
 		},
 		{
-			method: "DELETE", path: "/v1/sinks/{name}", class: admin, handle: s.deleteSink, statuses: []int{http.StatusNoContent},
+			method: "DELETE", path: "/v1/sinks/{name}", class: admin, needs: access.All(access.Define), handle: s.deleteSink, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Forget a sink, with its position and dead letters; what the target has stays",
 		},
 		{
-			method: "POST", path: "/v1/sinks/{name}/pause", class: admin, handle: s.pauseSink, answer: Sink{},
+			method: "POST", path: "/v1/sinks/{name}/pause", class: admin, needs: access.All(access.Define), handle: s.pauseSink, answer: Sink{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Stop delivering to a sink",
 		},
 		{
-			method: "POST", path: "/v1/sinks/{name}/resume", class: admin, handle: s.resumeSink, answer: Sink{},
+			method: "POST", path: "/v1/sinks/{name}/resume", class: admin, needs: access.All(access.Define), handle: s.resumeSink, answer: Sink{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Go on delivering to a sink where it stopped",
 		},
 		{
-			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, handle: s.listSinkDead, answer: SinkLetterList{}, query: lists,
+			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, needs: access.All(access.Read), handle: s.listSinkDead, answer: SinkLetterList{}, query: lists,
 			failures: append([]Code{CodeNotFound}, reading...),
 			summary:  "The events that a target has rejected, in the order of their ids, with the reason of each",
 		},
 		{
-			method: "POST", path: "/v1/sinks/{name}/dead/retry", class: admin, handle: s.retrySinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
+			method: "POST", path: "/v1/sinks/{name}/dead/retry", class: admin, needs: access.All(access.Define), handle: s.retrySinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Read the ids of dead letters and deliver them again; returns before that is done",
 		},
 		{
-			method: "POST", path: "/v1/sinks/{name}/dead/drop", class: admin, handle: s.dropSinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
+			method: "POST", path: "/v1/sinks/{name}/dead/drop", class: admin, needs: access.All(access.Define), handle: s.dropSinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Forget dead letters",
 		},
 		{
-			method: "GET", path: "/v1/changes", class: reads, handle: s.changes, events: s.followChanges, answer: ChangeList{},
+			method: "GET", path: "/v1/changes", class: reads, needs: access.All(access.Read), handle: s.changes, events: s.followChanges, answer: ChangeList{},
 			failures: append([]Code{CodeNotFound, CodeTrimmed}, reading...),
 			summary:  "Read the change logs, in the order of each cell's log; with Accept: text/event-stream as changes happen",
 			query: []param{
@@ -381,11 +382,11 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/tail", class: reads, handle: s.logEnds, answer: Tail{}, failures: reading,
+			method: "GET", path: "/v1/tail", class: reads, needs: access.All(access.Read), handle: s.logEnds, answer: Tail{}, failures: reading,
 			summary: "The watermark of the end of all logs",
 		},
 		{
-			method: "GET", path: "/v1/ids", class: reads, handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/ids", class: reads, needs: access.All(access.Read), handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "List every id that a cell has allocated, in order, with its entity, its redirect or its tombstone; for mirrors",
 			query: []param{
 				{"cell", "Such as g1-19", true},
@@ -394,7 +395,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "POST", path: "/v1/ids", class: reads, handle: s.lookIDs, body: IDRequest{}, answer: IDAnswer{},
+			method: "POST", path: "/v1/ids", class: reads, needs: access.All(access.Read), handle: s.lookIDs, body: IDRequest{}, answer: IDAnswer{},
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeOverloaded, CodeUnavailable,
@@ -402,7 +403,7 @@ func (s *Server) routes() []route {
 			summary: "The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing",
 		},
 		{
-			method: "GET", path: "/v1/export/{what}", class: reads, price: priceSearch, download: s.export,
+			method: "GET", path: "/v1/export/{what}", class: reads, needs: access.All(access.Read), price: priceSearch, download: s.export,
 			failures: append([]Code{CodeTrimmed, CodeDamaged}, reading...),
 			summary:  "All records, entities, links or decisions as JSON lines or CSV. If it fails midway the response is cut off and not terminated",
 			query: []param{
@@ -414,11 +415,11 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/dump", class: admin, download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
+			method: "GET", path: "/v1/dump", class: admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
 			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
 		},
 		{
-			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
+			method: "POST", path: "/v1/hits", class: hits, needs: access.All(access.Count), handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
 				{keyHeader, "The batch counts once, however often it is sent with this key: 1 to 128 visible ASCII characters. Remembered for at least 7 days; later repeats are refused as too_old", false},
 				{producerHeader, "With Locus-Seq, instead of a key: the producer, 32 random hexadecimal digits", false},
 				{seqHeader, "With Locus-Producer: the increasing number of the batch. Repeat a batch under its number, and send the next one after the response", false},
@@ -430,7 +431,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/series", class: reads, handle: s.getSeries, answer: Series{}, csv: true,
+			method: "GET", path: "/v1/series", class: reads, needs: access.All(access.Read), handle: s.getSeries, answer: Series{}, csv: true,
 			failures: append([]Code{CodeNotFound, CodeRange}, reading...),
 			summary:  "A metric by minute, hour or day; all values of a metric are of one moment",
 			query: append([]param{
@@ -439,7 +440,7 @@ func (s *Server) routes() []route {
 			}, ranging...),
 		},
 		{
-			method: "POST", path: "/v1/series/query", class: reads, price: priceSearch, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
+			method: "POST", path: "/v1/series/query", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeRange, CodeNotFound, CodeOverloaded, CodeUnavailable,
@@ -447,18 +448,18 @@ func (s *Server) routes() []route {
 			summary: "GET /v1/series for a list of names; changes nothing",
 		},
 		{
-			method: "GET", path: "/v1/series/explain", class: reads, handle: s.explainHit, answer: counter.Explanation{},
+			method: "GET", path: "/v1/series/explain", class: reads, needs: access.All(access.Read), handle: s.explainHit, answer: counter.Explanation{},
 			failures: append([]Code{CodeNotFound}, reading...),
 			summary:  "The rows, and the fields in them, that a hit of a metric changes",
 			query:    []param{{"metric", "Name of a metric", true}, {"at", "RFC 3339", true}},
 		},
 		{
-			method: "GET", path: "/v1/metrics", class: reads, price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
+			method: "GET", path: "/v1/metrics", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
 			summary: "List metrics in the order of their names",
 			query:   append([]param{{"prefix", "Only metrics with this prefix", false}}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/top", class: reads, price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
+			method: "GET", path: "/v1/top", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
 			summary: "The counters with the most hits of a day, exactly",
 			query: []param{
 				{"day", "Day in UTC, such as 2026-11-20", true},
@@ -467,23 +468,42 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/livez", class: health, handle: s.livez, answer: Liveness{},
+			method: "GET", path: "/v1/tokens", class: reads, needs: access.All(access.Access), handle: s.listTokens, answer: TokenList{}, failures: reading,
+			summary: "List API tokens, without their secrets",
+		},
+		{
+			method: "POST", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.createToken, body: TokenRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeConflict}, deciding...),
+			summary: "Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good",
+		},
+		{
+			method: "POST", path: "/v1/tokens/{name}/rotate", class: writes, needs: access.All(access.Access), handle: s.rotateToken, body: RotateRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeNotFound}, deciding...),
+			summary: "Give a token another secret; the older ones stay valid for the overlap",
+		},
+		{
+			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},
+			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
+			summary:  "Revoke all tokens of a name; they end within a second in every process",
+		},
+		{
+			method: "GET", path: "/livez", class: health, needs: access.Public(), handle: s.livez, answer: Liveness{},
 			summary: "200 while the process runs; reads no store",
 		},
 		{
-			method: "GET", path: "/readyz", class: health, handle: s.readyz, answer: Health{},
+			method: "GET", path: "/readyz", class: health, needs: access.Public(), handle: s.readyz, answer: Health{},
 			summary: "200 if it can serve, otherwise 503 with the reason",
 		},
 		{
-			method: "GET", path: "/version", class: health, handle: s.version, answer: Version{},
+			method: "GET", path: "/version", class: health, needs: access.All(access.Schema), handle: s.version, answer: Version{},
 			summary: "Version and commit",
 		},
 		{
-			method: "GET", path: "/metrics", class: health, handle: s.metrics,
+			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics), handle: s.metrics,
 			summary: "Metrics in the text format of Prometheus",
 		},
 		{
-			method: "GET", path: "/openapi.json", class: health, handle: s.openapi,
+			method: "GET", path: "/openapi.json", class: health, needs: access.All(access.Schema), handle: s.openapi,
 			summary: "This document",
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
@@ -32,6 +33,14 @@ type Options struct {
 	Metrics *obs.Metrics
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
+	// Local means that every request is the operator's: for a server that is called in its process, without a network.
+	// Otherwise requests need a token, once the installation has one.
+	Local bool
+	// Insecure means that the network can connect without a token: the first one cannot be created over it.
+	Insecure bool
+	// Places are where requests may put cells, besides the data directory and the servers that have cells:
+	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
+	Places []string
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
@@ -113,6 +122,7 @@ type Server struct {
 	opts        Options
 	pages       *console.Console
 	mux         *http.ServeMux
+	rules       map[string]access.Rule // by pattern
 	crossOrigin *http.CrossOriginProtection
 	lanes       [classes]*lane
 	bodies      *bodies
@@ -134,7 +144,7 @@ type Server struct {
 // ServeHTTP is sufficient.
 func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
-		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
+		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
@@ -171,12 +181,13 @@ func New(svc *locus.DB, options *Options) *Server {
 		}
 	}
 	// Otherwise the router would redirect a path without a key to one with an empty key.
-	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
-	s.mux.HandleFunc("/v1/records/delete", func(w http.ResponseWriter, r *http.Request) {
+	s.handle("/v1/records/{source}", access.Public(), func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
+	s.handle("/v1/records/delete", access.Public(), func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))
 	})
 	s.registerConsole()
+	_, _ = svc.Tokens().Closed(context.Background()) // an error is that of the first request
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s
 }

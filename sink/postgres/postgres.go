@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -99,6 +100,10 @@ func parse(to string) (*Sink, error) {
 	}
 	if err != nil {
 		return nil, errors.New("postgres: the parameters of the URL cannot be read: " + want)
+	}
+	// PGPASSWORD belongs to the server of the cells; a password file names the host of each password.
+	if password := os.Getenv("PGPASSWORD"); password != "" && config.Password == password && !local(config.Host) {
+		config.Password = ""
 	}
 	return &Sink{config: config, table: table}, nil
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import "context"
+
+// Principal is who acts.
+type Principal struct {
+	// Name of the token, or "" for the operator of an installation without tokens.
+	Name string
+	// ID of the token, "" without one.
+	ID string
+	// Permissions of the principal.
+	Permissions Set
+}
+
+// Local returns the principal of a process that opens the databases itself: it may do everything.
+func Local() *Principal { return &Principal{Permissions: Everything()} }
+
+// May reports whether the principal has all of some permissions; a nil one has none.
+func (p *Principal) May(permissions ...Permission) bool {
+	return p != nil && p.Permissions.Has(Of(permissions...))
+}
+
+// Named reports whether the principal was proved by a credential.
+func (p *Principal) Named() bool { return p != nil && p.ID != "" }
+
+type key struct{}
+
+// With returns a context of a request by a principal.
+func With(ctx context.Context, p *Principal) context.Context { return context.WithValue(ctx, key{}, p) }
+
+// From returns the principal of a request, nil if there is none.
+func From(ctx context.Context) *Principal {
+	p, _ := ctx.Value(key{}).(*Principal)
+	return p
+}

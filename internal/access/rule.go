@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import "strings"
+
+// Rule says which permissions a route takes. The zero value admits no caller; see Valid.
+type Rule struct {
+	set  Set
+	any  bool
+	open bool
+}
+
+// All returns the rule that a caller needs all of some permissions.
+func All(permissions ...Permission) Rule { return Rule{set: Of(permissions...)} }
+
+// Any returns the rule that one of some permissions suffices.
+func Any(permissions ...Permission) Rule { return Rule{set: Of(permissions...), any: true} }
+
+// Public returns the rule of a route that takes no credential.
+func Public() Rule { return Rule{open: true} }
+
+// Valid reports whether the rule was made by All, Any or Public.
+func (r Rule) Valid() bool { return r.open || r.set != 0 }
+
+// Open reports whether the route takes no credential.
+func (r Rule) Open() bool { return r.open }
+
+// Admits reports whether a caller with these permissions may use the route.
+func (r Rule) Admits(s Set) bool {
+	switch {
+	case r.open:
+		return true
+	case r.any:
+		return s&r.set != 0
+	default:
+		return r.set != 0 && s.Has(r.set)
+	}
+}
+
+// String returns the permissions: "public", "read", "read and operate" or "read or operate".
+func (r Rule) String() string {
+	switch {
+	case r.open:
+		return "public"
+	case r.any:
+		return strings.Join(r.set.Names(), " or ")
+	default:
+		return strings.Join(r.set.Names(), " and ")
+	}
+}

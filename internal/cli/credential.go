@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/listen"
+)
+
+// maxTokenFile limits the bytes read of a file that should contain a token.
+const maxTokenFile = 4 << 10
+
+// credential returns the token for a server, "" if none is given: that of --token-file, then LOCUS_TOKEN, then
+// LOCUS_TOKEN_FILE. No message contains it.
+func (a *app) credential(c *cobra.Command) (string, error) {
+	from, text := "variable LOCUS_TOKEN", a.env["LOCUS_TOKEN"]
+	if path := a.tokenFile; path != "" && (text == "" || flagged(c, "token-file")) {
+		from = "the file " + path
+		file, err := os.Open(path)
+		if err != nil {
+			return "", usage("--token-file FILE, or LOCUS_TOKEN", "cannot read the token: %v", err)
+		}
+		defer file.Close()
+		content, err := io.ReadAll(io.LimitReader(file, maxTokenFile))
+		if err != nil {
+			return "", usage("--token-file FILE, or LOCUS_TOKEN", "cannot read the token: %v", err)
+		}
+		text = string(content)
+	} else if text == "" {
+		return "", nil
+	}
+	token := strings.TrimSpace(text)
+	if _, _, err := access.ParseToken(token); err != nil {
+		return "", usage("copy it again, or locus token create makes another", "%s: %v", from, err)
+	}
+	return token, nil
+}
+
+// bearer sends a token with every request to one origin.
+type bearer struct {
+	over   http.RoundTripper
+	token  string
+	origin *url.URL
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != b.origin.Scheme || r.URL.Host != b.origin.Host {
+		return nil, fmt.Errorf("the token is for %s, not for %s", b.origin.Redacted(), r.URL.Host)
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.over.RoundTrip(r)
+}
+
+// prove makes a client send a token. A redirect is not followed, and a token never leaves this machine in clear text.
+func (c *client) prove(token string) error {
+	if token == "" {
+		return nil
+	}
+	if c.base.Scheme != "https" && !listen.Loopback(c.base.Hostname()) {
+		return usage("https://"+c.base.Host, "refusing to send the token to %s: others could read it on the way, because that is not https://", c.base.Redacted())
+	}
+	c.http.Transport = &bearer{c.http.Transport, token, c.base}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return nil
+}

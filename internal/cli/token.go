@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) tokenCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Create, list and revoke the tokens by which programs and people use a server",
+		Long: "Until there is a token, a server listens on this machine only and takes every request. The first token is an\n" +
+			"administrator's, and from then on every request needs one. Commands with --data or --map need none.",
+		Example: "  locus token create admin --role administrator --output admin.token\n" +
+			"  locus token list",
+	}
+	c.AddCommand(a.tokenCreate(), a.tokenList(), a.tokenRotate(), a.tokenRevoke())
+	return c
+}
+
+func tokenPath(name string) string { return "/v1/tokens/" + url.PathEscape(name) }
+
+func tokenNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
+	var list httpapi.TokenList
+	if _, err := cl.get(ctx, "/v1/tokens", nil, &list); err != nil {
+		return nil, err
+	}
+	for _, t := range list.Tokens {
+		if strings.HasPrefix(t.Name, begun) && !slices.Contains(names, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
+}
+
+func (a *app) tokenCreate() *cobra.Command {
+	var request httpapi.TokenRequest
+	var output string
+	c := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a token and print it once",
+		Long: "  reader          reads everything that is derived from records\n" +
+			"  writer          puts and deletes records and adds hits, and reads none of them\n" +
+			"  reviewer        reads, and makes decisions\n" +
+			"  operator        cells, checks, metrics; sees no record\n" +
+			"  administrator   everything\n\n" +
+			"Roles add up. --allow adds single permissions: " + strings.Join(access.Permissions(), ", ") + ".\n" +
+			"The first token is made with --data or --map on the machine that has the databases, or at a server on loopback.",
+		Example: "  locus token create crm-import --role writer --output crm.token\n" +
+			"  locus token create backup --role reader,operator --expires 8760h --url https://locus.example",
+		Args: arguments("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			request.Name = args[0]
+			to := writes
+			if flagged(c, "data") || flagged(c, "map") { // a token may be made before the server first starts
+				to = makes
+			}
+			return a.made(to, output, http.MethodPost, "/v1/tokens", &request)(c, args)
+		},
+	}
+	c.Flags().StringSliceVar(&request.Roles, "role", nil, "roles: "+strings.Join(access.Roles(), ", "))
+	c.Flags().StringSliceVar(&request.Allow, "allow", nil, "single permissions besides those of the roles")
+	c.Flags().StringVar(&request.Expires, "expires", "", "for how long it is valid, 8784h at most, or never; 2160h by default, which is 90 days")
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	return a.connection(c)
+}
+
+func (a *app) tokenRotate() *cobra.Command {
+	var request httpapi.RotateRequest
+	var output string
+	c := &cobra.Command{
+		Use:   "rotate NAME",
+		Short: "Give a token another secret, and let the older one end after --overlap",
+		Example: "  locus token rotate crm-import --overlap 24h --output crm.new.token\n" +
+			"  locus token rotate crm-import --json | jq -r .secret",
+		Args: arguments("NAME"), ValidArgsFunction: a.names(tokenNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.made(writes, output, http.MethodPost, tokenPath(args[0])+"/rotate", &request)(c, args)
+		},
+	}
+	c.Flags().StringVar(&request.Overlap, "overlap", "", "for how long the older token stays valid, such as 24h; by default not at all")
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	return a.connection(c)
+}
+
+// made sends a request that makes a token, and prints it or writes it to a file. The file is created first, so that no
+// token is made that cannot be stored.
+func (a *app) made(to opening, output, method, path string, request any) func(*cobra.Command, []string) error {
+	return a.connectedTo(to, func(c *cobra.Command, cl *client, _ []string) (err error) {
+		out := a.stdout
+		if output != "" {
+			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the file of the token: %v", err), Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
+			}
+			defer func() {
+				if err != nil {
+					err = errors.Join(err, os.Remove(output))
+				}
+			}()
+			defer func() { err = errors.Join(err, file.Close()) }()
+			out = file
+		}
+		body, err := json.Marshal(request)
+		if err != nil {
+			return err
+		}
+		var of httpapi.TokenMade
+		raw, err := cl.do(c.Context(), method, path, nil, body, &of)
+		if err != nil {
+			return err
+		}
+		a.say("token %s: %s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), ends(of.Expires))
+		if output != "" {
+			a.say("written to %s; use it with --token-file or LOCUS_TOKEN_FILE", term.Escape(output))
+		} else if a.json {
+			return a.printRaw(raw)
+		} else {
+			a.say("this is the only time it is shown; use it with LOCUS_TOKEN, or in a file with --token-file")
+		}
+		_, err = fmt.Fprintln(out, of.Secret)
+		return err
+	})
+}
+
+func ends(t time.Time) string {
+	if t.IsZero() {
+		return "never expires"
+	}
+	return "until " + t.UTC().Format(time.RFC3339)
+}
+
+func (a *app) tokenList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "list",
+		Short: "List tokens with their permissions, expiry and last use",
+		Example: "  locus token list\n" +
+			"  locus token list --json | jq -r 'select(.expires == null).name'",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list httpapi.TokenList
+			if _, err := cl.get(c.Context(), "/v1/tokens", nil, &list); err != nil {
+				return err
+			}
+			if a.json {
+				return printEach(a, list.Tokens)
+			}
+			if len(list.Tokens) == 0 {
+				a.say("there are no tokens; locus token create NAME --role administrator makes the first")
+			}
+			t := &term.Table{Header: []string{"name", "id", "roles", "also", "created", "by", "expires", "last used"}}
+			for _, k := range list.Tokens {
+				expires := "never"
+				if !k.Expires.IsZero() {
+					expires = moment(k.Expires)
+				}
+				if k.Expired {
+					expires = "expired"
+				}
+				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(k.Allow, " "), moment(k.Created), k.By, expires, moment(k.Used))
+			}
+			return a.printTable(t)
+		}),
+	})
+}
+
+func (a *app) tokenRevoke() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use: "revoke NAME", Short: "Revoke all tokens of a name; they end within a second in every process",
+		Long:    "The last token of an administrator is revoked with --data or --map only. Afterwards the server still needs a token.",
+		Example: "  locus token revoke crm-import\n  locus token revoke crm-import --url https://locus.example",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(tokenNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+				var of httpapi.TokensRevoked
+				if _, err := cl.do(c.Context(), http.MethodDelete, tokenPath(args[0]), nil, nil, &of); err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"type": "summary", "token": args[0], "revoked": of.Revoked})
+				}
+				a.say("revoked %s of %s", plural(of.Revoked, "token"), term.Escape(args[0]))
+				return nil
+			})(c, args)
+		},
+	})
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// TestToken_FromTheFirstOn makes the first token in the data directory, as its owner, and the others at the server.
+func TestToken_FromTheFirstOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "admin.token")
+	made := run(t.Context(), nil, "ingest", "--data", data, "--source", "s", "--key", "id", "--yes", write(t, "r.csv", "id,name\n1,Joes Pizza\n"))
+	if made.code != 0 {
+		t.Fatal(made)
+	}
+	if r := run(t.Context(), nil, "token", "create", "admin", "--role", "administrator", "--output", file, "--data", data); r.code != 0 || strings.Contains(r.stdout+r.err, "_tok_") {
+		t.Fatal(r)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	db, err := locus.Open(t.Context(), data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	server := httptest.NewServer(httpapi.New(db, nil))
+	defer server.Close()
+	env := map[string]string{"LOCUS_URL": server.URL}
+	if r := run(t.Context(), env, "entity", "list"); r.code != 1 || !strings.Contains(r.err, "--token-file") {
+		t.Errorf("without a token: %v", r)
+	}
+	env["LOCUS_TOKEN_FILE"] = file
+	if r := run(t.Context(), env, "entity", "list"); r.code != 0 || !strings.Contains(r.stdout, "Joes Pizza") {
+		t.Errorf("with one: %v", r)
+	}
+	r := run(t.Context(), env, "token", "create", "ci", "--role", "writer")
+	secret := strings.TrimSpace(r.stdout)
+	if _, _, err := access.ParseToken(secret); r.code != 0 || err != nil || strings.Contains(r.err, secret) {
+		t.Fatal(r)
+	}
+	env["LOCUS_TOKEN"] = secret
+	if r := run(t.Context(), env, "entity", "list"); r.code != 1 || !strings.Contains(r.err, "permission read") {
+		t.Errorf("a writer reads: %v", r)
+	}
+	if r := run(t.Context(), env, "token", "revoke", "ci", "--token-file", file); r.code != 0 || !strings.Contains(r.err, "revoked 1 token") {
+		t.Errorf("%v", r)
+	}
+	if r := run(t.Context(), env, "entity", "list"); r.code != 1 {
+		t.Errorf("a revoked token: %v", r)
+	}
+}
+
+// TestToken_StaysWithItsServer checks where a token is not sent: to another origin, in clear text, or cut off.
+func TestToken_StaysWithItsServer(t *testing.T) {
+	t.Parallel()
+	secret, _ := access.NewToken()
+	received := make(chan string, 10)
+	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { received <- r.Header.Get("Authorization") }))
+	defer thief.Close()
+	server := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	env := map[string]string{"LOCUS_TOKEN": secret}
+	for _, test := range []struct{ url, says string }{
+		{server.URL, "does not respond like a Locus server"},
+		{"http://192.0.2.1:1", "refusing to send the token"},
+		{"http://localhost.example:1", "refusing to send the token"},
+	} {
+		if r := run(t.Context(), env, "entity", "list", "--url", test.url); r.code == 0 || !strings.Contains(r.err, test.says) || strings.Contains(r.err, secret[20:]) {
+			t.Errorf("%s: %v", test.url, r)
+		}
+	}
+	if len(received) > 0 {
+		t.Errorf("a redirect led to another server, with %q", <-received)
+	}
+	for name, text := range map[string]string{"empty": "", "cut": secret[:50], "long": strings.Repeat(secret, 10), "two": secret + "\n" + secret} {
+		if r := run(t.Context(), nil, "entity", "list", "--url", server.URL, "--token-file", write(t, name, text)); r.code != 2 || strings.Contains(r.err, secret[20:40]) {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}

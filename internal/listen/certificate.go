@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package listen
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// lookEvery is how often the files are looked at, when clients connect.
+	lookEvery = 10 * time.Second
+	// warnAhead is how long before its end a certificate is reported.
+	warnAhead = 14 * 24 * time.Hour
+)
+
+// Certificate is a certificate and its key in PEM files. It is safe for concurrent use.
+type Certificate struct {
+	certFile, keyFile string
+	logger            *slog.Logger
+	now               func() time.Time
+
+	mu     sync.Mutex
+	pair   *tls.Certificate
+	stamp  [2]stamp // of the files when they were last read
+	looked time.Time
+}
+
+// stamp is what changes when a file is replaced.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// Open reads a certificate with its chain, and its key. The error says which file is at fault; it never has their content.
+func Open(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile, logger: logger, now: time.Now}
+	c.stamp, c.looked = c.stamps(), c.now()
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// read reads the files. On an error the pair in use stays.
+func (c *Certificate) read() error {
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return fmt.Errorf("certificate %s with key %s: %w", c.certFile, c.keyFile, err)
+	}
+	if left := pair.Leaf.NotAfter.Sub(c.now()); left < warnAhead {
+		c.logger.Warn("the certificate ends soon", "file", c.certFile, "until", pair.Leaf.NotAfter.UTC())
+	}
+	c.pair = &pair
+	return nil
+}
+
+func (c *Certificate) stamps() (s [2]stamp) {
+	for i, name := range []string{c.certFile, c.keyFile} {
+		if info, err := os.Stat(name); err == nil {
+			s[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return s
+}
+
+// Reload reads the files again. If they cannot be used, for example because only one of them is replaced yet, the old pair
+// stays in use, and the next look tries again.
+func (c *Certificate) Reload() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reload()
+}
+
+func (c *Certificate) reload() error {
+	c.looked = c.now()
+	now := c.stamps()
+	if err := c.read(); err != nil {
+		c.logger.Warn("the certificate cannot be read; the old one stays in use", "err", err)
+		return err
+	}
+	c.stamp = now
+	return nil
+}
+
+// Until returns the end of the certificate in use.
+func (c *Certificate) Until() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pair.Leaf.NotAfter
+}
+
+// Config returns the configuration of a server: TLS 1.2 or newer, with the certificate of the moment.
+func (c *Certificate) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.now().Sub(c.looked) >= lookEvery {
+				c.looked = c.now()
+				if c.stamps() != c.stamp {
+					_ = c.reload() // logged
+				}
+			}
+			return c.pair, nil
+		},
+	}
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package listen
+
+import (
+	"errors"
+	"net/netip"
+)
+
+// Reasons why a server may not listen.
+var (
+	ErrClear  = errors.New("other machines could read and write everything on the way, because there is no TLS")
+	ErrOpen   = errors.New("other machines could read and write everything, because there is no token yet")
+	ErrTokens = errors.New("the installation has tokens, and --insecure-listen is for one without")
+)
+
+// Wish is where and how a server is asked to listen.
+type Wish struct {
+	// Host of the address: a name, an IP address, or "" for all.
+	Host string
+	// TLS means that connections are encrypted.
+	TLS bool
+	// Insecure means that the owner accepts requests of the network without tokens.
+	Insecure bool
+}
+
+// Address returns ErrClear unless the server may listen there if it has tokens. It is known before the data is opened.
+func (w Wish) Address() error {
+	if Loopback(w.Host) || w.TLS || w.Insecure {
+		return nil
+	}
+	return ErrClear
+}
+
+// Serve returns ErrOpen, ErrTokens or ErrClear unless the server may serve there with or without tokens.
+func (w Wish) Serve(tokens bool) error {
+	switch {
+	case w.Insecure && tokens:
+		return ErrTokens
+	case !w.Insecure && !tokens && !Loopback(w.Host):
+		return ErrOpen
+	default:
+		return w.Address()
+	}
+}
+
+// Loopback reports whether only this machine can connect to a host.
+func Loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

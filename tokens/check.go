@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/storage"
+)
+
+// snapshot is the copy of the catalogue in memory.
+type snapshot struct {
+	closed bool
+	tokens map[string]held // by id
+	read   time.Time       // when it was read
+	tried  time.Time       // when that was last tried
+}
+
+type held struct {
+	hash    access.Hash
+	expires time.Time
+	who     *Principal
+	used    time.Time
+}
+
+// Closed reports whether the installation has, or had, a token: callers without one are then refused.
+func (h *Handle) Closed(ctx context.Context) (bool, error) {
+	s, err := h.current(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.closed, nil
+}
+
+// Check returns the principal of a token. The error is ErrUnknown, or of class locus.ErrUnavailable if the tokens have been
+// unreadable for five minutes.
+func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
+	id, hash, err := access.ParseToken(token)
+	if err != nil {
+		return nil, ErrUnknown
+	}
+	s, err := h.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := s.tokens[id] // the zero value has a hash too, so that an unknown id is compared like a known one
+	if subtle.ConstantTimeCompare(t.hash[:], hash[:]) != 1 || t.who == nil {
+		return nil, ErrUnknown
+	}
+	now := h.engine.Now()
+	if !t.expires.IsZero() && !now.Before(t.expires) {
+		return nil, ErrUnknown
+	}
+	if hour := now.UTC().Truncate(time.Hour); hour.After(t.used) {
+		h.mu.Lock()
+		h.used[id] = hour
+		h.mu.Unlock()
+	}
+	return t.who, nil
+}
+
+// Live reports whether the token of a principal is still valid; for work that outlasts a request. The operator always is.
+func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
+	s, err := h.current(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !who.Named() {
+		return !s.closed, nil
+	}
+	t, found := s.tokens[who.ID]
+	return found && (t.expires.IsZero() || h.engine.Now().Before(t.expires)), nil
+}
+
+// current returns the copy in memory, after reading it again if it is old. One caller reads, the others wait.
+func (h *Handle) current(ctx context.Context) (*snapshot, error) {
+	if s := h.copied.Load(); s != nil && h.now().Sub(s.tried) < fresh {
+		return s.usable(h.now())
+	}
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-ctx.Done():
+		return nil, engine.Wrap(ctx.Err())
+	}
+	old := h.copied.Load()
+	if old != nil && h.now().Sub(old.tried) < fresh {
+		return old.usable(h.now())
+	}
+	began := h.now()
+	s, err := h.load(ctx)
+	switch {
+	case err == nil:
+		s.read, s.tried = began, began
+	case old != nil:
+		kept := *old
+		kept.tried = h.now()
+		s = &kept
+	default:
+		return nil, err
+	}
+	h.copied.Store(s)
+	return s.usable(h.now())
+}
+
+// usable returns the copy unless it is too old. One without tokens is never: no caller of an open installation depends on
+// the authority.
+func (s *snapshot) usable(now time.Time) (*snapshot, error) {
+	if s.closed && now.Sub(s.read) > grace {
+		return nil, fmt.Errorf("%w: the tokens have not been readable for %v", problem.ErrUnavailable, grace)
+	}
+	return s, nil
+}
+
+// load reads the catalogue, and writes the hours of last use.
+func (h *Handle) load(ctx context.Context) (*snapshot, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var c *catalog
+	err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) (err error) {
+		c, err = read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return nil, engine.Wrap(err)
+	}
+	s := &snapshot{closed: c != nil, tokens: map[string]held{}}
+	if c == nil {
+		return s, nil
+	}
+	h.writeUses(ctx, c)
+	for _, r := range c.Tokens {
+		set, err := access.Grant(r.Roles, r.Allow)
+		if err != nil {
+			continue // made by a later release: it admits no caller here
+		}
+		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, ID: r.ID, Permissions: set}}
+		copy(t.hash[:], r.Hash)
+		s.tokens[r.ID] = t
+	}
+	return s, nil
+}
+
+// writeUses stores the hours in which tokens were last used, at most once an hour for each. An error loses them.
+func (h *Handle) writeUses(ctx context.Context, c *catalog) {
+	h.mu.Lock()
+	used := h.used
+	h.used = map[string]time.Time{}
+	h.mu.Unlock()
+	set := func(c *catalog) (changed bool) {
+		for i := range c.Tokens {
+			if hour := used[c.Tokens[i].ID]; hour.After(c.Tokens[i].Used) {
+				c.Tokens[i].Used, changed = hour, true
+			}
+		}
+		return changed
+	}
+	if set(c) && !h.engine.ReadOnly {
+		_ = h.store(ctx, func(c *catalog) error { set(c); return nil })
+	}
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/storage"
+)
+
+// Principal is who acts.
+type Principal = access.Principal
+
+// Operator returns the principal of a process that opens the databases itself: it may do everything.
+func Operator() *Principal { return access.Local() }
+
+// Errors of this package.
+var (
+	// ErrNotFound means that there is no token of this name.
+	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: there is no such token")
+	// ErrTaken means that there is a token of this name.
+	ErrTaken = problem.Class(problem.ErrConflict, "locus: there is a token of this name")
+	// ErrLast means that no token with the permission access would remain.
+	ErrLast = problem.Class(problem.ErrConflict, "locus: it is the last token that can administer tokens")
+	// ErrLacks means that a principal would grant a permission that it does not have.
+	ErrLacks = problem.Class(problem.ErrConflict, "locus: a token cannot have a permission that its creator lacks")
+	// ErrUnknown means that a credential is not a token, or that the token is unknown, expired or revoked.
+	ErrUnknown = errors.New("locus: the token is not valid")
+)
+
+const (
+	// DefaultLife and MaxLife are the default and the limit of Request.Life.
+	DefaultLife = 90 * 24 * time.Hour
+	MaxLife     = 366 * 24 * time.Hour
+	// maxTokens limits how many tokens an installation has.
+	maxTokens = 1000
+	// fresh is how old the copy in memory may be.
+	fresh = time.Second
+	// grace is how old it may be while the authority cannot be read.
+	grace = 5 * time.Minute
+	// patience limits the time to read the authority.
+	patience = 2 * time.Second
+)
+
+// Token is a token without its secret.
+type Token struct {
+	// Name of the principal: [a-z0-9][a-z0-9_.-]*, at most 64 bytes. The tokens of a rotation share it.
+	Name string `json:"name"`
+	// ID is in the token's text, 8 characters.
+	ID string `json:"id"`
+	// Roles and single permissions, sorted.
+	Roles []string `json:"roles,omitempty"`
+	Allow []string `json:"allow,omitempty"`
+	// Created by the principal By, "" for the operator.
+	Created time.Time `json:"created"`
+	By      string    `json:"by,omitempty"`
+	// Expires is when the token ends, zero for never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Used is the last hour in which the token was used, zero if it was not.
+	Used time.Time `json:"used,omitzero"`
+}
+
+// row is a token as it is stored.
+type row struct {
+	Token
+	Hash []byte `json:"hash"`
+}
+
+// catalog is the definition of all tokens. It is nil in an installation that never had one.
+type catalog struct {
+	Revision int64 `json:"revision"`
+	Tokens   []row `json:"tokens"`
+}
+
+const catalogName = "tokens"
+
+// Handle creates, lists, revokes and checks tokens: DB.Tokens of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine *engine.Engine
+	now    func() time.Time
+	copied atomic.Pointer[snapshot]
+	turn   chan struct{} // held while the authority is read or changed
+
+	mu   sync.Mutex
+	used map[string]time.Time // hour of the last use by token id, since the last write of it
+}
+
+// New returns the handle of an installation. It reads nothing until it is used.
+func New(e *engine.Engine) *Handle {
+	return &Handle{engine: e, now: time.Now, turn: make(chan struct{}, 1), used: map[string]time.Time{}}
+}
+
+func read(ctx context.Context, tx storage.Tx) (*catalog, error) {
+	body, err := tx.Definition(ctx, catalogName)
+	if err != nil || body == nil {
+		return nil, err
+	}
+	c := &catalog{}
+	if err := json.Unmarshal(body, c); err != nil {
+		return nil, fmt.Errorf("row %s: %w", catalogName, err)
+	}
+	return c, nil
+}
+
+// alter changes the catalogue, and lets the copy in memory be read again before its next use.
+func (h *Handle) alter(ctx context.Context, do func(*catalog) error) error {
+	if err := h.engine.CheckWrites(); err != nil {
+		return err
+	}
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return engine.Wrap(ctx.Err())
+	}
+	defer func() { <-h.turn }()
+	defer h.copied.Store(nil)
+	return h.store(ctx, do)
+}
+
+// store changes the catalogue in one transaction.
+func (h *Handle) store(ctx context.Context, do func(*catalog) error) error {
+	return engine.Wrap(h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		c, err := read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			c = &catalog{}
+		}
+		c.Revision++
+		if err := do(c); err != nil {
+			return err
+		}
+		body, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", catalogName, err)
+		}
+		return tx.PutDefinition(ctx, catalogName, body)
+	}))
+}
+
+// List returns all tokens by name, the oldest first, with those that have expired.
+func (h *Handle) List(ctx context.Context) (list []Token, err error) {
+	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		c, err := read(ctx, tx)
+		list = []Token{}
+		if err != nil || c == nil {
+			return err
+		}
+		for _, r := range c.Tokens {
+			list = append(list, r.Token)
+		}
+		return nil
+	})
+	return list, engine.Wrap(err)
+}
+
+func (c *catalog) named(name string) bool {
+	return slices.ContainsFunc(c.Tokens, func(r row) bool { return r.Name == name })
+}
+
+// lastAccess returns ErrLast if no token with the permission access is valid.
+func (c *catalog) lastAccess(now time.Time) error {
+	for _, r := range c.Tokens {
+		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) {
+			return nil
+		}
+	}
+	return ErrLast
+}
+
+func (t *Token) live(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
