@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/sink"
@@ -100,10 +101,7 @@ func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
 	return tx.PutDefinition(ctx, name, body)
 }
 
-var (
-	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-	envForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-)
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
@@ -118,11 +116,8 @@ func (h *Handle) check(d *Definition) error {
 	if d.Kind != "" && h.engine.Kind(d.Kind) == nil {
 		all = append(all, h.engine.UnknownKind(d.Kind).Problems...)
 	}
-	if d.SecretEnv != "" && !envForm.MatchString(d.SecretEnv) {
-		fail("/secret_env", "want the name of an environment variable of the servers, such as HOOK_SECRET, not the secret")
-	}
-	if strings.HasPrefix(d.SecretEnv, "PG") || strings.HasPrefix(d.SecretEnv, "LOCUS_") {
-		fail("/secret_env", "PG* and LOCUS_* are the servers' own credentials, which no target gets: choose another name, such as HOOK_SECRET")
+	if err := access.CheckVariable(d.SecretEnv); err != nil {
+		fail("/secret_env", err.Error())
 	}
 	if d.Hold == 0 {
 		d.Hold = DefaultHold

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/source"
@@ -88,10 +89,7 @@ func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
 	return tx.PutDefinition(ctx, name, body)
 }
 
-var (
-	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-	envForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-)
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
@@ -109,8 +107,8 @@ func (h *Handle) check(d *Definition) error {
 	if _, err := source.ParseURL(d.From); err != nil {
 		fail("/from", err.Error())
 	}
-	if d.SecretEnv != "" && !envForm.MatchString(d.SecretEnv) {
-		fail("/secret_env", "want the name of an environment variable of the servers, such as CRM_PASSWORD, not the secret")
+	if err := access.CheckVariable(d.SecretEnv); err != nil {
+		fail("/secret_env", err.Error())
 	}
 	if len(d.Mapping) > maxMapping {
 		fail("/mapping", fmt.Sprintf("it has more than %d bytes", maxMapping))

@@ -220,10 +220,10 @@ var Picture = map[string]Rule{
 	},
 	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"sinks":   {Imports: []string{"cell", "changes", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"sinks":   {Imports: []string{"cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
 	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
-		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
+		Imports: []string{"cell", "entity", "internal/access", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {

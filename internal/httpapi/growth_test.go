@@ -90,7 +90,8 @@ func TestPlan(t *testing.T) {
 func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	f := setupFor(t, nil, soon)
+	elsewhere := filepath.ToSlash(t.TempDir())
+	f := setupFor(t, &httpapi.Options{Places: []string{"sqlite:" + elsewhere}}, soon)
 	before := f.item(joe)
 	found := func() {
 		t.Helper()
@@ -134,7 +135,7 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 		found()
 	}
 
-	to := "sqlite:" + filepath.ToSlash(filepath.Join(t.TempDir(), "elsewhere.db"))
+	to := "sqlite:" + elsewhere + "/elsewhere.db"
 	body, _ := json.Marshal(httpapi.MoveRequest{URL: to})
 	for _, step := range []string{"done", "there"} {
 		got := lines(f.do(http.MethodPost, "/v1/cells/g0-1/move", string(body)))

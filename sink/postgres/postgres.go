@@ -41,6 +41,11 @@ const (
 	dataException = "22"
 )
 
+// foreign are parameters that name files and credentials of the servers.
+var foreign = []string{
+	"passfile", "service", "servicefile", "sslcert", "sslkey", "sslrootcert", "sslpassword", "krbspn", "krbsrvname",
+}
+
 // fixed are the columns that every table has.
 var fixed = []string{"id", "rev", "op", "kind", "into_id", "at", "records", "view"}
 
@@ -56,7 +61,8 @@ var _ sink.Sink = (*Sink)(nil)
 
 // Open returns the sink of a table, named by the parameter table of a URL: postgres://USER@HOST/DATABASE?table=golden,
 // or SCHEMA.TABLE. It creates the tables that are missing. Connections to other hosts are verified unless the URL has
-// an sslmode. The error wraps sink.ErrStop if the table is of another program.
+// an sslmode. Parameters that name files are refused, because definitions come over HTTP. PGPASSWORD is not
+// used. The error wraps sink.ErrStop if the table is of another program.
 func Open(ctx context.Context, to string, opts *Options) (*Sink, error) {
 	s, err := parse(to)
 	if err != nil {
@@ -91,6 +97,11 @@ func parse(to string) (*Sink, error) {
 		return nil, errors.New("postgres: the URL names no table: " + want)
 	}
 	q.Del("table")
+	for _, name := range foreign {
+		if q.Has(name) {
+			return nil, fmt.Errorf("postgres: the URL has the parameter %s, which a target cannot have: %s, and set PGSSLROOTCERT and the like for the servers", name, want)
+		}
+	}
 	u.RawQuery = q.Encode()
 	config, err := pgx.ParseConfig(u.String())
 	if err == nil && !q.Has("sslmode") && !local(config.Host) {
@@ -101,8 +112,10 @@ func parse(to string) (*Sink, error) {
 	if err != nil {
 		return nil, errors.New("postgres: the parameters of the URL cannot be read: " + want)
 	}
-	// PGPASSWORD belongs to the server of the cells; a password file names the host of each password.
-	if password := os.Getenv("PGPASSWORD"); password != "" && config.Password == password && !local(config.Host) {
+	// PGPASSWORD belongs to the server of the cells. A password file names the host of each password, but of a list
+	// of hosts all would get that of the first.
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port })
+	if _, own := u.User.Password(); !own && (several || os.Getenv("PGPASSWORD") != "") {
 		config.Password = ""
 	}
 	return &Sink{config: config, table: table}, nil
