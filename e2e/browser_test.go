@@ -309,6 +309,15 @@ func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
 	})
 }
 
+// inZone sets the time zone of the reader.
+func (tab *tab) inZone(zone string) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
+		return err
+	})
+}
+
 // withoutScript disables scripts in pages.
 func (tab *tab) withoutScript() {
 	tab.Helper()

@@ -226,7 +226,21 @@ func consoleWithoutScript(tab *tab) {
 }
 
 func consoleByKeyboard(tab *tab) {
-	tab.put(place("pos", "1", "Joe's Pizza", ""))
+	tab.inZone("Asia/Kolkata")
+	put := tab.put(place("pos", "1", "Joe's Pizza", ""))
+	for _, page := range []string{"/review", "/entities/" + put[0].Entity.String(), "/nothing"} {
+		tab.open(page)
+		tab.do(chromedp.KeyEvent("/"))
+		tab.check(`document.activeElement.matches("header .find input") && document.activeElement.value === ""`, "/ does not lead to the search field")
+		tab.do(chromedp.KeyEvent("/"))
+		tab.check(`document.activeElement.value === "/"`, "a slash cannot be typed into the search field")
+	}
+	tab.forgive("404")
+	tab.open("/entities/" + put[0].Entity.String())
+	tab.check(`[...document.querySelectorAll("time")].length > 1 && [...document.querySelectorAll("time")].every(e =>
+		/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+5:30$/.test(e.textContent)
+		&& Math.abs(Date.parse(e.textContent.replace(" GMT", "").replace("+5", "+05").replace(" ", "T")) - Date.parse(e.dateTime)) < 1000)`,
+		"times are not in the zone of the reader")
 	tab.open("/")
 	tab.check(`document.querySelectorAll(".ring .cell").length === 4`, "there are not four cells")
 	tab.reach(".ring .cell")

@@ -14,7 +14,7 @@ import (
 // change is a change that affected a group, as a row.
 type change struct {
 	Key          string // identifies the change
-	Time         string
+	Time         stamp
 	Cell, Seq    string
 	Kind         string
 	Entity, Name string
@@ -29,7 +29,7 @@ type under struct{ Value string }
 
 func newEffect(d *rollup.Definition, of *rollups.CellEffect) change {
 	e := change{
-		Time: moment(of.Time), Cell: of.Cell.String(), Seq: strconv.FormatInt(int64(of.Seq), 10), Kind: string(of.Kind), Entity: of.Entity.String(),
+		Time: stamp(of.Time), Cell: of.Cell.String(), Seq: strconv.FormatInt(int64(of.Seq), 10), Kind: string(of.Kind), Entity: of.Entity.String(),
 	}
 	e.Key = e.Cell + ":" + e.Seq
 	for _, im := range []*changelog.Image{of.Is, of.Was} {

@@ -16,7 +16,7 @@ const maxEvents = 50
 
 // event is a change of an entity as a row.
 type event struct {
-	Time          string
+	Time          stamp
 	What          string
 	Cause         string
 	Before, After []mention
@@ -55,7 +55,7 @@ func events(all []changes.Change, own locality.ID, records []*entity.Record) (li
 		if len(lines) == maxEvents {
 			return lines, len(all) - maxEvents
 		}
-		e := event{Time: moment(c.Time), What: happened[c.Kind], Cause: causes[c.Cause], Before: members(c.Before, numbers), After: members(c.After, numbers)}
+		e := event{Time: stamp(c.Time), What: happened[c.Kind], Cause: causes[c.Cause], Before: members(c.Before, numbers), After: members(c.After, numbers)}
 		if e.What == "" {
 			e.What = string(c.Kind)
 		}

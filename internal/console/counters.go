@@ -31,7 +31,7 @@ type Counters struct {
 // Counters writes the counters page.
 func (c *Console) Counters(w io.Writer, s Counters) error {
 	p := countersPage{
-		As: clock(s.Time), Day: s.Time.UTC().Format(time.DateOnly), Prefix: s.Prefix, Problem: s.Problem, Version: c.version,
+		As: stamp(s.Time), Day: s.Time.UTC().Format(time.DateOnly), Prefix: s.Prefix, Problem: s.Problem, Version: c.version,
 		List: command("locus", "metric", "list"), TopCommand: command("locus", "metric", "top"),
 	}
 	if s.Prefix != "" {
@@ -62,11 +62,12 @@ func (c *Console) Counters(w io.Writer, s Counters) error {
 }
 
 type countersPage struct {
-	As, Day, Prefix, Problem, Version string
-	Top                               []ranked
-	Metrics                           []listed
-	Next, First                       string
-	List, TopCommand                  string
+	As                            stamp
+	Day, Prefix, Problem, Version string
+	Top                           []ranked
+	Metrics                       []listed
+	Next, First                   string
+	List, TopCommand              string
 }
 
 // Page identifies the structure of the page: with a list, or without.

@@ -14,7 +14,7 @@ type decision struct {
 	// Attribute and Value are set for a pinned value.
 	Attribute, Value string
 	Author, Reason   string
-	At               string
+	At               stamp
 	Withdrawn        bool
 	Pending          bool
 	Conflict         string
@@ -32,7 +32,7 @@ type party struct {
 func newDecision(d decisions.Decided, back string) decision {
 	line := decision{
 		Verdict: string(d.Verdict), A: newParty(d.A, d.RefA, d.EntityA.String(), d.EntityA.IsZero()),
-		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: moment(d.At),
+		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: stamp(d.At),
 		Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
 	}
 	if d.Pair() {

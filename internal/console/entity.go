@@ -69,9 +69,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	}
 	if p.How = newHow(shown.How, why.Records); p.How != nil {
 		p.Events, p.Older = events(shown.How.Events, e.ID, why.Records)
-		if !shown.How.Since.IsZero() {
-			p.Since = moment(shown.How.Since)
-		}
+		p.Since = stamp(shown.How.Since)
 	}
 	return c.render(w, "entity", "", p)
 }
@@ -90,7 +88,7 @@ type entityPage struct {
 	How        *how
 	Events     []event
 	Older      int      // number of events left out
-	Since      string   // from when on events are complete; "" from the beginning
+	Since      stamp    // from when on events are complete; zero from the beginning
 	Attributes []string // attributes with a value that can be pinned
 	Author     string
 }
@@ -145,7 +143,7 @@ type column struct {
 	Source  string
 	Key     string
 	Ref     string
-	Seen    string // when the source observed it
+	Seen    stamp  // when the source observed it
 	JSON    string // URL of its JSON
 	Command string
 }
@@ -158,7 +156,7 @@ func columns(records []*entity.Record, path func(source, key string) string) []c
 			Source:  r.Source,
 			Key:     r.Key,
 			Ref:     r.Ref.String(),
-			Seen:    moment(r.Observed),
+			Seen:    stamp(r.Observed),
 			JSON:    path(r.Source, r.Key),
 			Command: command("locus", "record", "get", r.Ref.String()),
 		}

@@ -33,5 +33,5 @@ func ExampleLive_WriteEvent() {
 	if err := c.Live(s).WriteEvent(os.Stdout, before); err != nil {
 		fmt.Println(err)
 	}
-	// Output: data: {"page":"0.1.0/1/0","empty":false,"text":{"records":"12,346","time":"12:00:01"}}
+	// Output: data: {"page":"0.1.0/1/0","empty":false,"text":{"records":"12,346","time":"2026-11-20T12:00:01Z"}}
 }

@@ -35,6 +35,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 	groups := censusOf(s.Status).groups(s.Map, gen)
 	return c.render(w, "home", "", home{
 		Live:  c.Live(s),
+		As:    clock(s.Time),
 		Kind:  kindsOf(s.Status),
 		Rate:  command("curl", "-s", s.Address+"/metrics"),
 		Gen:   gen,
@@ -52,6 +53,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 // home is the home page with its slots.
 type home struct {
 	Live
+	As    string // time of day in UTC
 	Kind  string
 	Rate  string // the command that shows the write rate
 	Gen   int    // the current generation

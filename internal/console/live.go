@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
@@ -32,10 +33,19 @@ type Live struct {
 
 // join is a row of the latest matches.
 type join struct {
-	Time   string `json:"time"` // time of day in UTC
+	Time   string `json:"time"` // RFC 3339
 	Record string `json:"record"`
 	Name   string `json:"name"`
 	Entity string `json:"entity"`
+}
+
+// Clock returns the time of day in UTC, "" in the template for new rows.
+func (j join) Clock() string {
+	at, err := time.Parse(time.RFC3339, j.Time)
+	if err != nil {
+		return ""
+	}
+	return clock(at) + " UTC"
 }
 
 // Live computes the slot values.
@@ -46,7 +56,7 @@ func (c *Console) Live(s Snapshot) Live {
 		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Map.Generations(), s.Status.Generation),
 		Empty: counts.Records == 0 && s.Status.Reason == "",
 		Text: map[string]string{
-			"time":     clock(s.Time),
+			"time":     stamp(s.Time).Datetime(),
 			"records":  summed(s.Status, counts.Records),
 			"entities": summed(s.Status, counts.Entities),
 			"merges":   summed(s.Status, counts.Merges),
@@ -112,7 +122,7 @@ func problem(s *cells.Status) string {
 func joins(recent []changes.Match) []join {
 	all := make([]join, len(recent))
 	for i, d := range recent {
-		all[i] = join{clock(d.Time), d.Record.String(), d.Name, d.Entity.String()}
+		all[i] = join{stamp(d.Time).Datetime(), d.Record.String(), d.Name, d.Entity.String()}
 	}
 	return all
 }

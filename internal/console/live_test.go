@@ -49,7 +49,11 @@ func TestLive_EverySlotOfThePageHasItsValueInIt(t *testing.T) {
 	elements(root, func(n *html.Node) {
 		if slot, ok := attribute(n, "data-text"); ok {
 			texts[slot] = true
-			if got := text(n); got != live.Text[slot] {
+			got := text(n)
+			if n.Data == "time" { // the module writes its text, from the instant
+				got, _ = attribute(n, "datetime")
+			}
+			if got != live.Text[slot] {
 				t.Errorf("slot %s shows %q, the event says %q", slot, got, live.Text[slot])
 			}
 		}

@@ -52,7 +52,7 @@ type Metric struct {
 func (c *Console) Metric(w io.Writer, m Metric) error {
 	day := m.Day.UTC().Truncate(24 * time.Hour)
 	p := metricPage{
-		As: clock(m.Time), Name: string(m.Name), Day: day.Format(time.DateOnly), Version: c.version, Problems: m.Problems,
+		As: stamp(m.Time), Name: string(m.Name), Day: day.Format(time.DateOnly), Version: c.version, Problems: m.Problems,
 		Before: metricLink(m.Name, day.AddDate(0, 0, -1).Format(time.DateOnly)),
 	}
 	if day.AddDate(0, 0, 1).Before(m.Time) {
@@ -72,10 +72,11 @@ func (c *Console) Metric(w io.Writer, m Metric) error {
 }
 
 type metricPage struct {
-	As, Name, Day, Version, Kind, Since string
-	Before, After                       string
-	Problems                            []string
-	Panels                              []panel
+	As                              stamp
+	Name, Day, Version, Kind, Since string
+	Before, After                   string
+	Problems                        []string
+	Panels                          []panel
 }
 
 // Page identifies the structure of the page: it changes at midnight.

@@ -50,13 +50,15 @@ type frame struct {
 	Version string
 	Banner  *Banner
 	Query   string // text of the search field
+	Nav     []navLink
+	Foot    []navLink
 	Page    any
 }
 
 // render writes a whole page or nothing. It touches w only for the complete page.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, query, data}); err != nil {
+	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
 		return fmt.Errorf("render page %s: %w", page, err)
 	}
 	if _, err := b.WriteTo(w); err != nil {

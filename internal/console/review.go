@@ -108,7 +108,7 @@ type reviewed struct {
 // side is one record of a pair, and its entity.
 type side struct {
 	Ref, Source, Key string
-	Seen             string
+	Seen             stamp
 	Entity, Name     string
 	Made             string
 }
@@ -133,7 +133,7 @@ func newReviewed(p *Pair) reviewed {
 
 func newSide(rec *entity.Record, e *entity.Entity) side {
 	return side{
-		Ref: rec.Ref.String(), Source: rec.Source, Key: rec.Key, Seen: moment(rec.Observed),
+		Ref: rec.Ref.String(), Source: rec.Source, Key: rec.Key, Seen: stamp(rec.Observed),
 		Entity: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Members)), "record"),
 	}
 }

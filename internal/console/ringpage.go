@@ -37,7 +37,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 	known := censusOf(r.Status)
 	bands := hoops(r.Map, known, r.Time, r.link)
 	p := ringPage{
-		Ring: r, Bands: bands, Legend: legend, As: clock(r.Time), Problems: problem(r.Status),
+		Ring: r, Bands: bands, Legend: legend, As: stamp(r.Time), Problems: problem(r.Status),
 		Made: counted(int64(len(r.Map.Cells())), "cell"), Records: summed(r.Status, r.Status.Counts.Records),
 		Command: command("locus", "cell", "list"),
 	}
@@ -75,7 +75,7 @@ type ringPage struct {
 	Bands    []ring
 	Legend   []string
 	Facts    []fact
-	As       string // time of day
+	As       stamp
 	Problems string // problems of the installation
 	Made     string // number of cells
 	Records  string

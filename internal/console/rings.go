@@ -29,7 +29,7 @@ type ring struct {
 	Role    cell.Role
 	Cells   string // number of cells, by state
 	Records string // total
-	Starts  string // date of its first ids
+	Starts  stamp  // date of its first ids
 	When    string // for an announced generation: "starts in 41 min"
 	// Drawn says how many cells are drawn together; "" if each is drawn.
 	Drawn  string
@@ -76,7 +76,7 @@ func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) 
 		sum := total(groups)
 		h := ring{
 			Gen: g, Role: m.Role(g), Cells: sum.states(), Records: count(sum.Sum.Counts.Records),
-			Starts: m.Starts(g).Format("2006-01-02 15:04"),
+			Starts: stamp(m.Starts(g)),
 			inner:  bandsOuter - float64(m.Generations()-g)*thick,
 		}
 		h.outer = h.inner + thick - min(2.5, thick/5)

@@ -55,7 +55,7 @@ func Orders(d *rollup.Definition) (orders []string) {
 // Rollup writes the page of a rollup.
 func (c *Console) Rollup(w io.Writer, r Rollup) error {
 	p := rollupPage{
-		card: newCard(r.Status), Version: c.version, As: clock(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
+		card: newCard(r.Status), Version: c.version, As: stamp(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
 		Open: len(r.Status.Cells) <= dotsAtOnce/4, Made: counted(int64(len(r.Status.Cells)), "cell"), Watermark: r.Status.Watermark.String(),
 	}
 	p.Here = "/rollups/" + p.Name
@@ -65,7 +65,7 @@ func (c *Console) Rollup(w io.Writer, r Rollup) error {
 	d := &r.Status.Definition
 	if r.Answer != nil {
 		d = &r.Answer.Definition
-		p.Watermark, p.As, p.Lag = r.Answer.Watermark.String(), clock(r.Answer.AsOf), behind(r.Answer.Lag)
+		p.Watermark, p.As, p.Lag = r.Answer.Watermark.String(), stamp(r.Answer.AsOf), behind(r.Answer.Lag)
 	}
 	if len(p.Watermark) > longestWatermark {
 		p.Watermark = ""
@@ -97,7 +97,7 @@ type rollupPage struct {
 	card
 	Of        Rollup
 	Version   string
-	As        string
+	As        stamp
 	Here      string // URL of the page without a query
 	Watermark string // "" if it is too long
 	Problems  []string

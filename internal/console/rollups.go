@@ -19,7 +19,7 @@ type Rollups struct {
 
 // Rollups writes the rollups page.
 func (c *Console) Rollups(w io.Writer, r Rollups) error {
-	p := rollupsPage{As: clock(r.Time), Made: counted(int64(len(r.Rollups)), "rollup"), Version: c.version}
+	p := rollupsPage{As: stamp(r.Time), Made: counted(int64(len(r.Rollups)), "rollup"), Version: c.version}
 	for i := range r.Rollups {
 		p.Cards = append(p.Cards, newCard(&r.Rollups[i]))
 	}
@@ -30,9 +30,10 @@ func (c *Console) Rollups(w io.Writer, r Rollups) error {
 }
 
 type rollupsPage struct {
-	As, Made, Version string
-	Cards             []card
-	Example           string // how to define a rollup, if there is none
+	As            stamp
+	Made, Version string
+	Cards         []card
+	Example       string // how to define a rollup, if there is none
 }
 
 // Page identifies the structure of the page: with a list, or without.

@@ -58,6 +58,49 @@ func TestConsole_Home(t *testing.T) {
 	}
 }
 
+// What is on every page: the current section in the navigation, a command, the search field, and times that a browser
+// can move to the zone of its reader.
+func TestConsole_EveryPage(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	put := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joes Pizza", "415-555-2300"})
+	id := put[0].Entity.String()
+	f.countHits(3, "page")
+	for path, current := range map[string]string{
+		"/": `href="/" aria-current="page"`, "/entities": `href="/entities" aria-current="page"`, "/entities/" + id: `href="/entities" aria-current="true"`,
+		"/entities/" + id + "/what-if?without=pos:1": `href="/entities" aria-current="true"`, "/review": `href="/review" aria-current="page"`,
+		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`, "/ring": `href="/ring" aria-current="page"`,
+		"/counters/metric?name=page": `href="/counters" aria-current="true"`, "/kinds": `href="/kinds" aria-current="page"`,
+	} {
+		page := f.get(path).page(200)
+		f.says(page, current, `class="command"`, `aria-keyshortcuts="/"`)
+		if n := strings.Count(page, "aria-current="); n != 1 {
+			t.Errorf("%s: %d entries of the navigation are current", path, n)
+		}
+		for _, bad := range []string{"<time>", `datetime=""`, `datetime="0001`} {
+			page, _, _ := strings.Cut(page, `<template`)
+			if strings.Contains(page, bad) {
+				t.Errorf("%s has %s", path, bad)
+			}
+		}
+	}
+}
+
+// A browser gets a page for an address that does not exist, with the navigation and the status 404.
+func TestConsole_NothingIsHere(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for _, path := range []string{"/nothing", "/kinds/none", "/entities/", "/ring/x", "/a//b", "/<script>", "/static/none.css"} {
+		page := f.do(http.MethodGet, path, "", "Accept", "text/html,application/xhtml+xml").page(404)
+		f.says(page, "There is no page at this address.", `<nav aria-label="Pages">`, `name="q"`)
+		if strings.Contains(page, "<script>") || strings.Contains(page, "aria-current") {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+	f.get("/nothing").refused(404, httpapi.CodeNotFound)
+	f.do(http.MethodGet, "/v1/nothing", "", "Accept", "text/html").refused(404, httpapi.CodeNotFound)
+}
+
 func TestConsole_Ring(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

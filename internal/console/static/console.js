@@ -11,6 +11,8 @@ if (live) follow(live);
 const looking = document.getElementById("again");
 if (looking) look(looking);
 offer(document);
+localize(document);
+addEventListener("keydown", find);
 addEventListener("keydown", hold);
 addEventListener("keyup", press);
 
@@ -32,6 +34,34 @@ function offer(part) {
       back = setTimeout(() => { button.textContent = label; }, 1500);
     });
   }
+}
+
+// localize rewrites times in the reader's zone. The title has the time in UTC.
+function localize(part) {
+  for (const node of part.querySelectorAll("time[datetime]")) tell(node, node.getAttribute("datetime"));
+}
+
+// tell shows an instant in a time element: the time of day if the element is marked data-clock, otherwise with the date.
+function tell(node, instant) {
+  const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) return;
+  const two = (n) => String(n).padStart(2, "0");
+  const zone = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at).find((p) => p.type === "timeZoneName").value;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  node.dateTime = instant;
+  node.textContent = "clock" in node.dataset ? clock : `${day} ${clock}`;
+  node.title = at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
+}
+
+// find moves the focus to the search field when "/" is pressed outside of a field.
+function find(event) {
+  if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.closest?.("input, select, textarea, [contenteditable]")) return;
+  const field = document.querySelector(".find input");
+  field.focus();
+  field.select();
+  event.preventDefault();
 }
 
 // hold notes the key that went down, unless somebody is writing. Enter ends the writing, where keys decide.
@@ -87,7 +117,7 @@ function look(page) {
         page.classList.remove("stale");
       } catch {
         page.classList.add("stale");
-        notice.textContent = `Locus does not answer. ${page.dataset.says} ${document.getElementById("as-of").textContent} UTC; trying again.`;
+        notice.textContent = `Locus does not answer. ${page.dataset.says} ${document.getElementById("as-of").textContent}; trying again.`;
         notice.hidden = false;
       }
     }
@@ -108,6 +138,7 @@ function look(page) {
       line.classList.toggle("changed", said.get(line.dataset.key) !== line.textContent);
     }
     offer(part);
+    localize(part);
   }
 }
 
@@ -147,7 +178,7 @@ function follow(live) {
   function lost(why) {
     close();
     live.classList.add("stale");
-    notice.textContent = `${why} These are the numbers of ${texts.get("time")[0].textContent} UTC; trying again.`;
+    notice.textContent = `${why} These are the numbers of ${texts.get("time")[0].textContent}; trying again.`;
     notice.hidden = false;
     retry = setTimeout(open, again);
   }
@@ -163,7 +194,7 @@ function follow(live) {
     live.classList.remove("stale");
     document.getElementById("empty").hidden = !event.empty;
     for (const [slot, text] of Object.entries(event.text ?? {})) {
-      for (const node of texts.get(slot) ?? []) node.textContent = text;
+      for (const node of texts.get(slot) ?? []) node.localName === "time" ? tell(node, text) : node.textContent = text;
     }
     for (const [slot, path] of Object.entries(event.path ?? {})) {
       for (const node of paths.get(slot) ?? []) node.setAttribute("d", path);
@@ -190,7 +221,7 @@ function follow(live) {
     const item = blank.content.cloneNode(true);
     item.querySelector("a").setAttribute("href", "/entities/" + encodeURIComponent(join.entity));
     item.querySelector(".name").textContent = join.name;
-    item.querySelector("time").textContent = join.time;
+    tell(item.querySelector("time"), join.time);
     item.querySelector(".ref").textContent = join.record;
     return item;
   }
