@@ -12,7 +12,6 @@ const looking = document.getElementById("again");
 if (looking) look(looking);
 offer(document);
 localize(document);
-addEventListener("keydown", find);
 addEventListener("keydown", hold);
 addEventListener("keyup", press);
 
@@ -54,16 +53,6 @@ function tell(node, instant) {
   node.title = at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
 
-// find moves the focus to the search field when "/" is pressed outside of a field.
-function find(event) {
-  if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.closest?.("input, select, textarea, [contenteditable]")) return;
-  const field = document.querySelector(".find input");
-  field.focus();
-  field.select();
-  event.preventDefault();
-}
-
 // hold notes the key that went down, unless somebody is writing. Enter ends the writing, where keys decide.
 let held;
 function hold(event) {
@@ -71,6 +60,7 @@ function hold(event) {
   const field = event.target.closest?.("input, select, textarea");
   if (event.key === "Enter" && field?.matches("input") && field.form?.querySelector("[data-press]")) field.blur();
   held = field || event.ctrlKey || event.altKey || event.metaKey ? undefined : event.key;
+  if (held === "/") event.preventDefault(); // some browsers search the page with it
 }
 
 // press does what a button or a link does that names the key, when it comes up again: a form that lacks something leads
@@ -78,6 +68,12 @@ function hold(event) {
 function press(event) {
   if (held === undefined || event.key !== held) return;
   held = undefined;
+  if (event.key === "/") {
+    const field = document.querySelector(".find input");
+    field.focus();
+    field.select();
+    return;
+  }
   for (const target of document.querySelectorAll("[data-press]")) {
     if (target.dataset.press !== event.key) continue;
     target.click();
