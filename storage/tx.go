@@ -3,6 +3,7 @@
 package storage
 
 import (
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/counter"
@@ -22,6 +23,7 @@ type Tx interface {
 	rollup.Store
 	counter.Store
 	derived.Store
+	audit.Store
 	// Copier reads and writes the cell as rows when it moves.
 	cell.Copier
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
@@ -41,6 +42,7 @@ type thing struct {
 	generation rollup.Generation
 	rows       []rollup.Row
 	hits       hits
+	audited    []audit.Row
 }
 
 func keyOf(n int) (k cell.Key) {
@@ -74,7 +76,9 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Weight: match.Weight(-n)},
 			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Weight: math.MaxInt16},
 		},
-		redo:     derived.Redo{PUID: puid, Version: version, Decided: int64(n)},
+		redo: derived.Redo{PUID: puid, Version: version, Decided: int64(n)},
+		// Rows of 1970 may be changed, as those of other tables.
+		audited:  []audit.Row{{Position: audit.Position{At: 1000 + int64(n), Chain: int64(n) << 56, Seq: version}, Body: "{寿"}},
 		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
 	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.OutcomeMatched, Attributes: w.record.Attributes}
@@ -122,7 +126,7 @@ func put(ctx context.Context, tx storage.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
 			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -140,7 +144,7 @@ func remove(ctx context.Context, tx storage.Tx, n int, puid entity.PUID) error {
 		tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
 		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
-		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []derived.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
+		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []derived.Redo{w.redo}), tx.DropAudit(ctx, []audit.Position{{Chain: int64(n) << 56, Seq: 1}}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
 func trim(ctx context.Context, tx storage.Tx, n int) error {
@@ -188,6 +192,7 @@ type answers struct {
 	Generations []rollup.Generation
 	Rows        [][][]rollup.Row
 	Definitions [][]byte
+	Audited     []audit.Row
 	Counted     counted
 }
 
@@ -201,7 +206,7 @@ func ask(t tester, c storage.Cell, n int) (a answers) {
 			keys[i], ids[i] = keyOf(i), idOf(i)
 			features, limits = append(features, uint64(i)<<58), append(limits, many)
 		}
-		var err [15]error
+		var err [16]error
 		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
 		var puids []entity.PUID
 		for _, p := range a.PUIDs {
@@ -226,6 +231,7 @@ func ask(t tester, c storage.Cell, n int) (a answers) {
 				break
 			}
 		}
+		a.Audited, err[15] = tx.AuditAfter(ctx, audit.Position{}, many)
 		a.Definitions = make([][]byte, n)
 		for i := range n {
 			if a.Definitions[i], err[14] = tx.Definition(ctx, fmt.Sprintf("r-%d", i)); err[14] != nil {

@@ -63,7 +63,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "mirror", "sink", "source", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -98,6 +98,7 @@ var Picture = map[string]Rule{
 	},
 	// What resolve derives, and the Store that a backend implements for it; no logic.
 	"resolve/derived":     {Imports: []string{"entity", "match"}},
+	"audit":               {},
 	"lease":               {},
 	"internal/identifier": {},
 	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
@@ -124,12 +125,13 @@ var Picture = map[string]Rule{
 	"cell/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"cell/copytest": {
 		Imports: []string{
-			"cell", "changelog", "counter", "entity", "locality", "match", "resolve/derived", "rollup", "storage", conformance,
+			"audit", "cell", "changelog", "counter", "entity", "locality", "match", "resolve/derived", "rollup", "storage", conformance,
 		},
 		Modules: []string{goCmp},
 	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
+	"audit/audittest":         {Imports: []string{"audit", conformance}},
 	"lease/leasetest":         {Imports: []string{"lease", conformance}},
 	"counter/countertest":     {Imports: []string{"counter", "counter/internal/model", conformance}, Modules: []string{rapid, goCmp}},
 	"counter/perdocument/perdocumenttest": {
@@ -145,7 +147,7 @@ var Picture = map[string]Rule{
 	// The suites of all Stores, in one call.
 	"storage/storagetest": {
 		Imports: []string{
-			"storage", "resolve/derived", "match", "locality", conformance, "cell", "cell/celltest", "cell/copytest", "changelog", "changelog/changelogtest",
+			"storage", "resolve/derived", "match", "locality", conformance, "audit", "audit/audittest", "cell", "cell/celltest", "cell/copytest", "changelog", "changelog/changelogtest",
 			"counter", "counter/countertest", "entity", "entity/entitytest", "lease", "lease/leasetest", "rollup", "rollup/rolluptest",
 		},
 		Modules: []string{rapid, goCmp},
@@ -153,14 +155,14 @@ var Picture = map[string]Rule{
 
 	"storage/sqlite": {
 		Imports: []string{
-			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
+			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
 			"resolve/derived", "rollup", "storage",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
-			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
+			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
 			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage",
 		},
 		Modules: []string{pgx, goose, xxhash},
@@ -172,7 +174,7 @@ var Picture = map[string]Rule{
 	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
-	"storage": {Imports: []string{"cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},
+	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},
 
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},

@@ -54,7 +54,7 @@ var (
 		"source": text, "key": text, "kind": text, "name": text, "topic": text, "cause": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
 		"body": object, "before": object, "after": object, "was": object, "became": object,
-		"decision.body": text, "definition.body": octets, "rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
+		"decision.body": text, "audit.body": text, "definition.body": octets, "rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
 	}
 )
 

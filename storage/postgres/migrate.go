@@ -21,9 +21,12 @@ var cellSQL string
 //go:embed migrations/0004_word.sql
 var wordSQL string
 
+//go:embed migrations/0005_audit.sql
+var auditSQL string
+
 const (
 	// format is the number of the newest migration.
-	format = 4
+	format = 5
 	// oldest is the lowest format that is migrated: those before it were never released.
 	oldest = 3
 )
@@ -147,7 +150,7 @@ func up(ctx context.Context, db *sql.DB) error {
 			return err
 		}}, nil)
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, wordSQL)), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, wordSQL), to(5, auditSQL)), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,17 @@ import (
 //go:embed migrations/0003_cell.sql
 var cellSQL string
 
+//go:embed migrations/0004_audit.sql
+var auditSQL string
+
 const (
 	// applicationID marks a file as a cell of Locus: the letters LOCs.
 	applicationID = 0x4c4f4373
 	// format is the number of the newest migration. A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
-	format = 3
+	format = 4
+	// oldest is the lowest format that is migrated: those before it were never released.
+	oldest = 3
 	// migrateTries is how often the migrations are tried.
 	migrateTries = 5
 )
@@ -77,11 +82,13 @@ func (c *conn) create(pageSize int) error {
 // up runs the migrations that the database lacks. A migration is one statement of many parts: goose would scan the
 // file line by line with a buffer of 4 MiB for each.
 func up(ctx context.Context, db *sql.DB) error {
-	toCell := goose.NewGoMigration(format, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, cellSQL)
-		return err
-	}}, nil)
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(toCell), goose.WithDisableGlobalRegistry(true))
+	to := func(version int64, script string) *goose.Migration {
+		return goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, script)
+			return err
+		}}, nil)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, auditSQL)), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
@@ -113,8 +120,8 @@ func (c *conn) format(path string) (int64, error) {
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
 	case version > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
-	case version > 0 && version < format:
-		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads %d: ingest the sources into a new data directory", ErrFormat, path, version, format)
+	case version > 0 && version < oldest:
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new data directory", ErrFormat, path, version, oldest)
 	}
 	return version, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/locus-db/locus/audit"
+	"github.com/locus-db/locus/audit/audittest"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
 	"github.com/locus-db/locus/cell/copytest"
@@ -56,6 +58,7 @@ const (
 	LeaseStore     Suite = "LeaseStore"
 	RollupStore    Suite = "RollupStore"
 	CounterStore   Suite = "CounterStore"
+	AuditStore     Suite = "AuditStore"
 	Transaction    Suite = "Transaction"
 	Copier         Suite = "Copier"
 )
@@ -96,6 +99,9 @@ var suites = map[Suite]func(*testing.T, Backend){
 			c := b.Open(t)
 			return countertest.Cell{Update: as[counter.Store](c.Update), View: as[counter.Store](c.View), Reopen: c.Reopen}
 		})
+	},
+	AuditStore: func(t *testing.T, b Backend) {
+		audittest.Run(t, func(t *testing.T) audittest.Update { return as[audit.Store](b.Open(t).Update) })
 	},
 	Transaction: func(t *testing.T, b Backend) { cases.Run(t, b.Open) },
 	Copier: func(t *testing.T, b Backend) {
