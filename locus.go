@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/counters"
@@ -48,6 +49,7 @@ type DB struct {
 	sinks     *sinks.Handle
 	sources   *sources.Handle
 	tokens    *tokens.Handle
+	audit     *audits.Handle
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -85,6 +87,9 @@ func (db *DB) Sources() *sources.Handle { return db.sources }
 
 // Tokens returns the handle that creates, lists, revokes and checks the API tokens of the installation.
 func (db *DB) Tokens() *tokens.Handle { return db.tokens }
+
+// Audit returns the handle that writes, reads and verifies the audit log of the installation.
+func (db *DB) Audit() *audits.Handle { return db.audit }
 
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which belongs to this process while it is open. postgres://HOST/NAME is
@@ -183,6 +188,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.sinks = sinks.Open(e, db.changes, owner, o.Sinks)
 	db.sources = sources.Open(e, db.records, owner, o.Sources)
 	db.tokens = tokens.New(e)
+	db.audit = audits.New(e)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil
@@ -197,6 +203,7 @@ func (db *DB) Close() error {
 		db.engine.Queue.Close()
 	}
 	db.rollups.Close()
+	db.audit.Close()
 	return errors.Join(db.counters.Close(), db.engine.Cells.Close(), closeDocuments(db.engine.Documents))
 }
 

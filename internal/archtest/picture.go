@@ -224,6 +224,7 @@ var Picture = map[string]Rule{
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
 	"sinks":   {Imports: []string{"cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
 	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
+	"audits":  {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
 		Imports: []string{"cell", "entity", "internal/access", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
 	},
@@ -237,7 +238,7 @@ var Picture = map[string]Rule{
 
 	"": {
 		Imports: []string{
-			"cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
+			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens",
 		},
@@ -389,7 +390,7 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources", "tokens"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources", "tokens", "audits"},
 		"only the nouns are built on the engine",
 	},
 	{

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audits
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/locus-db/locus/audit"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/storage"
+)
+
+// page is how many rows are read at once.
+const page = 1000
+
+// Before returns up to limit rows before a position, the newest first.
+func (h *Handle) Before(ctx context.Context, before audit.Position, limit int) (rows []audit.Row, err error) {
+	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		rows, err = tx.AuditBefore(ctx, before, limit)
+		return err
+	})
+	return rows, engine.Wrap(err)
+}
+
+// Each calls do with every row of the log, the oldest first, as of one moment. The error is that of do, or of the cell.
+func (h *Handle) Each(ctx context.Context, do func(audit.Row) error) error {
+	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error { return each(ctx, tx, do) }))
+}
+
+func each(ctx context.Context, tx storage.Tx, do func(audit.Row) error) error {
+	for after := (audit.Position{}); ; {
+		rows, err := tx.AuditAfter(ctx, after, page)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		after = rows[len(rows)-1].Position
+	}
+}
+
+// Verify verifies the log as of one moment, and that it contains heads that were kept elsewhere. What is wrong is in the report, not
+// an error.
+func (h *Handle) Verify(ctx context.Context, heads []audit.Head) (report *audit.Report, err error) {
+	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		report, err = audit.Verify(heads, func(see func(audit.Row)) error {
+			return each(ctx, tx, func(r audit.Row) error { see(r); return nil })
+		})
+		return err
+	})
+	return report, engine.Wrap(err)
+}
+
+// secretName is the definition of the secret by which keys of records are hashed.
+const secretName = "audit"
+
+// RecordTarget returns the target that entries have for a record: its source, and its key as an HMAC under a secret of
+// the installation, so that it can be found by its key, and the key is not in the log.
+func (h *Handle) RecordTarget(ctx context.Context, source, key string) (string, error) {
+	secret, err := h.keySecret(ctx)
+	if err != nil {
+		return "", err
+	}
+	sum := hmac.New(sha256.New, secret)
+	sum.Write([]byte(source))
+	sum.Write([]byte{0})
+	sum.Write([]byte(key))
+	return "record=" + source + "/" + hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// keySecret returns the secret, and makes it at first.
+func (h *Handle) keySecret(ctx context.Context) ([]byte, error) {
+	h.mu.Lock()
+	known := h.secret
+	h.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	made := make([]byte, 32)
+	_, _ = rand.Read(made) // it returns no error
+	do := h.engine.Update
+	if h.engine.ReadOnly {
+		do = h.engine.View
+	}
+	err := do(ctx, h.engine.Map().Authority(), func(tx storage.Tx) (err error) {
+		known, err = tx.Definition(ctx, secretName)
+		if err != nil || known != nil {
+			return err
+		}
+		if known = made; h.engine.ReadOnly {
+			return nil
+		}
+		return tx.PutDefinition(ctx, secretName, made)
+	})
+	if err != nil {
+		return nil, engine.Wrap(err)
+	}
+	h.mu.Lock()
+	h.secret = known
+	h.mu.Unlock()
+	return known, nil
+}
