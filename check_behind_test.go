@@ -79,6 +79,16 @@ func (s server) columns() (of, keys map[string][]string) {
 	return of, keys
 }
 
+func (f file) unlock() {
+	_, err := f.db.ExecContext(f.t.Context(), "DROP TRIGGER audit_keep_new; DROP TRIGGER audit_keep_old; DROP TRIGGER audit_keep_all")
+	must(f.t, err)
+}
+
+func (s server) unlock() {
+	_, err := s.db.Exec(s.t.Context(), "ALTER TABLE audit DISABLE TRIGGER USER")
+	must(s.t, err)
+}
+
 // picked selects the last row with a value in a column.
 func picked(table, column string, keys []string, where, key, value string) string {
 	conditions := column + " IS NOT NULL"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
@@ -79,6 +80,8 @@ type database interface {
 	columns() (of map[string][]string, keys map[string][]string)
 	// flip changes a byte of a column in the last row with a value there, and returns the function that undoes it.
 	flip(table, column string, keys []string, where string) (what string, undo func())
+	// unlock lets rows of the audit log be changed.
+	unlock()
 	// seal sets the checksum of the row of the head; nil removes it.
 	seal(sum *int64)
 	// dump returns every row of every table.
@@ -101,6 +104,7 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))
 		}))
 		at = append(at, behind(id))
+		at[len(at)-1].unlock()
 	}
 	columns, keys := at[0].columns()
 	flipped := 0
@@ -293,6 +297,8 @@ func populate(t *testing.T, s *locus.DB) {
 	answer, err := s.Counters().Add(t.Context(), b)
 	must(t, errors.Join(append(answer.Results, err)...))
 	latest(t, s, byCategory.Name)
+	_, err = s.Audit().Begin(t.Context(), audit.Entry{Class: audit.Admin, Action: "test"})
+	must(t, err)
 }
 
 func settled(t *testing.T, s *locus.DB) {

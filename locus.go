@@ -184,11 +184,11 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.entities = entities.New(e, db.records)
 	db.decisions = decisions.New(e, db.records, db.entities)
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
-	db.cells = cells.New(e, db.rollups)
+	db.audit = audits.New(e, o.Audit)
+	db.cells = cells.New(e, db.rollups, db.audit)
 	db.sinks = sinks.Open(e, db.changes, owner, o.Sinks)
 	db.sources = sources.Open(e, db.records, owner, o.Sources)
 	db.tokens = tokens.New(e)
-	db.audit = audits.New(e)
 	db.maintainer = e.NewMaintainer()
 	db.maintainer.Start()
 	return nil

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
@@ -56,6 +57,8 @@ type Options struct {
 	Sinks *sinks.Options
 	// Sources makes this process read the streams of the installation. Nil reads none.
 	Sources *sources.Options
+	// Audit configures the audit log of this process. Nil means its defaults.
+	Audit *audits.Options
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.
 	CountItself bool

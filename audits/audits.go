@@ -5,6 +5,7 @@ package audits
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -27,9 +28,19 @@ const (
 	trimmed   = 1000
 )
 
+// Options configures the audit log of a process.
+type Options struct {
+	// Also are classes that are stored besides access, admin and decision: audit.Write, audit.Read, or both.
+	Also []audit.Class
+	// Copy, if set, gets every entry that this process has stored, as a line of JSON. Its errors are logged.
+	Copy io.Writer
+}
+
 // Handle writes, reads and verifies the audit log: DB.Audit of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine *engine.Engine
+	stored map[audit.Class]bool
+	copy   io.Writer // nil for none
 	queue  chan *pending
 	done   chan struct{}
 
@@ -42,7 +53,7 @@ type Handle struct {
 
 	// Of the writer.
 	chain  *audit.Chain
-	left   []*pending // entries "ended" whose commit failed
+	left   []*pending // entries that nothing waits for, whose commit failed
 	logged time.Time
 	trim   time.Time
 }
@@ -50,25 +61,39 @@ type Handle struct {
 // pending is an entry that waits for its commit.
 type pending struct {
 	entry audit.Entry
+	of    *pending // the entry "begun" that this one ends
 	head  audit.Head
-	err   chan error // nil if its writer does not wait
+	err   chan error // nil if no caller waits
 }
 
-// New returns the handle of an installation. It writes nothing until it is used.
-func New(e *engine.Engine) *Handle {
-	return &Handle{engine: e, queue: make(chan *pending, waiting), done: make(chan struct{}), refused: map[string]int{}}
+// New returns the handle of an installation. It writes nothing until it is used. opts may be nil.
+func New(e *engine.Engine, opts *Options) *Handle {
+	h := &Handle{
+		engine: e, queue: make(chan *pending, waiting), done: make(chan struct{}), refused: map[string]int{},
+		stored: map[audit.Class]bool{audit.Access: true, audit.Admin: true, audit.Decision: true},
+	}
+	if opts != nil {
+		h.copy = opts.Copy
+		for _, class := range opts.Also {
+			h.stored[class] = true
+		}
+	}
+	return h
 }
 
-// Action is an action that has begun. A nil one is that of a process which only reads.
+// Stores reports whether actions of a class are stored. A process that was opened read-only stores none.
+func (h *Handle) Stores(class audit.Class) bool { return !h.engine.ReadOnly && h.stored[class] }
+
+// Action is an action that has begun. A nil one is not stored.
 type Action struct {
 	log   *Handle
 	begun *pending
 }
 
-// Begin stores that an action is about to begin. The error is of class locus.ErrUnavailable, and the action must not begin then. A
-// process that was opened read-only stores nothing.
+// Begin stores that an action is about to begin, unless its class is not stored. The error is of class
+// locus.ErrUnavailable, and the action must not begin then.
 func (h *Handle) Begin(ctx context.Context, e audit.Entry) (*Action, error) {
-	if h.engine.ReadOnly {
+	if !h.Stores(e.Class) {
 		return nil, nil //nolint:nilnil // a nil Action is one that is not stored
 	}
 	e.Phase = audit.Begun
@@ -87,28 +112,43 @@ func (h *Handle) Begin(ctx context.Context, e audit.Entry) (*Action, error) {
 	}
 }
 
+// Note stores that an action has begun, and does not wait: for one that has to happen even if the log cannot be written,
+// such as the start of a server.
+func (h *Handle) Note(e audit.Entry) *Action {
+	if !h.Stores(e.Class) {
+		return nil
+	}
+	e.Phase = audit.Begun
+	p := &pending{entry: e}
+	h.send(p)
+	return &Action{h, p}
+}
+
 // End stores how an action ended, with what is known of its targets by then. It does not wait.
 func (a *Action) End(outcome string, targets ...string) {
 	if a == nil {
 		return
 	}
 	e := a.begun.entry
-	e.Phase, e.Of, e.Outcome, e.Targets = audit.Ended, &a.begun.head, outcome, targets
-	a.log.send(&pending{entry: e})
+	e.Phase, e.Outcome, e.Targets = audit.Ended, outcome, targets
+	a.log.send(&pending{entry: e, of: a.begun})
 }
 
 // Refused counts a request that was refused with a code. Counts are stored once a minute at most.
 func (h *Handle) Refused(code string) {
+	if h.engine.ReadOnly {
+		return
+	}
 	h.mu.Lock()
 	h.refused[code]++
 	due := time.Since(h.summed) > summary
 	h.mu.Unlock()
-	if due && !h.engine.ReadOnly {
+	if due {
 		h.sum()
 	}
 }
 
-// sum stores the counts of refusals.
+// sum stores the counts of refusals, if there are any.
 func (h *Handle) sum() {
 	h.mu.Lock()
 	counts := h.refused
@@ -124,7 +164,7 @@ func (h *Handle) sum() {
 	h.send(&pending{entry: e})
 }
 
-// send passes an entry to the writer, and reports whether it took it. One that nothing waits for is taken if there is room.
+// send passes an entry to the writer, and reports whether it took it: if the handle is open and there is room.
 func (h *Handle) send(p *pending) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,7 +185,7 @@ func (h *Handle) send(p *pending) bool {
 
 // Close stores what waits. Later entries are refused.
 func (h *Handle) Close() {
-	h.sumIfAny()
+	h.sum()
 	h.mu.Lock()
 	running := h.running && !h.closed
 	h.closed = true
@@ -153,14 +193,5 @@ func (h *Handle) Close() {
 	if running {
 		close(h.queue)
 		<-h.done
-	}
-}
-
-func (h *Handle) sumIfAny() {
-	h.mu.Lock()
-	any := len(h.refused) > 0 && !h.engine.ReadOnly && !h.closed
-	h.mu.Unlock()
-	if any {
-		h.sum()
 	}
 }

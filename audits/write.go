@@ -3,6 +3,7 @@
 package audits
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -39,6 +40,9 @@ func (h *Handle) write() {
 func (h *Handle) store(group []*pending) {
 	err := h.commit(func(_ context.Context, _ storage.Tx, add func(audit.Entry) (audit.Row, error)) error {
 		for _, p := range group {
+			if p.of != nil && p.of.head.Chain != "" {
+				p.entry.Of = &p.of.head
+			}
 			r, err := add(p.entry)
 			if err != nil {
 				return err
@@ -77,9 +81,10 @@ func (h *Handle) commit(fn func(context.Context, storage.Tx, func(audit.Entry) (
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var chain audit.Chain
+	var rows []audit.Row
 	err := h.engine.DoSettled(ctx, h.engine.Map().Authority(), func(c storage.Cell) error {
 		return c.Update(ctx, func(tx storage.Tx) error {
-			var rows []audit.Row
+			rows = nil
 			add := func(e audit.Entry) (audit.Row, error) {
 				r, err := chain.Append(e, h.engine.Now())
 				rows = append(rows, r)
@@ -96,10 +101,27 @@ func (h *Handle) commit(fn func(context.Context, storage.Tx, func(audit.Entry) (
 			return tx.PutAudit(ctx, rows)
 		})
 	})
-	if h.chain = &chain; err != nil {
+	if err != nil {
 		h.chain = nil // whether the rows were stored is not known
+		return err
 	}
-	return err
+	h.chain = &chain
+	h.passOn(rows)
+	return nil
+}
+
+// passOn writes stored rows to the copy of the log.
+func (h *Handle) passOn(rows []audit.Row) {
+	if h.copy == nil {
+		return
+	}
+	var lines bytes.Buffer
+	for _, r := range rows {
+		lines.WriteString(r.Body + "\n")
+	}
+	if _, err := h.copy.Write(lines.Bytes()); err != nil {
+		h.engine.Logger.Error("the copy of the audit log cannot be written", "entries", len(rows), "err", err)
+	}
 }
 
 // begin begins a chain with an entry that names the newest one of the log.

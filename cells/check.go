@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/engine"
@@ -45,7 +47,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 			return fmt.Errorf("check cell %v: %w", id, cell.ErrNoCell)
 		}
 	}
-	c := &cellCheck{engine: h.engine, rollups: h.rollups, Checking: opts, found: found, progress: progress}
+	c := &cellCheck{engine: h.engine, rollups: h.rollups, log: h.log, Checking: opts, found: found, progress: progress}
 	if c.Cells == nil {
 		c.Cells, c.whole = h.engine.Map().Cells(), true
 	}
@@ -59,6 +61,9 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 		}
 		err = errors.Join(err, c.of(ctx, id, "counters", c.counters), c.of(ctx, id, "map", c.copies))
 	}
+	if authority := h.engine.Map().Authority(); slices.Contains(c.Cells, authority) {
+		err = errors.Join(err, c.of(ctx, authority, "audit", c.audit))
+	}
 	if c.whole {
 		err = errors.Join(err, c.rollupsOf(ctx))
 	}
@@ -69,6 +74,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 type cellCheck struct {
 	engine  *engine.Engine
 	rollups *rollups.Handle
+	log     *audits.Handle
 	Checking
 	whole    bool
 	found    func(Difference) error
@@ -245,6 +251,23 @@ func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	}
 	for _, d := range found {
 		if err := c.found(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// audit verifies the audit log, which is in the authority.
+func (c *cellCheck) audit(ctx context.Context, id cell.ID) error {
+	report, err := c.log.Verify(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range report.Problems {
+		if err := c.found(Difference{
+			What: "audit", Cell: id, ID: fmt.Sprintf("entry %d of chain %s", p.Seq, p.Chain), Stored: p.What, Want: "the log as it was written",
+			Advice: "compare with an export of the log, or with a backup of the cell",
+		}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
@@ -21,10 +22,11 @@ import (
 type Handle struct {
 	engine  *engine.Engine
 	rollups *rollups.Handle
+	log     *audits.Handle
 }
 
 // New returns the cells handle of an installation.
-func New(e *engine.Engine, r *rollups.Handle) *Handle { return &Handle{e, r} }
+func New(e *engine.Engine, r *rollups.Handle, log *audits.Handle) *Handle { return &Handle{e, r, log} }
 
 // Map returns the cell map.
 func (h *Handle) Map() *cell.Map { return h.engine.Map() }

@@ -26,6 +26,7 @@ var adviceOf = map[string]string{
 	"rollup_generation": "run locus rollup rebuild",
 	"counter_key":       "a batch of this key that comes again may count twice, or be refused; the row goes by itself within days",
 	"counter_producer":  "the next batch of this client may count twice, or be refused; the row is written with each",
+	"audit":             "it is not what was written: compare with an export of the log, or with a backup of the cell",
 	"locus_cell":        "restore the row from a backup of the cell, and set its sum to that of the stored values, which locus check prints",
 	"locus_map":         "see locus cell list; a growth, or a restart, writes it again",
 	"locus_filter":      "delete the row: the cell is asked itself until the filter is made again at the next growth",

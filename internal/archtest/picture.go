@@ -231,7 +231,7 @@ var Picture = map[string]Rule{
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
-			"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "resolve/derived", "rollup", "rollups",
+			"audits", "cell", "changelog", "counter", "entity", "internal/engine", "resolve", "resolve/derived", "rollup", "rollups",
 			"storage",
 		},
 	},

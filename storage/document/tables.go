@@ -46,7 +46,7 @@ func Tables() []cell.Table {
 		{Name: "counter_key", Columns: []string{"key", "newest", "print", "results", "sum"}, Key: 1},
 		{Name: "counter_producer", Columns: []string{"producer", "seq", "newest", "print", "results", "sum"}, Key: 1},
 		{Name: "counter_horizon", Columns: []string{"one", "horizon", "sum"}, Key: 1},
-		{Name: "audit", Columns: []string{"chain", "seq", "at", "body"}, Key: 2},
+		{Name: "audit", Columns: []string{"chain", "seq", "at", "body", "sum"}, Key: 2},
 		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits", "turns"}, Key: 1},
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/audit"
+	"github.com/locus-db/locus/cell"
 )
 
 const (
-	sqlPutAudit = `INSERT INTO audit (chain, seq, at, body) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
-		ON CONFLICT (chain, seq) DO UPDATE SET at = excluded.at, body = excluded.body`
+	sqlPutAudit = `INSERT INTO audit (chain, seq, at, body, sum) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+		ON CONFLICT (chain, seq) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum`
 	sqlAuditAfter  = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) > ($1, $2, $3) ORDER BY at, chain, seq LIMIT $4"
 	sqlAuditBefore = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) < ($1, $2, $3) ORDER BY at DESC, chain DESC, seq DESC LIMIT $4"
 	sqlDropAudit   = "DELETE FROM audit AS a USING unnest($1::bigint[], $2::bigint[]) AS v (chain, seq) WHERE a.chain = v.chain AND a.seq = v.seq"
@@ -25,12 +26,13 @@ func (t *tx) PutAudit(ctx context.Context, rows []audit.Row) error {
 		return err
 	}
 	n := len(rows)
-	chains, seqs, ats, bodies := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
+	chains, seqs, ats, bodies, sums := make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n), make([]int64, n)
 	for i, r := range rows {
 		chains[i], seqs[i], ats[i], bodies[i] = r.Chain, r.Seq, r.At, r.Body
+		sums[i] = cell.Sum(r.Chain, r.Seq, r.At, r.Body)
 	}
 	t.notePairs("audit", chains, seqs)
-	t.exec(sqlPutAudit, chains, seqs, ats, bodies)
+	t.exec(sqlPutAudit, chains, seqs, ats, bodies, sums)
 	return nil
 }
 

@@ -7,10 +7,11 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/audit"
+	"github.com/locus-db/locus/cell"
 )
 
 const (
-	sqlPutAudit    = "INSERT INTO audit (chain, seq, at, body) VALUES (?, ?, ?, ?) ON CONFLICT (chain, seq) DO UPDATE SET at = excluded.at, body = excluded.body"
+	sqlPutAudit    = "INSERT INTO audit (chain, seq, at, body, sum) VALUES (?, ?, ?, ?, ?) ON CONFLICT (chain, seq) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum"
 	sqlAuditAfter  = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) > (?, ?, ?) ORDER BY at, chain, seq LIMIT ?"
 	sqlAuditBefore = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) < (?, ?, ?) ORDER BY at DESC, chain DESC, seq DESC LIMIT ?"
 	sqlDropAudit   = "DELETE FROM audit WHERE chain = ? AND seq = ?"
@@ -21,7 +22,9 @@ func (t *tx) PutAudit(ctx context.Context, added []audit.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := each(t, sqlPutAudit, added, func(s *stmt, r audit.Row) error { return s.exec(r.Chain, r.Seq, r.At, r.Body) }); err != nil {
+	if err := each(t, sqlPutAudit, added, func(s *stmt, r audit.Row) error {
+		return s.exec(r.Chain, r.Seq, r.At, r.Body, cell.Sum(r.Chain, r.Seq, r.At, r.Body))
+	}); err != nil {
 		return fmt.Errorf("put %d rows of the audit log: %w", len(added), err)
 	}
 	return nil

@@ -5,6 +5,7 @@ CREATE TABLE audit (
   seq   bigint NOT NULL, -- from 1 in each chain
   at    bigint NOT NULL, -- milliseconds since 1970
   body  text   NOT NULL,
+  sum   bigint, -- the checksum of the row
   PRIMARY KEY (chain, seq)
 );
 CREATE INDEX audit_at ON audit (at, chain, seq);
