@@ -34,6 +34,9 @@ const (
 	Read     Class = "read"     // everything else
 )
 
+// Classes returns all classes.
+func Classes() []Class { return []Class{Access, Admin, Decision, Write, Read} }
+
 // Entry is an entry of the log.
 type Entry struct {
 	// Chain is the number of the chain, in hex; Seq counts its entries from 1.

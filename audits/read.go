@@ -61,18 +61,22 @@ func (h *Handle) Verify(ctx context.Context, heads []audit.Head) (report *audit.
 // secretName is the definition of the secret by which keys of records are hashed.
 const secretName = "audit"
 
-// RecordTarget returns the target that entries have for a record: its source, and its key as an HMAC under a secret of
-// the installation, so that it can be found by its key, and the key is not in the log.
-func (h *Handle) RecordTarget(ctx context.Context, source, key string) (string, error) {
+// Hash returns a text as an HMAC under a secret of the installation, in hex, so that entries about a text can be found by
+// it, and the text is not in the log.
+func (h *Handle) Hash(ctx context.Context, text string) (string, error) {
 	secret, err := h.keySecret(ctx)
 	if err != nil {
 		return "", err
 	}
 	sum := hmac.New(sha256.New, secret)
-	sum.Write([]byte(source))
-	sum.Write([]byte{0})
-	sum.Write([]byte(key))
-	return "record=" + source + "/" + hex.EncodeToString(sum.Sum(nil)[:16]), nil
+	sum.Write([]byte(text))
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// RecordTarget returns the target that entries have for a record: its source, and its key by Hash.
+func (h *Handle) RecordTarget(ctx context.Context, source, key string) (string, error) {
+	hash, err := h.Hash(ctx, source+"\x00"+key)
+	return "record=" + source + "/" + hash, err
 }
 
 // keySecret returns the secret, and makes it at first.

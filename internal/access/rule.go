@@ -26,6 +26,9 @@ func (r Rule) Valid() bool { return r.open || r.set != 0 }
 // Open reports whether the route takes no credential.
 func (r Rule) Open() bool { return r.open }
 
+// Takes reports whether the rule names a permission.
+func (r Rule) Takes(p Permission) bool { return r.set.Has(Of(p)) }
+
 // Admits reports whether a caller with these permissions may use the route.
 func (r Rule) Admits(s Set) bool {
 	switch {

@@ -88,10 +88,10 @@ func (s *Server) run(c *call, handle func() error) error {
 		live, end := s.whileLive(c.Context)
 		defer end()
 		c.Context = live
-		return c.keyed(handle())
+		return c.keyed(s.recorded(c, handle))
 	}
 	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)
 	defer cancel()
 	c.Context = ctx
-	return c.keyed(handle())
+	return c.keyed(s.recorded(c, handle))
 }

@@ -138,6 +138,7 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.decided(&results[0])
 	if err := results[0].Err; err != nil {
 		return "", err
 	}
@@ -159,6 +160,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.decided(result)
 	if result.Err != nil {
 		return "", result.Err
 	}
@@ -174,6 +176,9 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"]})
 	if err != nil {
 		return "", err
+	}
+	for i := range results {
+		c.decided(&results[i])
 	}
 	for _, r := range results {
 		if r.Err != nil {

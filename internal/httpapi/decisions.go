@@ -120,10 +120,23 @@ func (s *Server) decide(c *call) (any, error) {
 			answer.Results = append(answer.Results, DecideResult{Error: f})
 			continue
 		}
+		c.decided(&results[0])
 		answer.Results = append(answer.Results, decided(results[0], itemPointer("decisions", i)))
 		results = results[1:]
 	}
 	return answer, nil
+}
+
+// decided adds a decision to the entry of the audit log.
+func (c *call) decided(r *decisions.Result) {
+	switch {
+	case r.Err != nil:
+		c.concerns("refused=%s", toFault(r.Err, "").Code)
+	case r.Pair():
+		c.concerns("%s=%d/%d", r.Verdict, r.A, r.B)
+	default:
+		c.concerns("%s=%d", r.Verdict, r.A)
+	}
 }
 
 func decided(r decisions.Result, pointer string) DecideResult {
@@ -209,7 +222,8 @@ func (s *Server) unmerge(c *call) (any, error) {
 		return nil, err
 	}
 	answer := DecideResponse{Results: make([]DecideResult, 0, len(results))}
-	for _, r := range results {
+	for i, r := range results {
+		c.decided(&results[i])
 		answer.Results = append(answer.Results, decided(r, ""))
 	}
 	return answer, nil

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,7 @@ func (s *Server) grow(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.concerns("cells=%d", g.Cells)
 	if err := s.svc.Cells().Grow(c, g, func(p cell.Progress) { progress(p) }); err != nil {
 		return nil, err
 	}
@@ -96,6 +98,9 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	}
 	if m := s.svc.Cells().Map(); !m.Has(id) {
 		return nil, noCell(m, id)
+	}
+	if at, err := url.Parse(to.URL); err == nil {
+		c.concerns("to=%s://%s%s", at.Scheme, at.Host, at.Path)
 	}
 	return s.svc.Cells().Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
 }

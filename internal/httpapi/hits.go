@@ -64,6 +64,7 @@ func (s *Server) addHits(c *call) (any, error) {
 		}
 	}
 	var became counter.Answer
+	c.concerns("hits=%d", len(b.Hits))
 	if len(b.Hits) > 0 {
 		if became, err = s.svc.Counters().Add(c, b); err != nil {
 			return nil, err

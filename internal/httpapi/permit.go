@@ -24,11 +24,19 @@ func (s *Server) handle(pattern string, needs access.Rule, handler http.HandlerF
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.permit(r, needs)
 		if err != nil {
+			s.countRefused(err)
 			s.refuse(w, r, err)
 			return
 		}
 		handler(w, r.WithContext(access.With(r.Context(), who)))
 	})
+}
+
+// countRefused counts a refused caller in the audit log. Without a token none is refused.
+func (s *Server) countRefused(err error) {
+	if f := toFault(err, ""); f.Code == CodeUnauthenticated || f.Code == CodeForbidden {
+		s.svc.Audit().Refused(string(f.Code))
+	}
 }
 
 // permit returns the principal of a request if it may use a route. Nothing of the request but its header has been read,

@@ -159,6 +159,13 @@ func (s *Server) putRecords(c *call) (any, error) {
 		}
 		answer.Results = append(answer.Results, result)
 	}
+	bySource := map[string]int{}
+	for i := range puts {
+		bySource[puts[i].Source]++
+	}
+	for source, n := range bySource {
+		c.concerns("records=%d/%s", n, source)
+	}
 	for outcome, n := range became {
 		s.opts.Metrics.Records(outcome, n)
 	}
@@ -216,6 +223,7 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 	if err := results[0].Err; err != nil {
 		return nil, err
 	}
+	c.concerns("entity=%s", results[0].Entity)
 	s.opts.Metrics.Records("deleted", 1)
 	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending, Watermark: results[0].Watermark}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/internal/access"
 )
 
@@ -21,6 +22,7 @@ type route struct {
 	summary      string
 	class        class
 	needs        access.Rule // permissions; the zero value cannot be registered
+	audit        audit.Class // in the audit log; "" for the one that follows from method and permissions
 	price        int         // extra places, see call.price
 	query        []param
 	headers      []param // in addition to those of every route
@@ -56,6 +58,9 @@ type call struct {
 	query values
 	body  []byte
 	class class
+	// about and failed are what the audit log says of the call: its targets, and the error of an answer that had begun.
+	about  []string
+	failed error
 	// status is the status of the answer; 0 means 200, and 204 means no body.
 	status int
 }

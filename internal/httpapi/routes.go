@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
@@ -221,7 +222,7 @@ func (s *Server) routes() []route {
 			summary: "The stored versions of the cell map, oldest first",
 		},
 		{
-			method: "POST", path: "/v1/cells/plan", class: admin, needs: access.All(access.Operate), handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
+			method: "POST", path: "/v1/cells/plan", class: admin, audit: audit.Read, needs: access.All(access.Operate), handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
 			summary: "What a new generation of cells would change, or why it is impossible; changes nothing",
 		},
 		{
@@ -265,7 +266,7 @@ func (s *Server) routes() []route {
 			summary: "Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration",
 		},
 		{
-			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, needs: access.All(access.Define), stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
+			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, audit: audit.Read, needs: access.All(access.Define), stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
 			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
 			summary:  "What would merge, split and change with another schema or term-frequency table; changes nothing",
 		},
@@ -415,7 +416,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/dump", class: admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
+			method: "GET", path: "/v1/dump", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
 			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
 		},
 		{
@@ -485,6 +486,25 @@ func (s *Server) routes() []route {
 			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},
 			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
 			summary:  "Revoke all tokens of a name; they end within a second in every process",
+		},
+		{
+			method: "GET", path: "/v1/audit", class: reads, needs: access.All(access.Audit), price: priceSearch, handle: s.listAudit, answer: AuditList{}, failures: reading,
+			summary: "List entries of the audit log, the newest first. A page may have fewer entries than the limit, with a cursor",
+			query: append([]param{
+				{"class", "Only entries of this class: access, admin, decision, write or read", false},
+				{"principal", "Only entries of this principal: the name of a token, or local", false},
+				{"record", "Only entries about this record, SOURCE:KEY", false},
+			}, lists...),
+		},
+		{
+			method: "GET", path: "/v1/audit/export", class: admin, needs: access.All(access.Audit), download: s.exportAudit, media: mediaLines,
+			failures: []Code{CodeOverloaded, CodeUnavailable},
+			summary:  "The whole audit log, an entry a line, the oldest first; locus audit verify FILE verifies it",
+		},
+		{
+			method: "POST", path: "/v1/audit/verify", class: admin, needs: access.All(access.Audit), handle: s.verifyAudit, body: VerifyAuditRequest{}, answer: audit.Report{},
+			failures: changing,
+			summary:  "Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere",
 		},
 		{
 			method: "GET", path: "/livez", class: health, needs: access.Public(), handle: s.livez, answer: Liveness{},

@@ -61,6 +61,7 @@ func (s *Server) stream(c *call) (err error) {
 		return err
 	}
 	err = outspoken(err)
+	c.failed = err
 	f := toFault(err, "")
 	p := problem(f, c.w.Header().Get(requestIDHeader))
 	s.note(c.r, p, err)

@@ -95,6 +95,7 @@ func (s *Server) createToken(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.concerns("token=%s/%s", t.Name, t.ID)
 	c.status = http.StatusCreated
 	return TokenMade{Secret: secret, Token: oneToken(t)}, nil
 }
@@ -144,6 +145,7 @@ func (s *Server) rotateToken(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.concerns("token=%s/%s", t.Name, t.ID)
 	c.status = http.StatusCreated
 	return TokenMade{Secret: secret, Token: oneToken(t)}, nil
 }
