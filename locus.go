@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/locus-db/locus/audits"
@@ -50,6 +51,8 @@ type DB struct {
 	sources   *sources.Handle
 	tokens    *tokens.Handle
 	audit     *audits.Handle
+
+	close func() error
 }
 
 // Records returns the handle that puts, reads, lists, deletes and erases records.
@@ -118,6 +121,7 @@ func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check 
 		asked = opts.Kinds
 	}
 	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents}}
+	db.close = sync.OnceValue(db.shut)
 	db.engine.Passive = o.Passive || o.ReadOnly && !opened.Alone()
 	var err error
 	if check != nil {
@@ -194,8 +198,11 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	return nil
 }
 
-// Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed.
-func (db *DB) Close() error {
+// Close finishes the writes in flight, then closes the cells. Later writes return ErrClosed. Repeating it returns the
+// error of the first call.
+func (db *DB) Close() error { return db.close() }
+
+func (db *DB) shut() error {
 	db.sinks.Close()
 	db.sources.Close()
 	db.maintainer.Stop()

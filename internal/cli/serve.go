@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -57,6 +58,7 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
+	audit       auditing
 	cert, key   string        // files of the certificate, "" without TLS
 	linger      time.Duration // 0 for the default, negative for none
 }
@@ -69,7 +71,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
 			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
 			w, err := a.locate(c)
 			if err != nil {
 				return err
@@ -85,7 +87,12 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			svc, options, err := a.openServed(c.Context(), w, &s)
+			log, closeLog, err := s.audit.options()
+			if err != nil {
+				return errors.Join(err, closeAll(listeners))
+			}
+			defer func() { err = errors.Join(err, closeLog()) }()
+			svc, options, err := a.openServed(c.Context(), w, &s, log)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
@@ -117,6 +124,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	s.hits.flags(c)
+	s.audit.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
 }
@@ -139,6 +147,9 @@ func (s *serving) check(w where) error {
 		if err := httpapi.CheckPlace(at); err != nil {
 			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
 		}
+	}
+	if err := s.audit.check(); err != nil {
+		return err
 	}
 	return s.hits.check()
 }
@@ -200,7 +211,7 @@ func closeAll(listeners []net.Listener) error {
 
 // openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
 // doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
-func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options) (*locus.DB, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
@@ -209,6 +220,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
 		Sinks:   &sinks.Options{},
+		Audit:   log,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err
@@ -226,7 +238,9 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
+	serving := s.noteServing(svc)
 	err := server.Serve(ctx, listeners...)
+	serving.End("ok")
 	if closeErr := svc.Close(); closeErr != nil {
 		err = errors.Join(err, fmt.Errorf("close the cells: %w", closeErr))
 	}

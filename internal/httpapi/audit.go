@@ -22,12 +22,12 @@ type AuditList struct {
 
 // VerifyAuditRequest is the body of POST /v1/audit/verify.
 type VerifyAuditRequest struct {
-	Heads []audit.Head `json:"heads,omitempty" maxItems:"1000" doc:"Entries that the log must contain, such as the heads of an earlier verification"`
+	Heads []audit.Head `json:"heads,omitempty" maxItems:"50000" doc:"Entries that the log must contain, such as the heads of an earlier verification"`
 }
 
 const (
 	// maxHeads limits the heads of a request to verify.
-	maxHeads = 1000
+	maxHeads = 50_000
 	// auditScan limits the entries that one request reads in search of those that it lists.
 	auditScan = 20_000
 )

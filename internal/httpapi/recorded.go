@@ -121,6 +121,9 @@ func (s *Server) targets(c *call, class audit.Class) (targets []string, err erro
 		return targets, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		if name == "limit" || name == "cursor" {
+			continue
+		}
 		if err := add("query."+name, strings.TrimSpace(c.query[name]), false); err != nil {
 			return nil, err
 		}
