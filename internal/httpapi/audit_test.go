@@ -127,6 +127,7 @@ func TestP10_NoEntryNoEffect(t *testing.T) {
 		}
 	}
 	f.put([4]string{"b", other, "Zephyr Trampolines", ""})
+	f.do(http.MethodDelete, "/v1/records/a/2?erase=true", "") // makes the secret of the hashes
 
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells", m.Authority().String()+".db")+"?_pragma=busy_timeout(30000)")
 	if err != nil {
