@@ -254,7 +254,7 @@ var Picture = map[string]Rule{
 	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups", "sink", "source"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "audit", "audits", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
+			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
