@@ -2,21 +2,7 @@
 
 package entities
 
-import (
-	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/internal/problem"
-	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/storage"
-)
+import "github.com/locus-db/locus/entity"
 
 // MaxText is the maximum length of a search text, in bytes.
 const MaxText = 256
@@ -52,124 +38,45 @@ const (
 // MaxFilters is the maximum number of conditions in Where, Has and Without together.
 const MaxFilters = 32
 
-// look reads the next page of a cell if the last one is used up.
-func (h *Handle) look(ctx context.Context, c *found) error {
-	if len(c.next) > 0 || !c.more {
-		return nil
-	}
-	if err := h.engine.View(ctx, c.cell, func(tx storage.Tx) (err error) {
-		c.next, err = tx.Search(ctx, c.at)
-		return err
-	}); err != nil {
-		return err
-	}
-	if c.more = len(c.next) == c.at.Limit; c.more {
-		last := placeOf(c.next[len(c.next)-1])
-		c.at.Points, c.at.After = last.Points, last.Anchor
-	}
-	return nil
+// Result is an entity that a search found.
+type Result struct {
+	*entity.Entity
+	// Edits is 0 for an exact hit, otherwise the number of typing errors that were assumed in a word of the search: the
+	// largest of all words.
+	Edits int
+	// Corrections are the words of the search that the entity does not have, in order, and those it has instead.
+	Corrections []Correction
 }
 
-// query normalises q. none reports that nothing can match it.
-func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
-	if query.Limit, err = engine.Limit(q.Limit); err != nil {
-		return query, false, err
-	}
-	if err := checkText("/q", q.Text); err != nil {
-		return query, false, err
-	}
-	if n := len(q.Where) + len(q.Has) + len(q.Without); n > MaxFilters {
-		return query, false, problem.Invalid("/filter", "invalid", "%d filters, at most %d are taken", n, MaxFilters)
-	}
-	if strings.TrimSpace(q.Text) != "" {
-		query.Words = match.NameTokens(q.Text)
-		none = len(query.Words) == 0
-	}
-	if q.Kind != "" {
-		if h.engine.Kind(q.Kind) == nil {
-			return query, false, h.engine.UnknownKind(q.Kind)
-		}
-		query.Terms = append(query.Terms, entity.Term("", q.Kind))
-	}
-	for _, f := range q.Where {
-		kind, declared, err := h.declaring("/filter", q.Kind, f.Attribute)
-		if err == nil {
-			err = checkText("/filter", f.Value)
-		}
-		if err == nil && !resolve.Exact(declared) {
-			err = problem.Invalid("/filter", "invalid", "nothing is searched by its exact %s", f.Attribute)
-		}
-		if err != nil {
-			return query, false, err
-		}
-		normal := kind.Matcher.NormaliseValue(f.Attribute, f.Value)
-		none = none || normal == ""
-		query.Terms = append(query.Terms, entity.Term(f.Attribute, normal))
-	}
-	present := func(pointer string, attributes []string) (terms []uint64, err error) {
-		for _, name := range attributes {
-			if _, _, err := h.declaring(pointer, q.Kind, name); err != nil {
-				return nil, err
-			}
-			terms = append(terms, entity.Term(name, ""))
-		}
-		return terms, nil
-	}
-	has, err := present("/has", q.Has)
-	if err != nil {
-		return query, false, err
-	}
-	query.Terms = append(query.Terms, has...)
-	if query.Without, err = present("/without", q.Without); err != nil {
-		return query, false, err
-	}
-	if !slices.Contains([]Typos{TyposFallback, TyposAuto, TyposNone, TyposOne, TyposTwo}, q.Typos) {
-		return query, false, problem.Invalid("/typos", "invalid", "typos is %.64q: want auto, 0, 1 or 2", q.Typos)
-	}
-	if (q.Typos == TyposOne || q.Typos == TyposTwo) && q.Order == OrderID {
-		return query, false, problem.Invalid("/typos", "invalid", "the order of ids has no exact hits first, so typing errors are not forgiven in it: leave out order or typos")
-	}
-	switch q.Order {
-	case OrderBest:
-		query.Best = true
-	case "":
-		query.Best = len(query.Words)+len(query.Terms)+len(query.Without) > 0
-	case OrderID:
-	default:
-		return query, false, problem.Invalid("/order", "invalid", "there is no order %.64q: there are best, id", q.Order)
-	}
-	return query, none, nil
+// Place returns the position of the result, for use as After.
+func (r *Result) Place() entity.Place {
+	p := placeOf(r.Entity)
+	p.Edits = r.Edits
+	return p
 }
 
-// declaring returns the named kind and the definition of the attribute in it. If kind is "", it returns the first kind
-// that has the attribute, the default kind before the others.
-func (h *Handle) declaring(pointer, kind, attribute string) (*resolve.Kind, match.Attribute, error) {
-	rules := h.engine.Resolver.Rules()
-	kinds := append([]*resolve.Kind{rules.Kind("")}, rules.Kinds()...)
-	of := "no kind has an"
-	if kind != "" {
-		kinds, of = []*resolve.Kind{rules.Kind(kind)}, "kind "+kind+" has no"
-	}
-	for _, k := range kinds {
-		if a, known := k.Matcher.Schema().Attribute(attribute); known {
-			return k, a, nil
-		}
-	}
-	return nil, match.Attribute{}, problem.Invalid(pointer, "invalid", "%s attribute %.64q", of, attribute)
+// placeOf returns the position of an entity among those with as many edits.
+func placeOf(e *entity.Entity) entity.Place {
+	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
-// checkText validates a search text.
-func checkText(pointer, s string) error {
-	code, message := "invalid", ""
-	switch {
-	case len(s) > MaxText:
-		message = fmt.Sprintf("the text has %d bytes, more than %d", len(s), MaxText)
-	case !utf8.ValidString(s):
-		code, message = "invalid_utf8", "the text is not valid UTF-8"
-	case strings.ContainsFunc(s, unicode.IsControl):
-		message = "the text holds a control character"
-	default:
-		return nil
-	}
-	return problem.Invalid(pointer, code, "%s", message)
+// Typos says how many typing errors are forgiven in each word of a search: letters that are missing, added, wrong, or
+// two neighbours that changed places. Words with a digit are never corrected: 94110 is not 94111.
+type Typos string
+
+// How many typing errors are forgiven. Entities with all words as they are written come first.
+const (
+	// TyposFallback is TyposAuto if no entity has all words as they are written, otherwise TyposNone: a search that finds
+	// something finds nothing else.
+	TyposFallback Typos = ""
+	TyposAuto     Typos = "auto" // none in words of up to 2 letters, one in up to 5, two in longer words
+	TyposNone     Typos = "0"
+	TyposOne      Typos = "1" // one in words of 3 letters and more
+	TyposTwo      Typos = "2" // two in words of 4 letters and more, one in those of 3
+)
+
+// Correction is a word of a search and the word of an entity that it was taken for.
+type Correction struct {
+	Word string `json:"word"`
+	As   string `json:"as"`
 }
