@@ -7,54 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/storage"
 )
-
-// MaxText is the maximum length of a search text, in bytes.
-const MaxText = 256
-
-// Query selects entities that meet all its conditions. The zero Query selects all.
-type Query struct {
-	Kind    string       // only this kind; "" for all
-	Text    string       // every word must occur in a name, a category or a city; the last may be a prefix
-	Where   []Filter     // required values of attributes
-	Has     []string     // attributes that must have a value
-	Without []string     // attributes that must have no value
-	Order   Order        // "" is OrderBest if there is any condition, otherwise OrderID
-	Typos   Typos        // typing errors in Text that are forgiven; "" is TyposFallback
-	After   entity.Place // exclusive start; the zero place to begin
-	Limit   int          // 1 to 1000; 0 for 100
-}
-
-// Filter requires an attribute to have a value, compared as its kind normalises it. An entity has all the values of its
-// records.
-type Filter struct{ Attribute, Value string }
-
-// Order is the order of the results.
-type Order string
-
-// Orders of entities.
-const (
-	// OrderBest sorts by descending rank, see entity.Rank, then as OrderID.
-	OrderBest Order = "best"
-	// OrderID sorts by the anchors' puids, so that pages over all entities are stable.
-	OrderID Order = "id"
-)
-
-// MaxFilters is the maximum number of conditions in Where, Has and Without together.
-const MaxFilters = 32
 
 // Search returns a page of entities; next is the After of the next page, the zero place at the end. Each also returns
 // which words were corrected.
@@ -73,28 +36,6 @@ func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity
 		entities, next = append(entities, r.Entity), r.Place()
 	}
 	return entities, entity.Place{}, nil
-}
-
-// Result is an entity that a search found.
-type Result struct {
-	*entity.Entity
-	// Edits is 0 for an exact hit, otherwise the number of typing errors that were assumed in a word of the search: the
-	// largest of all words.
-	Edits int
-	// Corrections are the words of the search that the entity does not have, in order, and those it has instead.
-	Corrections []Correction
-}
-
-// Place returns the position of the result, for use as After.
-func (r *Result) Place() entity.Place {
-	p := placeOf(r.Entity)
-	p.Edits = r.Edits
-	return p
-}
-
-// placeOf returns the position of an entity among those with as many edits.
-func placeOf(e *entity.Entity) entity.Place {
-	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
 // Each returns all matching entities in order: first those that have the words as they are written, then those with
@@ -116,127 +57,6 @@ func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*Result, error] {
 			yield(nil, err)
 		}
 	}
-}
-
-// search is one search, whose results go to yield.
-type search struct {
-	*Handle
-	yield func(*Result, error) bool
-}
-
-// errEnough ends a search whose caller stopped iterating.
-var errEnough = errors.New("locus: the caller has enough")
-
-// pass passes a result to the caller after making sure that this process has its kind.
-func (s *search) pass(ctx context.Context, r Result) error {
-	if err := s.engine.EnsureKind(ctx, r.Kind); err != nil {
-		return err
-	}
-	if !s.yield(&r, nil) {
-		return errEnough
-	}
-	return nil
-}
-
-// searchPage is the maximum number of entities read from a cell at once.
-const searchPage = 64
-
-// inOrder searches in the order of anchors.
-func (s *search) inOrder(ctx context.Context, query entity.Query, after entity.PUID) error {
-	for wanted := query.Limit + 1; ; {
-		page, next, err := engine.List[*entity.Entity]{
-			Read: func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
-				at := query
-				at.After, at.Limit = after, limit
-				return tx.Search(ctx, at)
-			},
-			PUID: (*entity.Entity).Anchor,
-		}.Page(ctx, s.engine, after, min(max(wanted, 1), searchPage))
-		if err != nil {
-			return err
-		}
-		for _, e := range page {
-			if err := s.pass(ctx, Result{Entity: e}); err != nil {
-				return err
-			}
-		}
-		if next == 0 {
-			return nil
-		}
-		after = next
-		wanted -= len(page)
-	}
-}
-
-// found is the state of a search in one cell.
-type found struct {
-	cell cell.ID
-	next []*entity.Entity
-	more bool         // there may be more after next
-	at   entity.Query // reads the next page
-}
-
-// best merges the results of all cells by rank. It reads about each cell's share of the page first, and more only when
-// that is used up. of returns the query of a cell, or false if the cell has no results.
-func (s *search) best(ctx context.Context, limit int, after entity.Place, of func(cell.ID) (entity.Query, bool), result func(cell.ID, *entity.Entity) Result) error {
-	points, from := entity.MaxRank, entity.PUID(math.MinInt64)
-	if after != (entity.Place{}) {
-		points, from = min(max(after.Points, 0), entity.MaxRank), after.Anchor
-	}
-	ids := s.engine.Map().Cells()
-	cells := make([]*found, 0, len(ids))
-	for _, id := range ids {
-		if query, any := of(id); any {
-			query.Points, query.After = points, from
-			query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
-			cells = append(cells, &found{cell: id, at: query, more: true})
-		}
-	}
-	for {
-		var first *found
-		for _, c := range cells {
-			if err := s.look(ctx, c); err != nil {
-				return err
-			}
-			if len(c.next) > 0 && (first == nil || before(c.next[0], first.next[0])) {
-				first = c
-			}
-		}
-		if first == nil {
-			return nil
-		}
-		e := first.next[0]
-		first.next = first.next[1:]
-		if err := s.pass(ctx, result(first.cell, e)); err != nil {
-			return err
-		}
-	}
-}
-
-// before reports whether a precedes b in the order of ranks and anchors.
-func before(a, b *entity.Entity) bool {
-	if x, y := a.Rank.Points(), b.Rank.Points(); x != y {
-		return x > y
-	}
-	return a.Anchor() < b.Anchor()
-}
-
-// look reads the next page of a cell if the last one is used up.
-func (h *Handle) look(ctx context.Context, c *found) error {
-	if len(c.next) > 0 || !c.more {
-		return nil
-	}
-	if err := h.engine.View(ctx, c.cell, func(tx storage.Tx) (err error) {
-		c.next, err = tx.Search(ctx, c.at)
-		return err
-	}); err != nil {
-		return err
-	}
-	if c.more = len(c.next) == c.at.Limit; c.more {
-		last := placeOf(c.next[len(c.next)-1])
-		c.at.Points, c.at.After = last.Points, last.Anchor
-	}
-	return nil
 }
 
 // query normalises q. none reports that nothing can match it.

@@ -15,27 +15,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Typos says how many typing errors are forgiven in each word of a search: letters that are missing, added, wrong, or
-// two neighbours that changed places. Words with a digit are never corrected: 94110 is not 94111.
-type Typos string
-
-// How many typing errors are forgiven. Entities with all words as they are written come first.
-const (
-	// TyposFallback is TyposAuto if no entity has all words as they are written, otherwise TyposNone: a search that finds
-	// something finds nothing else.
-	TyposFallback Typos = ""
-	TyposAuto     Typos = "auto" // none in words of up to 2 letters, one in up to 5, two in longer words
-	TyposNone     Typos = "0"
-	TyposOne      Typos = "1" // one in words of 3 letters and more
-	TyposTwo      Typos = "2" // two in words of 4 letters and more, one in those of 3
-)
-
-// Correction is a word of a search and the word of an entity that it was taken for.
-type Correction struct {
-	Word string `json:"word"`
-	As   string `json:"as"`
-}
-
 // edits returns how many typing errors are forgiven in a word.
 func (t Typos) edits(word string) int {
 	auto := spell.Edits(word)

@@ -6,12 +6,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/storage"
 )
 
 // Handle lists, creates, compares and migrates kinds. Get it from DB.Kinds of package locus. It is safe for concurrent
@@ -69,9 +67,6 @@ func (h *Handle) List() []Rules {
 	return kinds
 }
 
-// Term-frequency tables returns the stored term-frequency tables, the latest last.
-func (h *Handle) Terms() []resolve.Terms { return h.engine.Resolver.Rules().Terms }
-
 // Create adds a kind during reads and writes, and reports whether it was added. Creating an identical kind again
 // changes nothing; a different kind of that name is ErrOtherKind.
 func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error) {
@@ -89,42 +84,6 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 	}
 	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
 	return err == nil, engine.Wrap(err)
-}
-
-// CountTerms computes name statistics from the live records of a kind and stores them as a term-frequency table. The term-frequency table is not used
-// until the kind is migrated to it.
-func (h *Handle) BuildPack(ctx context.Context, kind string, progress func(Progress)) (resolve.Terms, error) {
-	if err := h.engine.CheckWrites(); err != nil {
-		return resolve.Terms{}, err
-	}
-	k := h.engine.Kind(kind)
-	if k == nil {
-		return resolve.Terms{}, fmt.Errorf("%w: %.64q", ErrNoKind, kind)
-	}
-	counting := h.progress(ctx, "reading", progress)
-	var failed error
-	terms := match.CountTerms(k.Matcher.Schema(), func(yield func(match.Attributes) bool) {
-		failed = h.eachRecord(ctx, k.Name(), func(rec *entity.Record) error {
-			counting.add(1)
-			if !yield(match.Attributes(rec.Attributes)) {
-				return context.Canceled
-			}
-			return nil
-		})
-	})
-	if failed == nil {
-		failed = h.engine.Resolver.Keep(ctx, k.Name(), terms)
-	}
-	if failed != nil {
-		return resolve.Terms{}, engine.Wrap(failed)
-	}
-	hash := resolve.HashText(terms.Hash())
-	for _, p := range h.Terms() {
-		if p.Hash == hash {
-			return p, nil
-		}
-	}
-	return resolve.Terms{}, fmt.Errorf("%w: %s", ErrNoTerms, hash)
 }
 
 func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, terms *match.TermFrequencies, err error) {
@@ -145,22 +104,6 @@ func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema
 		terms = h.engine.Kind(schema.Kind).Matcher.TermFrequencies()
 	}
 	return schema, terms, engine.Wrap(err)
-}
-
-// recordsPage is how many records are read at once.
-const recordsPage = 1000
-
-// eachRecord reads the live records of a kind, cell by cell.
-func (h *Handle) eachRecord(ctx context.Context, kind string, fn func(*entity.Record) error) error {
-	read := func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
-		return tx.ListRecords(ctx, "", after, limit)
-	}
-	return engine.Each(ctx, h.engine, engine.FirstPUID, read, func(rec *entity.Record) entity.PUID { return rec.PUID }, func(rec *entity.Record) error {
-		if rec.Kind != kind {
-			return nil
-		}
-		return fn(rec)
-	})
 }
 
 // Schemas returns the schemas of all kinds, by name.

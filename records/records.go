@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
@@ -25,20 +24,6 @@ type Handle struct {
 
 // New returns the records handle of an installation.
 func New(e *engine.Engine) *Handle { return &Handle{e} }
-
-// Input is a record to write: what a source says about a thing under its own key.
-type Input struct {
-	entity.Ref
-	// Kind is the name of one of the installation's kinds; "" is the default kind.
-	Kind string
-	// Observed is when the source observed this; the zero time means now. A record older than the one stored under its
-	// key does not replace it.
-	Observed time.Time
-	// Later means that the record takes the place of one that was observed at the same time. Otherwise the greater
-	// content does, so that the order of arrival does not matter.
-	Later      bool
-	Attributes entity.Attributes
-}
 
 // Result is the result of one Input.
 type Result struct {

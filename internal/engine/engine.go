@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -105,4 +106,15 @@ func (e *Engine) Later(err error, what string) error {
 	}
 	e.Logger.Warn(what, "err", err)
 	return nil
+}
+
+// migrations counts the goroutines of this process that are continuing a migration of a kind.
+type migrations struct{ n atomic.Int32 }
+
+func (s *migrations) under() bool { return s.n.Load() > 0 }
+
+// Migrating registers the caller as continuing a migration of a kind, so that the maintenance loop does not, until end is called.
+func (e *Engine) Migrating() (end func()) {
+	e.migrations.n.Add(1)
+	return func() { e.migrations.n.Add(-1) }
 }

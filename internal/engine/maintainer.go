@@ -183,16 +183,5 @@ func (k *Maintainer) resume(ctx context.Context) {
 	})
 }
 
-// migrations counts the goroutines of this process that are continuing a migration of a kind.
-type migrations struct{ n atomic.Int32 }
-
-func (s *migrations) under() bool { return s.n.Load() > 0 }
-
-// Migrating registers the caller as continuing a migration of a kind, so that the maintenance loop does not, until end is called.
-func (e *Engine) Migrating() (end func()) {
-	e.migrations.n.Add(1)
-	return func() { e.migrations.n.Add(-1) }
-}
-
 // Failed reports whether the last Tick could not bring the cell map up to date.
 func (k *Maintainer) Failed() bool { return k.failed }

@@ -14,6 +14,20 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// Input is a record to write: what a source says about a thing under its own key.
+type Input struct {
+	entity.Ref
+	// Kind is the name of one of the installation's kinds; "" is the default kind.
+	Kind string
+	// Observed is when the source observed this; the zero time means now. A record older than the one stored under its
+	// key does not replace it.
+	Observed time.Time
+	// Later means that the record takes the place of one that was observed at the same time. Otherwise the greater
+	// content does, so that the order of arrival does not matter.
+	Later      bool
+	Attributes entity.Attributes
+}
+
 // Limits of a record, in bytes of UTF-8, the same in every interface and backend. match.Schema.Check defines those of
 // attributes.
 const (

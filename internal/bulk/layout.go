@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// String returns the plan in one line: equal plans read a file equally.
+func (p *Plan) String() string {
+	guess, _ := json.Marshal(p.mapping.guess) // cannot fail: strings; sorted by name
+	return fmt.Sprintf("%s guess=%s observed=%v ignore=%q columns=%q", strings.Join(p.Args(), " "), guess, p.mapping.observed, p.options.Ignore, p.options.Columns) +
+		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll)
+}
+
+// Layout describes the format for a person: "CSV with semicolons, Windows-1252, a header".
+func (p *Plan) Layout() string {
+	var parts []string
+	switch p.Format {
+	case CSV:
+		name := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "pipes"}[p.Dialect.Delimiter]
+		parts = append(parts, "CSV with "+cmp.Or(name, strconv.QuoteRune(rune(p.Dialect.Delimiter))))
+		switch p.Dialect.Quote {
+		case '"':
+		case 0:
+			parts = append(parts, "no quotes")
+		default:
+			parts = append(parts, "quotes "+string(rune(p.Dialect.Quote)))
+		}
+	case JSONL:
+		parts = append(parts, "JSON lines")
+	case Parquet:
+		return "Parquet"
+	case XLSX:
+		return p.sheetLayout()
+	case SQL:
+		return p.databaseLayout()
+	default:
+		parts = append(parts, "JSON")
+		if p.Rows != "" {
+			parts = append(parts, "rows in "+p.Rows)
+		}
+	}
+	parts = append(parts, cmp.Or((&lines{encoding: p.Encoding}).encodingName(), "ASCII so far"))
+	if p.Format == CSV && !p.Header {
+		parts = append(parts, "no header")
+	}
+	return strings.Join(parts, ", ")
+}

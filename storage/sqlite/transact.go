@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
+)
+
+// Update runs fn in the cell's only write transaction and returns nil once the writes are durable. If fn or a
+// statement fails, or ctx is done when fn returns, nothing is written. If the cell no longer lives in this file,
+// the error wraps cell.ErrMoved and fn did not run. If the commit fails on a disk error, the error wraps
+// cell.ErrCommitUnknown: the cell is closed, and reopening it shows whether the write is there.
+func (c *Cell) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return c.write(ctx, writing, func(t *tx) error {
+		s, err := t.own(ctx)
+		if err != nil {
+			return err
+		}
+		if *s == (state{}) {
+			return fmt.Errorf("%s: %w", c, errNobody)
+		}
+		if s.head.Home != cell.Serving {
+			return fmt.Errorf("cell %s at %s is %s: %w", c, c.path, s.head.Home, cell.ErrMoved)
+		}
+		return fn(t)
+	})
+}
+
+// Exclusive is an Update: updates run one at a time, in order of arrival. It also works in a cell that has moved.
+func (c *Cell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
+	return c.write(ctx, alone, func(t *tx) error { return fn(t) })
+}
+
+// write runs fn in a transaction on the write connection.
+func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
+	if err := c.breaker.Err(); err != nil {
+		return fmt.Errorf("cell %s: %w", c, err)
+	}
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	t, err := c.lock(ctx, w, m)
+	if err != nil {
+		return c.failed(err)
+	}
+	defer t.end()
+	if err := fn(t); err != nil {
+		return c.failed(err)
+	}
+	if err := errors.Join(t.err, ctx.Err()); err != nil {
+		return c.failed(err)
+	}
+	if err := t.count(ctx); err != nil {
+		return c.failed(err)
+	}
+	if err := t.keep(ctx); err != nil {
+		return c.failed(err)
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		c.failed(err)
+		if isDiskFailure(err) {
+			return fmt.Errorf("commit in cell %s: %w: %w", c, cell.ErrCommitUnknown, err)
+		}
+		return fmt.Errorf("commit in cell %s: %w", c, err)
+	}
+	t.over = true
+	if t.state != nil && t.lasting {
+		c.raise(t.state.pulse())
+	}
+	c.checkpoint(w)
+	return nil
+}
+
+// View runs fn in a transaction that reads one snapshot of the cell. Readers and writers do not block each other.
+func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
+	r, err := take(ctx, c, c.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { c.readers <- r }()
+	if r == nil {
+		if r, err = c.dial(false); err != nil {
+			return err
+		}
+	}
+	return c.read(r, fn)
+}
+
+// Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
+// cache.
+func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error {
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	return c.failed(c.read(w, fn))
+}
+
+func (c *Cell) read(on *conn, fn func(storage.Tx) error) error {
+	t, err := c.begin(on, reading)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	return fn(t)
+}
+
+// take waits for a connection.
+func take(ctx context.Context, c *Cell, from chan *conn) (*conn, error) {
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case got := <-from:
+		if err := c.err(); err != nil {
+			from <- got
+			return nil, err
+		}
+		return got, nil
+	case <-c.closed:
+		return nil, c.err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// err returns why the cell takes no more work, or nil.
+func (c *Cell) err() error {
+	if reason := c.failure.Load(); reason != nil {
+		return *reason
+	}
+	if c.closing.Load() {
+		return fmt.Errorf("cell %s: %w", c, ErrClosed)
+	}
+	return nil
+}
+
+// failed closes the cell if err is a disk failure. It returns err.
+func (c *Cell) failed(err error) error {
+	if isDiskFailure(err) {
+		reason := fmt.Errorf("cell %s: %w: %w", c, ErrFailed, err)
+		c.failure.CompareAndSwap(nil, &reason)
+	}
+	return err
+}
