@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // noticed matches a line of NOTICE that names a module.
@@ -20,6 +22,7 @@ var noticed = regexp.MustCompile(`(?m)^    ([a-z0-9.]+\.[a-z]+/\S+)( \(.*\))?$`)
 // NOTICE names exactly the modules in the binary, over all systems.
 func TestNotice_NamesTheModulesOfTheBinary(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	var linked []string
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/locus")

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // words are not the field's English, with how many of each are left in the comments of Go files and in Markdown. A number
@@ -31,9 +32,15 @@ var words = map[string]int{
 // something. docs/glossary.md has the terms.
 func TestWords_AreTheFields(t *testing.T) {
 	t.Parallel()
-	text := prose(t)
+	text := strings.ToLower(prose(t))
 	for word, left := range words {
-		found := len(regexp.MustCompile(`(?i)\b`+word+`\b`).FindAllString(text, -1))
+		found := 0
+		// An expression that begins with letters is searched for ten times as fast as one that begins with \b.
+		for _, at := range regexp.MustCompile(word+`\b`).FindAllStringIndex(text, -1) {
+			if !unicode.IsLetter(rune(text[max(at[0], 1)-1])) {
+				found++
+			}
+		}
 		switch {
 		case found > left:
 			t.Errorf("%q stands %d times in comments and documents, at most %d are left: say it in other words", word, found, left)

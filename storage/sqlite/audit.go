@@ -12,8 +12,8 @@ import (
 
 const (
 	sqlPutAudit    = "INSERT INTO audit (chain, seq, at, body, sum) VALUES (?, ?, ?, ?, ?) ON CONFLICT (chain, seq) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum"
-	sqlAuditAfter  = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) > (?, ?, ?) ORDER BY at, chain, seq LIMIT ?"
-	sqlAuditBefore = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) < (?, ?, ?) ORDER BY at DESC, chain DESC, seq DESC LIMIT ?"
+	sqlAuditAfter  = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) > (?, ?, ?) ORDER BY at, chain, seq LIMIT +?"
+	sqlAuditBefore = "SELECT at, chain, seq, body FROM audit WHERE (at, chain, seq) < (?, ?, ?) ORDER BY at DESC, chain DESC, seq DESC LIMIT +?"
 	sqlDropAudit   = "DELETE FROM audit WHERE chain = ? AND seq = ?"
 )
 

@@ -95,11 +95,11 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	if err := c.touch(); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, path, c.opts); err != nil {
+	w, err := migrated(ctx, path, c.opts)
+	if err != nil {
 		return nil, err
 	}
-	w, err := c.dial(true)
-	if err != nil {
+	if w, err = c.equip(w, true); err != nil {
 		return nil, err
 	}
 	size, err := w.do("SELECT page_size, sqlite_version() FROM pragma_page_size")
@@ -135,13 +135,17 @@ func (c *Cell) touch() error {
 	return nil
 }
 
-func (c *Cell) dial(writer bool) (*conn, error) {
-	on, err := dial(c.path, c.opts.settings(writer))
-	if err != nil {
-		return nil, err
-	}
+// equip makes a new connection the writer of the cell or one of its readers. On an error it closes the connection.
+func (c *Cell) equip(on *conn, writer bool) (*conn, error) {
 	on.cache, on.parts = int64(c.opts.CacheSize), int64(c.opts.parts(writer))
-	return on, on.vocabulary(writer)
+	err := on.apply(c.opts.settings(writer))
+	if err == nil {
+		err = on.vocabulary(writer)
+	}
+	if err != nil {
+		return nil, explain(errors.Join(err, on.close()))
+	}
+	return on, nil
 }
 
 // checkpoint copies the log into the file once the log is long enough. Commits are durable before that, so an error

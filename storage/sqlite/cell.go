@@ -16,7 +16,7 @@ import (
 // passing it to SQLite.
 const (
 	sqlLookup = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
-	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT ?`
+	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT +?`
 )
 
 var (
@@ -136,7 +136,7 @@ func (t *tx) Drop(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	n := 0
-	err := t.query(ctx, `DELETE FROM locus_key WHERE (ring, digest) IN (SELECT ring, digest FROM locus_key LIMIT ?) RETURNING 1`,
+	err := t.query(ctx, `DELETE FROM locus_key WHERE (ring, digest) IN (SELECT ring, digest FROM locus_key LIMIT +?) RETURNING 1`,
 		func(row) error { n++; return nil }, int64(limit))
 	if err != nil {
 		return 0, fmt.Errorf("drop keys: %w", err)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became, cause FROM change WHERE seq > ? ORDER BY seq LIMIT ?"
-	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT ?) RETURNING seq"
+	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became, cause FROM change WHERE seq > ? ORDER BY seq LIMIT +?"
+	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT +?) RETURNING seq"
 )
 
 var insertChange = inserting("change (seq, at, kind, entity, into_id, before, after, was, became, cause, sum)", 11, "")

@@ -64,7 +64,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 		}
 		where = fmt.Sprintf(" WHERE (%s) > (%s)", of.keys, holds(of.Key))
 	}
-	got, err := rows(ctx, t, readValues, fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT ?", of.columns, table, where, of.keys), append(slices.Clip(after), int64(limit))...)
+	got, err := rows(ctx, t, readValues, fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT +?", of.columns, table, where, of.keys), append(slices.Clip(after), int64(limit))...)
 	if err != nil {
 		return nil, fmt.Errorf("read rows of %s: %w", table, err)
 	}
@@ -225,7 +225,7 @@ func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jour
 			e.Key = append(e.Key, r[3])
 		}
 		return e, nil
-	}, "SELECT seq, tab, key1, key2 FROM locus_journal WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))
+	}, "SELECT seq, tab, key1, key2 FROM locus_journal WHERE seq > ? ORDER BY seq LIMIT +?", after, int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read journal of cell %s: %w", t.cell, err)
 	}

@@ -19,7 +19,7 @@ var _ counter.Store = (*tx)(nil)
 
 const (
 	sqlMetrics     = "SELECT j.key, m.id, m.name, m.kind, m.first FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value"
-	sqlListMetrics = "SELECT 0, id, name, kind, first FROM metric WHERE name >= ? AND name < ? ORDER BY name LIMIT ?"
+	sqlListMetrics = "SELECT 0, id, name, kind, first FROM metric WHERE name >= ? AND name < ? ORDER BY name LIMIT +?"
 	sqlPutMetric   = `INSERT INTO metric (id, name, kind, first, sum) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET first = excluded.first, sum = excluded.sum WHERE excluded.first < metric.first`
 )
@@ -178,7 +178,7 @@ const (
 	sqlOpenTotals      = "SELECT bucket, substr(counts, 8*60+1, 8) FROM counter_day WHERE bucket >= ? AND bucket < ?"
 	sqlCompactedTotals = "SELECT bucket, total FROM counter_compacted WHERE bucket >= ? AND bucket < ?"
 	sqlNamed           = "SELECT id FROM metric WHERE name >= ? AND name < ?"
-	sqlFirstNames      = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT ?"
+	sqlFirstNames      = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT +?"
 )
 
 // TopMetrics reads all buckets of the day, but only those names that may be among the highest.

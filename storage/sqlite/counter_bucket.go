@@ -34,7 +34,7 @@ func newBucketTable(table counter.Table, name, values string) bucketTable {
 		prepare: fmt.Sprintf("INSERT INTO %s (bucket, %s) VALUES (?, zeroblob(%d)) ON CONFLICT DO NOTHING",
 			name, values, 8*table.Width()),
 		remove: fmt.Sprintf("DELETE FROM %s WHERE bucket = ?", name),
-		first:  fmt.Sprintf("SELECT bucket, %s FROM %s WHERE bucket < ? ORDER BY bucket LIMIT ?", values, name),
+		first:  fmt.Sprintf("SELECT bucket, %s FROM %s WHERE bucket < ? ORDER BY bucket LIMIT +?", values, name),
 	}
 }
 
@@ -142,8 +142,8 @@ const (
 	sqlPutCompacted  = `INSERT INTO counter_compacted (bucket, total, detail, body) VALUES (?, ?, ?, ?)
 		ON CONFLICT (bucket) DO UPDATE SET total = excluded.total, detail = excluded.detail, body = excluded.body`
 	// The index covers only days with a detail above 0.
-	sqlDetailedDays = "SELECT 0, bucket, total, detail, body FROM counter_compacted WHERE detail = ? AND detail > 0 AND bucket >= ? AND bucket < ? ORDER BY bucket LIMIT ?"
-	sqlBareDays     = "SELECT 0, bucket, total, detail, body FROM counter_compacted WHERE detail = ? AND bucket >= ? AND bucket < ? ORDER BY bucket LIMIT ?"
+	sqlDetailedDays = "SELECT 0, bucket, total, detail, body FROM counter_compacted WHERE detail = ? AND detail > 0 AND bucket >= ? AND bucket < ? ORDER BY bucket LIMIT +?"
+	sqlBareDays     = "SELECT 0, bucket, total, detail, body FROM counter_compacted WHERE detail = ? AND bucket >= ? AND bucket < ? ORDER BY bucket LIMIT +?"
 )
 
 func readCompacted(r row) (counter.CompactedDay, error) {

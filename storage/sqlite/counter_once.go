@@ -47,8 +47,8 @@ const (
 		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results,
 		sum = excluded.sum`
 
-	sqlDropBatches   = "DELETE FROM counter_key WHERE key IN (SELECT key FROM counter_key WHERE newest < ? LIMIT ?)"
-	sqlDropProducers = "DELETE FROM counter_producer WHERE producer IN (SELECT producer FROM counter_producer WHERE newest < ? LIMIT ?)"
+	sqlDropBatches   = "DELETE FROM counter_key WHERE key IN (SELECT key FROM counter_key WHERE newest < ? LIMIT +?)"
+	sqlDropProducers = "DELETE FROM counter_producer WHERE producer IN (SELECT producer FROM counter_producer WHERE newest < ? LIMIT +?)"
 )
 
 func readDedupRecord(r row) (of counter.DedupRecord, err error) {

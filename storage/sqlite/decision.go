@@ -15,7 +15,7 @@ import (
 
 const (
 	sqlDecisions     = "SELECT d.puid, d.at, d.body FROM json_each(?) AS j CROSS JOIN decision AS d ON d.puid = j.value"
-	sqlListDecisions = "SELECT puid, at, body FROM decision WHERE (puid, topic) > (?, ?) ORDER BY puid, topic LIMIT ?"
+	sqlListDecisions = "SELECT puid, at, body FROM decision WHERE (puid, topic) > (?, ?) ORDER BY puid, topic LIMIT +?"
 
 	sqlPutDecision = `INSERT INTO decision (puid, topic, at, body, sum) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (puid, topic) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum

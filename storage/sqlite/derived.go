@@ -98,8 +98,8 @@ func readEdge(r row) (derived.Edge, error) {
 // come before.
 const (
 	sqlPossible      = "SELECT a, b, vec, weight FROM edge WHERE a < b AND weight >= 0 AND weight < 500"
-	sqlPossibleAlike = sqlPossible + " AND weight = ? AND (a, b) > (?, ?) ORDER BY weight DESC, a, b LIMIT ?"
-	sqlPossibleBelow = sqlPossible + " AND weight < ? ORDER BY weight DESC, a, b LIMIT ?"
+	sqlPossibleAlike = sqlPossible + " AND weight = ? AND (a, b) > (?, ?) ORDER BY weight DESC, a, b LIMIT +?"
+	sqlPossibleBelow = sqlPossible + " AND weight < ? ORDER BY weight DESC, a, b LIMIT +?"
 )
 
 // PossibleMatches runs two statements.

@@ -19,7 +19,7 @@ const (
 		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
 	entityColumns   = "e.anchor, e.id, e.stamp, e.rank, e.body"
 	sqlEntities     = "SELECT j.key, " + entityColumns + " FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
-	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT ?"
+	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT +?"
 )
 
 func readEntity(r row) (*entity.Entity, error) {

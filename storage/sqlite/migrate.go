@@ -5,6 +5,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
@@ -32,23 +33,61 @@ const (
 	migrateTries = 5
 )
 
-// migrate migrates the file at path to the newest format. Each migration is one transaction.
-func migrate(ctx context.Context, path string, o *Options) error {
+// gooseSQL is goose's own table as it leaves it in a new file.
+const gooseSQL = `
+CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (3, 1), (4, 1);`
+
+// migrated returns a connection to the file at path, which has the newest format then. A new file gets it on this
+// connection, because reading the tables costs each connection a millisecond.
+func migrated(ctx context.Context, path string, o *Options) (*conn, error) {
 	c, err := dial(path, []setting{{"busy_timeout", "5000", "5000"}})
 	if err != nil {
-		return notDatabase(path, err)
+		return nil, notDatabase(path, err)
 	}
 	current, err := c.format(path)
 	switch {
-	case err != nil || current > 0:
+	case err != nil || current == format:
+	case current > 0:
+		err = upgrade(ctx, path, current)
 	case o.MustExist:
 		err = fmt.Errorf("%w: cell file %s is empty: restore it from a backup", ErrMissing, path)
 	default:
-		err = c.create(o.PageSize)
+		err = c.create(path, o)
 	}
-	if err := errors.Join(err, c.close()); err != nil || current == format {
-		return notDatabase(path, err)
+	if err != nil {
+		return nil, notDatabase(path, errors.Join(err, c.close()))
 	}
+	return c, nil
+}
+
+// create makes an empty file a cell, in one transaction. The settings before it must precede a file's first page; the
+// last of them writes that page. They have no effect on a file that has pages.
+func (c *conn) create(path string, o *Options) error {
+	err := c.set([]setting{
+		{"page_size", strconv.Itoa(o.PageSize), ""}, {"auto_vacuum", "INCREMENTAL", ""}, {"journal_mode", "WAL", ""}, o.synchronous(),
+	})
+	if err != nil {
+		return err
+	}
+	// Another process may create a file outside its directory at the same time.
+	if _, err = c.do("BEGIN IMMEDIATE"); err == nil {
+		current := int64(0)
+		if current, err = c.format(path); err == nil && current == 0 {
+			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL, nil)
+		}
+	}
+	if err == nil {
+		_, err = c.do("COMMIT")
+	}
+	if err != nil {
+		return fmt.Errorf("create cell %s: %w", path, explain(err))
+	}
+	return nil
+}
+
+// upgrade migrates the file at path from an older format. Each migration is one transaction.
+func upgrade(ctx context.Context, path string, current int64) error {
 	uri, err := fileURI(path)
 	if err != nil {
 		return err
@@ -69,14 +108,6 @@ func migrate(ctx context.Context, path string, o *Options) error {
 		return fmt.Errorf("migrate %s from format %d to %d: %w", path, current, format, explain(err))
 	}
 	return nil
-}
-
-// create applies the settings that must precede a file's first page; the last one writes that page. They have no
-// effect on a file that has pages.
-func (c *conn) create(pageSize int) error {
-	return c.set([]setting{
-		{"page_size", strconv.Itoa(pageSize), ""}, {"auto_vacuum", "INCREMENTAL", ""}, {"journal_mode", "WAL", ""},
-	})
 }
 
 // up runs the migrations that the database lacks. A migration is one statement of many parts: goose would scan the

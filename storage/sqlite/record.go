@@ -19,12 +19,12 @@ const (
 	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body, r.kind"
 
 	sqlRecords      = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
-	sqlListAll      = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
-	sqlListSource   = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlListAll      = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?"
+	sqlListSource   = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?"
 	sqlCountRecords = `SELECT source, kind, count(*), max(observed), max(puid)
-		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?) GROUP BY source, kind`
+		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?) GROUP BY source, kind`
 
-	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT ?"
+	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT +?"
 )
 
 var (

@@ -83,7 +83,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]derived.
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, decided, lost FROM redo WHERE puid > ? ORDER BY puid LIMIT ?", int64(after), int64(limit))
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, decided, lost FROM redo WHERE puid > ? ORDER BY puid LIMIT +?", int64(after), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read redo entries: %w", err)
 	}

@@ -91,11 +91,11 @@ func (t *tx) DeleteGeneration(ctx context.Context, number int64) error {
 
 const (
 	sqlRollupRows = "SELECT j.key, r.body FROM json_each(?) AS j CROSS JOIN rollup_row AS r ON r.generation = ? AND r.key = unhex(j.value)"
-	sqlScanFirst  = "SELECT key, body FROM rollup_row WHERE generation = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
-	sqlScanLast   = "SELECT key, body FROM rollup_row WHERE generation = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT ?"
+	sqlScanFirst  = "SELECT key, body FROM rollup_row WHERE generation = ? AND key >= ? AND key < ? ORDER BY key LIMIT +?"
+	sqlScanLast   = "SELECT key, body FROM rollup_row WHERE generation = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT +?"
 	sqlPutRow     = "INSERT INTO rollup_row (generation, key, body) VALUES (?, ?, ?) ON CONFLICT (generation, key) DO UPDATE SET body = excluded.body"
 	sqlDeleteRow  = "DELETE FROM rollup_row WHERE generation = ? AND key = ?"
-	sqlDropRows   = "DELETE FROM rollup_row WHERE (generation, key) IN (SELECT generation, key FROM rollup_row WHERE generation = ? LIMIT ?)"
+	sqlDropRows   = "DELETE FROM rollup_row WHERE (generation, key) IN (SELECT generation, key FROM rollup_row WHERE generation = ? LIMIT +?)"
 )
 
 // Rows runs one statement.

@@ -60,13 +60,13 @@ func (t *tx) index(entries []entry) error {
 
 const (
 	sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
-		WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
+		WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT +?`
 
-	sqlSearchFew = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+	sqlSearchFew = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT +?)"
 
 	points         = "(e.rank >> 8) + (e.rank & 255)"
 	sqlSearchSmall = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
-		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT ?`
+		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT +?`
 )
 
 // Search intersects the posting lists of the query's words, which are in the order of anchors.

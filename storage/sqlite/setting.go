@@ -21,9 +21,9 @@ func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
 	}
-	synchronous, secure := setting{"synchronous", "FULL", "2"}, setting{"secure_delete", "ON", "1"}
+	secure := setting{"secure_delete", "ON", "1"}
 	if o.Scratch {
-		synchronous, secure = setting{"synchronous", "OFF", "0"}, setting{"secure_delete", "OFF", "0"}
+		secure = setting{"secure_delete", "OFF", "0"}
 	}
 	queryOnly, busy := 1, 5000
 	if writer {
@@ -32,7 +32,7 @@ func (o *Options) settings(writer bool) []setting {
 	return []setting{
 		number("busy_timeout", busy),
 		{"journal_mode", "WAL", "wal"},
-		synchronous,
+		o.synchronous(),
 		{"foreign_keys", "ON", "1"},
 		secure,
 		{"temp_store", "MEMORY", "2"},
@@ -42,6 +42,13 @@ func (o *Options) settings(writer bool) []setting {
 		number("cache_size", -o.CacheSize/o.parts(writer)/1024),
 		number("query_only", queryOnly),
 	}
+}
+
+func (o *Options) synchronous() setting {
+	if o.Scratch {
+		return setting{"synchronous", "OFF", "0"}
+	}
+	return setting{"synchronous", "FULL", "2"}
 }
 
 // lockTry is how many milliseconds SQLite waits for the file's lock when a write begins; Cell.lock retries.

@@ -86,7 +86,11 @@ func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
 	}
 	defer func() { c.readers <- r }()
 	if r == nil {
-		if r, err = c.dial(false); err != nil {
+		on, err := dial(c.path, nil)
+		if err != nil {
+			return err
+		}
+		if r, err = c.equip(on, false); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/locus-db/locus/entity"
@@ -20,13 +19,13 @@ func (c *conn) vocabulary(writer bool) error {
 	}
 	for _, sql := range sqls {
 		if _, err := c.do(sql); err != nil {
-			return explain(errors.Join(fmt.Errorf("add the list of words: %w", err), c.close()))
+			return fmt.Errorf("add the list of words: %w", err)
 		}
 	}
 	return nil
 }
 
-const sqlWords = `SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?2 AND term > ?1 AND length(term) BETWEEN 2 AND ?3 AND term NOT GLOB '*[0-9]*' ORDER BY term LIMIT ?4`
+const sqlWords = `SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?2 AND term > ?1 AND length(term) BETWEEN 2 AND ?3 AND term NOT GLOB '*[0-9]*' ORDER BY term LIMIT +?4`
 
 // Words reads the list of the search index, without the ranges of words that are not of a text.
 func (t *tx) Words(ctx context.Context, after string, limit int) (words []string, err error) {
