@@ -116,8 +116,10 @@ var Picture = map[string]Rule{
 	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease"}},
-	"source/kafka":           {Imports: []string{"source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
-	"source/nats":            {Imports: []string{"source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
+	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/nats":            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
+	"internal/kafkatopic":    {Modules: []string{franz, kmsg}},
+	"internal/natsurl":       {Modules: []string{natsClient}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -383,8 +385,8 @@ var Laws = []Law{
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
-	{franz, "", []string{"source/kafka"}, "a client of a broker lives in its driver"},
-	{natsClient, "", []string{"source/nats"}, "a client of a broker lives in its driver"},
+	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"}, "a client of a broker lives in its drivers, and where they connect"},
+	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"}, "a client of a broker lives in its drivers, and where they connect"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
