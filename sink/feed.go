@@ -116,6 +116,7 @@ func (f *feed) start(ctx context.Context, lease int64) error {
 			return fmt.Errorf("claim the target: %w", err)
 		}
 	}
+	f.progress.Trouble = "" // the target is there
 	return f.save(ctx)
 }
 

@@ -149,8 +149,8 @@ func (r *Runner) own(ctx context.Context) error {
 	defer beats.Wait()
 	defer stop(nil)
 	if err := r.run(working, l.Token); err != nil {
-		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, ErrFenced) && !errors.Is(err, lease.ErrLost) {
-			r.note(working, l.Token, err)
+		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, lease.ErrLost) {
+			r.note(working, l.Token, err) // refused if the lease was lost; fenced without that, there is another installation
 		}
 		return err
 	}

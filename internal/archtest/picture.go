@@ -113,6 +113,8 @@ var Picture = map[string]Rule{
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
+	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/nats":              {Imports: []string{"internal/natsurl", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
 	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease"}},
