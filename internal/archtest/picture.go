@@ -316,7 +316,7 @@ var Picture = map[string]Rule{
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{natsClient, natsServer, pgx}}, // reads the table that a sink writes
+	"e2e":                     {Tests: []string{franz, kfake, natsClient, natsServer, pgx}}, // reads the table that a sink writes
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
