@@ -12,6 +12,8 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/sink/webhook"
+	"github.com/locus-db/locus/sinks"
 )
 
 // crowded fills a store with an entity of 40 records and with words longer than a line, and returns the pages of the
@@ -37,10 +39,13 @@ func crowded(tab *tab) []string {
 	if _, err := tab.svc.Counters().Add(context.Background(), counter.Batch{Hits: []counter.Hit{{Metric: "page /" + counter.Metric(long), N: 7}}}); err != nil {
 		tab.Fatal(err)
 	}
+	if _, _, err := tab.svc.Sinks().Create(context.Background(), sinks.Definition{Name: strings.Repeat("golden", 10), To: "https://crm.example/" + long}); err != nil {
+		tab.Fatal(err)
+	}
 	id := "/entities/" + of.String()
 	return []string{
 		"/", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
-		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/kinds", "/entities?q=web:" + long, "/" + long,
+		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/streams", "/kinds", "/entities?q=web:" + long, "/" + long,
 	}
 }
 

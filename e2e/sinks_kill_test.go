@@ -59,8 +59,12 @@ func eventText(op sink.Op, into string, records []string) string {
 func (r *receiver) texts() map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return textsOf(r.events)
+}
+
+func textsOf(events map[string]sink.Event) map[string]string {
 	all := map[string]string{}
-	for id, e := range r.events {
+	for id, e := range events {
 		into := ""
 		if !e.Into.IsZero() {
 			into = e.Into.String()
@@ -143,27 +147,41 @@ func TestP17_KilledServerDelivers(t *testing.T) {
 	r := &receiver{events: map[string]sink.Event{}}
 	hook := httptest.NewServer(r)
 	defer hook.Close()
+	killedWhileDelivering(t, 200, map[string]delivered{
+		"hook": {hook.URL, r.texts}, "golden": {database + "&table=golden", func() map[string]string { return tableTexts(t, database) }},
+	})
+}
+
+// delivered is a target, and what it has, as eventText.
+type delivered struct {
+	to    string
+	texts func() map[string]string
+}
+
+// killedWhileDelivering puts and deletes records under a server that is killed three times, and waits until all targets have
+// the states of all ids.
+func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivered) {
+	t.Helper()
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
 	s := serve(t, dir, addr)
-	for name, to := range map[string]string{"hook": hook.URL, "golden": database + "&table=golden"} {
-		if out, err := run(t, "sink", "create", name, "--url", s.url, "--to", to); err != nil {
+	for name, of := range targets {
+		if out, err := run(t, "sink", "create", name, "--url", s.url, "--to", of.to); err != nil {
 			t.Fatal(err, out)
 		}
 	}
-	const size = 200
 	g := demo.New(5, 10*size)
-	for round := range 4 {
+	for round := range int64(4) {
 		for part := range 2 { // the second part repeats records of the first with changes, and deletes some
 			var batch []httpapi.RecordInput
-			for i := range int64(size) {
-				batch = append(batch, input(g, int64(round)*size/2+i, part))
+			for i := range size {
+				batch = append(batch, input(g, round*size/2+i, part))
 			}
 			if answer, err := post(s.url, batch); err != nil || !accepted(t, answer) {
 				t.Fatal(err)
 			}
 		}
 		for i := range int64(10) {
-			rec := g.Record(int64(round)*size/2 + i*7)
+			rec := g.Record(round*size/2 + i*7)
 			if err := send(http.MethodDelete, s.url+"/v1/records/"+url.PathEscape(rec.Source)+"/"+url.PathEscape(rec.Key), "", new(any)); err != nil {
 				t.Fatal(err)
 			}
@@ -178,8 +196,8 @@ func TestP17_KilledServerDelivers(t *testing.T) {
 		if !settled {
 			return false, "some ids are being resolved"
 		}
-		for name, got := range map[string]map[string]string{"the webhook": r.texts(), "the table": tableTexts(t, database)} {
-			if !maps.Equal(want, got) {
+		for name, of := range targets {
+			if got := of.texts(); !maps.Equal(want, got) {
 				return false, fmt.Sprintf("%s has %d ids of %d, %d differ", name, len(got), len(want), differ(want, got))
 			}
 		}

@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/mirror"
 )
@@ -152,8 +149,8 @@ func (r *Runner) own(ctx context.Context) error {
 	defer beats.Wait()
 	defer stop(nil)
 	if err := r.run(working, l.Token); err != nil {
-		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, ErrFenced) && !errors.Is(err, lease.ErrLost) {
-			r.note(working, l.Token, err)
+		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, lease.ErrLost) {
+			r.note(working, l.Token, err) // refused if the lease was lost; fenced without that, there is another installation
 		}
 		return err
 	}
@@ -232,118 +229,6 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	return err
 }
 
-// read looks for changes and puts the touched IDs into the lanes.
-func (r *Runner) read(ctx context.Context, f *feed, lanes []chan struct{}, room chan struct{}) {
-	reviewed, failed := time.Time{}, false
-	for ctx.Err() == nil {
-		if time.Since(reviewed) >= review {
-			if _, cells, err := r.opts.Source.Installation(ctx); err == nil {
-				f.admit(cells)
-				reviewed = time.Now()
-			}
-		}
-		tail, err := r.opts.Source.Tail(ctx)
-		if err == nil {
-			err = r.readDue(ctx, f, tail)
-		} else if failed { // some cell is away: look into the others
-			err = errors.Join(err, r.readDue(ctx, f, nil))
-		}
-		if err != nil && !failed && ctx.Err() == nil {
-			r.opts.Logger.Warn("a sink cannot read all cells", "sink", r.opts.Name, "err", err)
-		}
-		failed = err != nil
-		f.settle()
-		for _, c := range lanes {
-			wake(c)
-		}
-		f.mu.Lock()
-		full := f.full()
-		f.mu.Unlock()
-		switch {
-		case full:
-			rest(ctx, r.opts.Poll, room)
-		case failed:
-			rest(ctx, 4*r.opts.Poll, nil)
-		default:
-			rest(ctx, r.opts.Poll, r.wake)
-		}
-	}
-}
-
-// readDue reads a page of each cell that has one, until none has or too many IDs wait.
-func (r *Runner) readDue(ctx context.Context, f *feed, tail map[cell.ID]changelog.Seq) error {
-	var g errgroup.Group
-	g.SetLimit(abreast)
-	for _, id := range f.notice(tail) {
-		g.Go(func() error {
-			worked, err := f.read(ctx, id)
-			if end, known := tail[id]; err == nil && !worked && known {
-				f.exhausted(id, end)
-			}
-			if worked {
-				r.Wake()
-			}
-			return err
-		})
-	}
-	return g.Wait()
-}
-
-// deliver works one lane.
-func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room chan struct{}, b *backoff) error {
-	for ctx.Err() == nil {
-		d := f.take(lane)
-		if d == nil {
-			rest(ctx, review, ready)
-			continue
-		}
-		before := b.successes.Load()
-		for tries := 1; ; tries++ {
-			err := f.deliver(ctx, d)
-			if err == nil {
-				if b.succeeded() && tries > 1 {
-					r.opts.Logger.Info("a sink goes on", "sink", r.opts.Name)
-				}
-				wake(room)
-				break
-			}
-			switch {
-			case ctx.Err() != nil:
-				return nil //nolint:nilerr // the end of the context is no error
-			case errors.Is(err, ErrStop), errors.Is(err, ErrFenced):
-				return err
-			case tries >= poison && len(d.events) == 1 && b.successes.Load() > before:
-				err = f.acknowledge(d, []Rejected{{ID: d.events[0].ID, Reason: fmt.Sprintf("given up after %d attempts: %v", tries, err)}})
-			}
-			if err == nil {
-				break
-			}
-			if errors.Is(err, ErrStop) {
-				return err
-			}
-			if b.failures.Add(1) == 1 {
-				r.opts.Logger.Warn("a sink cannot deliver", "sink", r.opts.Name, "err", err)
-			}
-			b.wait(ctx, tries, len(f.lanes))
-		}
-	}
-	return nil
-}
-
-// save stores the progress now and then.
-func (r *Runner) save(ctx context.Context, f *feed) error {
-	for rest(ctx, saveEvery, nil) {
-		err := f.saveIfDue(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil //nolint:nilerr // nor here
-		case errors.Is(err, lease.ErrLost), errors.Is(err, ErrStop), errors.Is(err, ErrFenced):
-			return err
-		}
-	}
-	return nil
-}
-
 // Stats is what the runner of this process does.
 type Stats struct {
 	// Running reports that this process holds the lease.
@@ -367,61 +252,4 @@ func (r *Runner) Stats() Stats {
 		s.Failed += f.progress.Failed - f.began.Failed
 	}
 	return s
-}
-
-// backoff paces the retries of the lanes of a sink.
-type backoff struct {
-	patience            time.Duration
-	successes, failures atomic.Int64 // failures since the last success
-
-	mu        sync.Mutex
-	recovered chan struct{} // closed when the target recovers
-}
-
-// succeeded notes a success, and reports whether it ends a series of failures. If all lanes may be waiting, they all
-// try again.
-func (b *backoff) succeeded() bool {
-	b.successes.Add(1)
-	failures := b.failures.Swap(0)
-	if failures > 1 {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		close(b.recovered)
-		b.recovered = make(chan struct{})
-	}
-	return failures > 0
-}
-
-// wait waits before a retry: twice as long each time, with jitter, and shorter if the target recovers after at least
-// one failure per lane.
-func (b *backoff) wait(ctx context.Context, tries, lanes int) {
-	pause := min(firstPause<<min(tries-1, 20), b.patience)
-	b.mu.Lock()
-	recovered := b.recovered
-	b.mu.Unlock()
-	if b.failures.Load() < int64(lanes) {
-		recovered = nil
-	}
-	t := time.NewTimer(jitter(pause))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-recovered:
-	case <-ctx.Done():
-	}
-}
-
-// jitter returns a random duration of 50 to 100 % of d.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
-
-// rest waits, until early is signalled at most, and reports whether the context is still active.
-func rest(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-early:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
 }

@@ -113,11 +113,16 @@ var Picture = map[string]Rule{
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
+	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
+	"sink/nats":              {Imports: []string{"internal/natsurl", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
 	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease"}},
-	"source/kafka":           {Imports: []string{"source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
-	"source/nats":            {Imports: []string{"source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
+	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/nats":            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
+	"internal/kafkatopic":    {Modules: []string{franz, kmsg}},
+	"internal/natsurl":       {Modules: []string{natsClient}},
 	"internal/mutant":        {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
@@ -295,7 +300,8 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
+			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
@@ -310,7 +316,7 @@ var Picture = map[string]Rule{
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{natsClient, natsServer, pgx}}, // reads the table that a sink writes
+	"e2e":                     {Tests: []string{franz, kfake, natsClient, natsServer, pgx}}, // reads the table that a sink writes
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -377,14 +383,15 @@ var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
 	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{mongo, "", []string{"bench", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
-	{franz, "", []string{"source/kafka"}, "a client of a broker lives in its driver"},
-	{natsClient, "", []string{"source/nats"}, "a client of a broker lives in its driver"},
+	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"}, "a client of a broker lives in its drivers, and where they connect"},
+	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"}, "a client of a broker lives in its drivers, and where they connect"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},

@@ -28,7 +28,10 @@ import (
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
-	_ "github.com/locus-db/locus/sink/postgres" // drivers of sinks register themselves
+	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
+	_ "github.com/locus-db/locus/sink/mongodb"
+	_ "github.com/locus-db/locus/sink/nats"
+	_ "github.com/locus-db/locus/sink/postgres"
 	_ "github.com/locus-db/locus/sink/webhook"
 	"github.com/locus-db/locus/sinks"
 	_ "github.com/locus-db/locus/source/kafka" // drivers of streams register themselves

@@ -20,7 +20,7 @@ import (
 func (a *app) sinkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sink",
-		Short: "Let the servers deliver every entity to webhooks and databases, and keep these current",
+		Short: "Let the servers deliver every entity to webhooks, brokers and databases, and keep these current",
 		Example: "  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --secret-env CRM_PASSWORD\n" +
 			"  locus sink list",
 	}
@@ -54,15 +54,20 @@ func (a *app) sinkCreate() *cobra.Command {
 		Short: "Let the servers deliver all entities to a target, and every change from then on",
 		Long: "The servers deliver what every id leads to now: an entity, a redirect or nothing. First all ids, then those that change.\n\n" +
 			"  https://HOST/PATH                                   a request for each event, signed by the secret (Standard Webhooks)\n" +
-			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n\n" +
+			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n" +
+			"  mongodb://USER@HOST/DATABASE?collection=NAME        a document for each id; the secret is the password\n" +
+			"  kafka://BROKER,BROKER/TOPIC                         a message for each event, in transactions, into a compacted topic\n" +
+			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n\n" +
+			"kafka: takes USER@, sasl=plain|scram-sha-256|scram-sha-512 and tls=true; nats: takes USER@, or a token as secret, and tls=true.\n\n" +
 			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
 			"again changes the secret or the hold, and keeps the position.",
 		Example: "  locus sink create hook --to https://crm.example/locus --secret-env HOOK_SECRET\n" +
-			"  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD",
+			"  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD\n" +
+			"  locus sink create bus --to 'nats://bus.example/CRM?subject=crm.golden&tls=true' --secret-env NATS_TOKEN",
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if request.To == "" {
-				return usage("--to https://HOST/PATH or --to 'postgres://USER@HOST/DATABASE?table=NAME'", "--to is missing")
+				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka: or nats: URL; see locus sink create --help", "--to is missing")
 			}
 			body, err := json.Marshal(request)
 			if err != nil {

@@ -18,6 +18,7 @@ var (
 		{"/review", "Review", []string{"review"}},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}},
 		{"/counters", "Counters", []string{"counters", "metric"}},
+		{"/streams", "Streams", []string{"streams"}},
 		{"/ring", "Ring", []string{"ring"}},
 	}
 	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}}}

@@ -15,7 +15,7 @@ import (
 var templates embed.FS
 
 // pages holds the parsed templates of each page, with the layout and the shared parts.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice", "name")
+var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "notice", "name")
 
 func parse(names ...string) map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))

@@ -187,6 +187,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 		},
 	}
 	maps.Copy(all, rollupRenderings(t, c, s))
+	maps.Copy(all, streamRenderings(c, s))
 	maps.Copy(all, counterRenderings(c, s))
 	maps.Copy(all, reviewRenderings(t, c, s))
 	return all

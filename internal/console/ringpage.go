@@ -97,7 +97,7 @@ var legend = []string{
 	"A puid or an entity id needs no look-up: its cell is computed from it.",
 }
 
-// fact is a row about the map.
+// fact is a value with its name.
 type fact struct{ Name, Value string }
 
 func (p *ringPage) facts() {

@@ -70,6 +70,7 @@ func (s *Server) registerConsole() {
 	s.handle("GET /review", access.All(access.Read), p.page(&route{
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}},
 	}, p.reviewPage))
+	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
 	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.handle("POST /decisions", access.All(access.Decide), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide), p.form("/entities/{id}/merge", p.mergeForm))

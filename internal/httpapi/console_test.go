@@ -71,6 +71,7 @@ func TestConsole_EveryPage(t *testing.T) {
 		"/entities/" + id + "/what-if?without=pos:1": `href="/entities" aria-current="true"`, "/review": `href="/review" aria-current="page"`,
 		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`, "/ring": `href="/ring" aria-current="page"`,
 		"/counters/metric?name=page": `href="/counters" aria-current="true"`, "/kinds": `href="/kinds" aria-current="page"`,
+		"/streams": `href="/streams" aria-current="page"`,
 	} {
 		page := f.get(path).page(200)
 		f.says(page, current, `class="command"`, `aria-keyshortcuts="/"`)

@@ -5,23 +5,17 @@ package kafka
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/locus-db/locus/internal/kafkatopic"
 	"github.com/locus-db/locus/source"
 )
 
@@ -33,8 +27,6 @@ var Driver source.Driver = driver{}
 type driver struct{}
 
 const (
-	// requestTimeout limits how long one request takes, with its retries.
-	requestTimeout = 10 * time.Second
 	// fetchBytes bounds one response of a broker.
 	fetchBytes = 8 << 20
 	// absent is how long a single message is waited for before it counts as gone.
@@ -42,40 +34,17 @@ const (
 )
 
 // Check returns why a URL names no topic.
-func (driver) Check(u *url.URL) error {
-	if topic := strings.TrimPrefix(u.Path, "/"); topic == "" || strings.Contains(topic, "/") {
-		return fmt.Errorf("want kafka://broker1:9092,broker2:9092/TOPIC")
-	}
-	for option, values := range u.Query() {
-		switch {
-		case option == "tls" && slices.Contains([]string{"true", "false"}, values[0]):
-		case option == "sasl" && slices.Contains([]string{"plain", "scram-sha-256", "scram-sha-512"}, values[0]):
-		default:
-			return fmt.Errorf("the option %.40q of a kafka URL is not known: want tls=true, sasl=plain, sasl=scram-sha-256 or sasl=scram-sha-512", option)
-		}
-	}
-	if u.Query().Has("sasl") != (u.User.Username() != "") {
-		return fmt.Errorf("a user and sasl=plain, scram-sha-256 or scram-sha-512 go together: kafka://USER@broker1:9092/TOPIC?sasl=plain")
-	}
-	return nil
-}
+func (driver) Check(u *url.URL) error { return kafkatopic.Check(u) }
 
 // Open connects and begins to read.
 func (d driver) Open(ctx context.Context, spec source.Spec, at source.Position) (source.Stream, error) {
 	if err := d.Check(spec.URL); err != nil {
 		return nil, err
 	}
-	s := &stream{topic: strings.TrimPrefix(spec.URL.Path, "/"), group: "locus-" + spec.Name, common: []kgo.Opt{
-		kgo.SeedBrokers(seeds(spec.URL.Host)...), kgo.ClientID("locus"), kgo.RetryTimeout(requestTimeout),
+	common := append(kafkatopic.Options(spec.URL, spec.Secret),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(), kgo.FetchMaxBytes(fetchBytes),
-		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
-	}}
-	if spec.URL.Query().Get("tls") == "true" {
-		s.common = append(s.common, kgo.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	if user := spec.URL.User.Username(); user != "" {
-		s.common = append(s.common, kgo.SASL(mechanism(spec.URL.Query().Get("sasl"), user, spec.Secret)))
-	}
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()))
+	s := &stream{topic: kafkatopic.Of(spec.URL), group: "locus-" + spec.Name, common: common}
 	var err error
 	if s.client, err = kgo.NewClient(s.common...); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", spec.URL.Host, err)
@@ -85,27 +54,6 @@ func (d driver) Open(ctx context.Context, spec source.Spec, at source.Position) 
 		return nil, err
 	}
 	return s, nil
-}
-
-// seeds adds the usual port where there is none.
-func seeds(hosts string) (all []string) {
-	for host := range strings.SplitSeq(hosts, ",") {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), "9092")
-		}
-		all = append(all, host)
-	}
-	return all
-}
-
-func mechanism(name, user, secret string) sasl.Mechanism {
-	switch name {
-	case "scram-sha-256":
-		return scram.Auth{User: user, Pass: secret}.AsSha256Mechanism()
-	case "scram-sha-512":
-		return scram.Auth{User: user, Pass: secret}.AsSha512Mechanism()
-	}
-	return plain.Auth{User: user, Pass: secret}.AsMechanism()
 }
 
 // stream reads the partitions of one topic.
@@ -122,7 +70,7 @@ type stream struct {
 
 // start checks the position against the topic and begins to read.
 func (s *stream) start(ctx context.Context, at source.Position) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkatopic.Patience)
 	defer cancel()
 	log, partitions, err := s.partitions(ctx)
 	if err != nil {
@@ -131,11 +79,11 @@ func (s *stream) start(ctx context.Context, at source.Position) error {
 	if at.Log != "" && at.Log != log {
 		return fmt.Errorf("%w: topic %s was created again", source.ErrGap, s.topic)
 	}
-	first, err := s.offsets(ctx, partitions, offsetFirst)
+	first, err := s.offsets(ctx, partitions, kafkatopic.First)
 	if err != nil {
 		return err
 	}
-	last, err := s.offsets(ctx, partitions, offsetLast)
+	last, err := s.offsets(ctx, partitions, kafkatopic.Last)
 	if err != nil {
 		return err
 	}
@@ -164,69 +112,16 @@ func (s *stream) consume(from map[int32]int64) {
 	s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{s.topic: offsets})
 }
 
-// partitions returns the ID of the topic and the numbers of its partitions.
+// partitions returns the ID of the topic, "" from old brokers, and the numbers of its partitions.
 func (s *stream) partitions(ctx context.Context) (log string, all []int32, err error) {
-	req := kmsg.NewPtrMetadataRequest()
-	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr(s.topic)
-	req.Topics = append(req.Topics, topic)
-	resp, err := req.RequestWith(ctx, s.client)
-	if err != nil {
-		return "", nil, fmt.Errorf("find topic %s: %w", s.topic, err)
+	if s.id, all, err = kafkatopic.Partitions(ctx, s.client, s.topic); err == nil && s.id != [16]byte{} {
+		log = hex.EncodeToString(s.id[:])
 	}
-	if len(resp.Topics) != 1 {
-		return "", nil, fmt.Errorf("find topic %s: the broker does not say", s.topic)
-	}
-	t := resp.Topics[0]
-	if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
-		return "", nil, fmt.Errorf("find topic %s: %w", s.topic, err)
-	}
-	for _, p := range t.Partitions {
-		all = append(all, p.Partition)
-	}
-	slices.Sort(all)
-	if s.id = t.TopicID; s.id != [16]byte{} { // brokers before 2.8 have none
-		log = hex.EncodeToString(t.TopicID[:])
-	}
-	return log, all, nil
+	return log, all, err
 }
 
-// Timestamps that stand for the ends of a partition.
-const (
-	offsetFirst = -2
-	offsetLast  = -1
-)
-
-func (s *stream) offsets(ctx context.Context, partitions []int32, which int64) (map[int32]int64, error) {
-	req := kmsg.NewPtrListOffsetsRequest()
-	req.ReplicaID, req.IsolationLevel = -1, 1 // read committed
-	topic := kmsg.NewListOffsetsRequestTopic()
-	topic.Topic = s.topic
-	for _, n := range partitions {
-		p := kmsg.NewListOffsetsRequestTopicPartition()
-		p.Partition, p.Timestamp = n, which
-		topic.Partitions = append(topic.Partitions, p)
-	}
-	req.Topics = append(req.Topics, topic)
-	resp, err := req.RequestWith(ctx, s.client)
-	if err != nil {
-		return nil, fmt.Errorf("find the ends of topic %s: %w", s.topic, err)
-	}
-	ends := map[int32]int64{}
-	for _, t := range resp.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return nil, fmt.Errorf("find the end of partition %d of topic %s: %w", p.Partition, s.topic, err)
-			}
-			ends[p.Partition] = p.Offset
-		}
-	}
-	for _, n := range partitions {
-		if _, found := ends[n]; !found {
-			return nil, fmt.Errorf("find the end of partition %d of topic %s: the broker does not say", n, s.topic)
-		}
-	}
-	return ends, nil
+func (s *stream) offsets(ctx context.Context, partitions []int32, end kafkatopic.End) (map[int32]int64, error) {
+	return kafkatopic.Offsets(ctx, s.client, s.topic, partitions, end)
 }
 
 // Position returns where reading began.
@@ -257,11 +152,11 @@ func fromBroker(r *kgo.Record) source.Message {
 
 // Read reads one message with a client of its own.
 func (s *stream) Read(ctx context.Context, partition int32, offset int64) (m source.Message, err error) {
-	first, err := s.offsets(ctx, []int32{partition}, offsetFirst)
+	first, err := s.offsets(ctx, []int32{partition}, kafkatopic.First)
 	if err != nil {
 		return m, err
 	}
-	last, err := s.offsets(ctx, []int32{partition}, offsetLast)
+	last, err := s.offsets(ctx, []int32{partition}, kafkatopic.Last)
 	if err != nil {
 		return m, err
 	}
@@ -292,7 +187,7 @@ func (s *stream) Read(ctx context.Context, partition int32, offset int64) (m sou
 
 // Ends returns the ends of all partitions, and begins to read those that were added.
 func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkatopic.Patience)
 	defer cancel()
 	_, partitions, err := s.partitions(ctx)
 	if err != nil {
@@ -307,12 +202,12 @@ func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
 	if len(added) > 0 {
 		s.consume(added)
 	}
-	return s.offsets(ctx, partitions, offsetLast)
+	return s.offsets(ctx, partitions, kafkatopic.Last)
 }
 
 // Mark commits the position to a consumer group without members.
 func (s *stream) Mark(ctx context.Context, p source.Position) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kafkatopic.Patience)
 	defer cancel()
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation = s.group, -1

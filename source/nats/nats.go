@@ -4,17 +4,16 @@ package nats
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/locus-db/locus/internal/natsurl"
 	"github.com/locus-db/locus/source"
 )
 
@@ -26,8 +25,6 @@ var Driver source.Driver = driver{}
 type driver struct{}
 
 const (
-	// connectTimeout limits how long connecting and requests take.
-	connectTimeout = 10 * time.Second
 	// buffered is how many messages are fetched ahead.
 	buffered = 2000
 	// linger is how long a batch waits for more messages once it has one.
@@ -35,47 +32,19 @@ const (
 )
 
 // Check returns why a URL names no stream.
-func (driver) Check(u *url.URL) error {
-	name := strings.TrimPrefix(u.Path, "/")
-	if name == "" || strings.ContainsAny(name, "/ .*>") {
-		return fmt.Errorf("want nats://host:4222/STREAM with the name of a stream of JetStream")
-	}
-	for option, values := range u.Query() {
-		switch {
-		case option == "subject":
-		case option == "tls" && slices.Contains([]string{"true", "false"}, values[0]):
-		default:
-			return fmt.Errorf("the option %.40q of a nats URL is not known: want subject=FILTER, tls=true", option)
-		}
-	}
-	return nil
-}
+func (driver) Check(u *url.URL) error { return natsurl.Check(u) }
 
 // Open connects and begins to read.
 func (d driver) Open(ctx context.Context, s source.Spec, at source.Position) (source.Stream, error) {
 	if err := d.Check(s.URL); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name("locus-" + s.Name), nats.Timeout(connectTimeout), nats.MaxReconnects(-1)}
-	switch user := s.URL.User.Username(); {
-	case user != "":
-		options = append(options, nats.UserInfo(user, s.Secret))
-	case s.Secret != "":
-		options = append(options, nats.Token(s.Secret))
-	}
-	if s.URL.Query().Get("tls") == "true" {
-		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	servers := make([]string, 0, 1)
-	for host := range strings.SplitSeq(s.URL.Host, ",") {
-		servers = append(servers, "nats://"+host)
-	}
-	conn, err := nats.Connect(strings.Join(servers, ","), options...)
+	conn, err := natsurl.Connect(s.URL, s.Name, s.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", s.URL.Host, err)
+		return nil, err
 	}
 	st := &stream{conn: conn, messages: make(chan source.Message, buffered), broken: make(chan error, 1)}
-	if err := st.start(ctx, strings.TrimPrefix(s.URL.Path, "/"), s.URL.Query()["subject"], at); err != nil {
+	if err := st.start(ctx, natsurl.Stream(s.URL), s.URL.Query()["subject"], at); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	return st, nil
@@ -98,7 +67,7 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, natsurl.Patience)
 	defer cancel()
 	if s.stream, err = js.Stream(ctx, name); errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("there is no stream %s (nats stream ls lists those that there are): %w", name, err)

@@ -134,7 +134,7 @@ func (d *Database) look(ctx context.Context, docs []document) []bool {
 		}
 		g.Go(func() error {
 			err := d.soon(ctx, func(ctx context.Context) error {
-				return d.collection(doc.collection).FindOne(ctx, bson.D{{Key: "_id", Value: doc.id}}, options.FindOne().SetProjection(byID)).Err()
+				return d.Collection(doc.collection).FindOne(ctx, bson.D{{Key: "_id", Value: doc.id}}, options.FindOne().SetProjection(byID)).Err()
 			})
 			mu.Lock()
 			defer mu.Unlock()

@@ -64,12 +64,12 @@ func (d *Database) prepareCounters(ctx context.Context) error {
 		for _, f := range index.fields {
 			keys = append(keys, bson.E{Key: f, Value: 1})
 		}
-		if _, err := d.collection(index.collection).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys}); err != nil {
+		if _, err := d.Collection(index.collection).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys}); err != nil {
 			return fmt.Errorf("index %s: %w", index.collection, unread(err))
 		}
 	}
 	for _, doc := range []bson.D{{{Key: "_id", Value: "floor"}, {Key: "at", Value: int64(0)}}, {{Key: "_id", Value: "metric"}, {Key: "last", Value: int64(0)}}} {
-		if _, err := d.collection(stateName).InsertOne(ctx, doc); err != nil && !mongo.IsDuplicateKeyError(err) {
+		if _, err := d.Collection(stateName).InsertOne(ctx, doc); err != nil && !mongo.IsDuplicateKeyError(err) {
 			return fmt.Errorf("insert into %s: %w", stateName, unread(err))
 		}
 	}
@@ -108,12 +108,12 @@ func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (number
 	for i, m := range metrics {
 		names[i] = string(m)
 	}
-	away, err := findApart(ctx, c.Database, c.collection(namesName), names, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	away, err := findApart(ctx, c.Database, c.Collection(namesName), names, nil, func(n numbered) { numbers[n.Name] = n.ID })
 	if len(away) == 0 || len(away) == len(names) {
 		return numbers, away, err
 	}
 	others := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(away, name) })
-	more, err := findApart(ctx, c.Database, c.collection(namesName), others, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	more, err := findApart(ctx, c.Database, c.Collection(namesName), others, nil, func(n numbered) { numbers[n.Name] = n.ID })
 	return numbers, append(away, more...), err
 }
 
@@ -133,8 +133,8 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 	var last struct {
 		Last int64 `bson:"last"`
 	}
-	err := c.guard(ctx, c.collection(stateName), "metric", func(ctx context.Context) error {
-		return unread(c.collection(stateName).FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: "metric"}},
+	err := c.guard(ctx, c.Collection(stateName), "metric", func(ctx context.Context) error {
+		return unread(c.Collection(stateName).FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: "metric"}},
 			bson.D{{Key: "$inc", Value: bson.D{{Key: "last", Value: int64(len(absent))}}}},
 			options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&last))
 	})
@@ -145,7 +145,7 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 	for i, m := range absent {
 		docs[i] = numbered{m, counter.ID(last.Last - int64(i))}
 	}
-	if _, err := insertNew(ctx, c.collection(namesName), docs); err != nil {
+	if _, err := insertNew(ctx, c.Collection(namesName), docs); err != nil {
 		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // even if they were assigned, nothing was counted
 	}
 	found, away, err := c.numbers(ctx, absent)

@@ -39,7 +39,7 @@ func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter
 		if last(below, below) {
 			in[1].Key = "$lte"
 		}
-		err := find(t.session, t.collection(daysName), append(slices.Clone(filter), bson.E{Key: "_id", Value: in}),
+		err := find(t.session, t.Collection(daysName), append(slices.Clone(filter), bson.E{Key: "_id", Value: in}),
 			options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(page), func(doc dayDoc) {
 				key := doc.key()
 				if found = append(found, key); t.days[key] == nil {
@@ -131,7 +131,7 @@ func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.M
 	totals := map[counter.ID]int64{}
 	from, below := counter.NewBucketKey(unit, 0), counter.NewBucketKey(unit+1, 0)
 	fields := bson.D{{Key: "n", Value: 1}, {Key: "closed.n", Value: 1}, {Key: "open", Value: 1}}
-	err := find(t.session, t.collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}}},
+	err := find(t.session, t.Collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}}},
 		options.Find().SetProjection(fields).SetSort(bson.D{{Key: "_id", Value: 1}}), func(doc dayDoc) {
 			n := doc.N
 			if doc.Closed != nil {

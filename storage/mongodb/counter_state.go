@@ -39,7 +39,7 @@ func (t *counterTx) DedupHorizon(ctx context.Context) (int64, error) {
 		err := error(nil)
 		if t.reading {
 			err = read(t.session)
-		} else if err = t.guard(t.session, t.collection(stateName), "floor", read); errors.Is(err, cell.ErrUnavailable) {
+		} else if err = t.guard(t.session, t.Collection(stateName), "floor", read); errors.Is(err, cell.ErrUnavailable) {
 			err = &perdocument.UnreadError{DedupHorizon: true, Err: err}
 		}
 		if err != nil {
@@ -55,7 +55,7 @@ func (t *counterTx) readHorizon(ctx context.Context) (int64, error) {
 		return 0, errOver
 	}
 	var doc horizonDoc
-	err := t.collection(stateName).FindOne(ctx, bson.D{{Key: "_id", Value: "floor"}}).Decode(&doc)
+	err := t.Collection(stateName).FindOne(ctx, bson.D{{Key: "_id", Value: "floor"}}).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return 0, fmt.Errorf("%s has no floor: was its document deleted?", stateName)
 	}
@@ -89,7 +89,7 @@ func (t *counterTx) checkHorizon(ctx context.Context) error {
 	case t.floor.is == at:
 		return nil
 	}
-	_, err = t.collection(stateName).UpdateOne(ctx, bson.D{{Key: "_id", Value: "floor"}}, bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: t.floor.is}}}})
+	_, err = t.Collection(stateName).UpdateOne(ctx, bson.D{{Key: "_id", Value: "floor"}}, bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: t.floor.is}}}})
 	return outcome(err)
 }
 
@@ -188,7 +188,7 @@ func (t *counterTx) writeMetrics(ctx context.Context) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	c := t.collection(metricsName)
+	c := t.Collection(metricsName)
 	_, err := insertNew(ctx, c, docs)
 	for chunk := range slices.Chunk(firsts, bulk) {
 		if err == nil {
@@ -227,7 +227,7 @@ func (t *counterTx) ListMetrics(ctx context.Context, prefix, after counter.Metri
 	from := bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: string(max(prefix, after))}}}}
 	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetBatchSize(int32(min(limit+1, inAtOnce))) //nolint:gosec // 1,000 at most
 	more := limit + len(t.metrics)
-	if err := findWhile(t.session, t.collection(metricsName), from, opts, func(doc metricDoc) bool {
+	if err := findWhile(t.session, t.Collection(metricsName), from, opts, func(doc metricDoc) bool {
 		m := doc.meta()
 		if !strings.HasPrefix(string(m.Name), string(prefix)) {
 			return false
@@ -251,7 +251,7 @@ func (t *counterTx) CountMetrics(context.Context) (int, error) {
 	}
 	var n int64
 	count := func(ctx context.Context) (err error) {
-		n, err = t.collection(metricsName).EstimatedDocumentCount(ctx)
+		n, err = t.Collection(metricsName).EstimatedDocumentCount(ctx)
 		return err
 	}
 	err := error(nil)

@@ -174,7 +174,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 	}
 	filter := bson.D{{Key: "producer", Value: producers}, {Key: "newest", Value: bson.D{{Key: "$lt", Value: below}}}}
 	opts := options.Find().SetLimit(int64(limit + len(t.summaries))).SetSort(bson.D{{Key: "newest", Value: 1}})
-	err := find(t.session, t.collection(batchesName), filter, opts, func(doc summaryDoc) {
+	err := find(t.session, t.Collection(batchesName), filter, opts, func(doc summaryDoc) {
 		if s := t.summaries[doc.Name]; s == nil || !s.changed {
 			if s == nil {
 				s = &summary{there: true, v: doc.V, newest: doc.Newest}
@@ -202,7 +202,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 
 // writeSummaries writes the summaries, each only if it is unchanged since it was read.
 func (t *counterTx) writeSummaries(ctx context.Context) error {
-	c := t.collection(batchesName)
+	c := t.Collection(batchesName)
 	for name, s := range t.summaries {
 		if !s.changed || s.gone && !s.there {
 			continue

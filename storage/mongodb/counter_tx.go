@@ -180,9 +180,9 @@ func (t *counterTx) load(ctx context.Context, keys []counter.BucketKey, whole bo
 // findOf reads documents for a transaction. A write transaction does not wait for those that are away.
 func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D, each func(D)) (lost []string, err error) {
 	if t.reading {
-		return nil, findIn(t.session, t.collection(collection), ids, fields, each)
+		return nil, findIn(t.session, t.Collection(collection), ids, fields, each)
 	}
-	return findApart(t.session, t.Database, t.collection(collection), ids, fields, each)
+	return findApart(t.session, t.Database, t.Collection(collection), ids, fields, each)
 }
 
 // found adds a document to the transaction, and reports whether it is unchanged if it was read before.

@@ -77,7 +77,7 @@ func (w *daysWriter) fail(d *day, err error) {
 
 // begin inserts new days. On a duplicate key the day is a conflict: it is read again and retried.
 func (w *daysWriter) begin(ctx context.Context, days []*day) {
-	c := w.collection(daysName)
+	c := w.Collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
 		docs := make([]any, len(chunk))
 		for i, d := range chunk {
@@ -108,7 +108,7 @@ func (w *daysWriter) compare(ctx context.Context, days []*day) {
 }
 
 func (w *daysWriter) swap(ctx context.Context, d *day) error {
-	c := w.collection(daysName)
+	c := w.Collection(daysName)
 	filter := bson.D{{Key: "_id", Value: idOf(d.key)}, {Key: "v", Value: d.v}}
 	var result *mongo.UpdateResult
 	var err error
@@ -130,7 +130,7 @@ func (w *daysWriter) swap(ctx context.Context, d *day) error {
 // remember writes, in bulks, days that are compared and remember batches. The result of a bulk says how many
 // matched, but not which: then the days are read again.
 func (w *daysWriter) remember(ctx context.Context, days []*day) {
-	c := w.collection(daysName)
+	c := w.Collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
 		models := make([]mongo.WriteModel, len(chunk))
 		for i, d := range chunk {
@@ -153,7 +153,7 @@ func (w *daysWriter) look(ctx context.Context, days []*day) {
 		ids[i] = idOf(d.key)
 	}
 	there := map[counter.BucketKey]dayDoc{}
-	err := findIn(ctx, w.collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc })
+	err := findIn(ctx, w.Collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc })
 	for _, d := range days {
 		switch is := there[d.key]; {
 		case err != nil:
@@ -193,7 +193,7 @@ func (d *day) opens() bson.D {
 
 // add increments days, regardless of concurrent increments.
 func (w *daysWriter) add(ctx context.Context, days []*day) {
-	c := w.collection(daysName)
+	c := w.Collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
 		models := make([]mongo.WriteModel, len(chunk))
 		for i, d := range chunk {

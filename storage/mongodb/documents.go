@@ -118,7 +118,7 @@ func (d *Database) fact(ctx context.Context, name string) (string, error) {
 	var doc struct {
 		Value string `bson:"value"`
 	}
-	err := d.collection(factsName).FindOne(ctx, bson.D{{Key: "_id", Value: name}}).Decode(&doc)
+	err := d.Collection(factsName).FindOne(ctx, bson.D{{Key: "_id", Value: name}}).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return "", nil
 	}
@@ -127,7 +127,7 @@ func (d *Database) fact(ctx context.Context, name string) (string, error) {
 
 // set writes a fact unconditionally.
 func (d *Database) set(ctx context.Context, name, value string) error {
-	c := d.collection(factsName)
+	c := d.Collection(factsName)
 	result, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: value}}}})
 	if err == nil && result.MatchedCount == 0 {
 		_, err = c.InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "value", Value: value}})
@@ -147,7 +147,7 @@ func (d *Database) settle(ctx context.Context, name, value string) (string, erro
 		if is != "" || err != nil {
 			return is, err
 		}
-		_, err = d.collection(factsName).InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "value", Value: value}})
+		_, err = d.Collection(factsName).InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "value", Value: value}})
 		if err == nil {
 			continue
 		}

@@ -52,7 +52,7 @@ func (d *Documents) Groups(cell string) rollup.Elsewhere {
 }
 
 func (d *Documents) groups(cell string) *groups {
-	return &groups{d.Database, d.collection(groupCollection), d.identity, url.PathEscape(cell)}
+	return &groups{d.Database, d.Collection(groupCollection), d.identity, url.PathEscape(cell)}
 }
 
 // StoreID returns the database's identity.

@@ -162,5 +162,5 @@ func (d *Database) String() string { return d.shown + " (" + d.server.String() +
 // Server returns the server as found by Open.
 func (d *Database) Server() Server { return d.server }
 
-// collection returns a collection of the database.
-func (d *Database) collection(name string) *mongo.Collection { return d.db.Collection(name) }
+// Collection returns a collection of the database, for what stores documents of its own.
+func (d *Database) Collection(name string) *mongo.Collection { return d.db.Collection(name) }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/locus-db/locus/internal/kafkatopic"
+	"github.com/locus-db/locus/sink"
+)
+
+func init() { sink.Register(Driver, "kafka") }
+
+// BatchSize is a good size of batches, of which a sink must deliver one at a time: each is a transaction.
+const BatchSize = 1000
+
+// Driver delivers to topics.
+var Driver = sink.Driver{
+	Check: check,
+	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
+		return Open(ctx, s.URL, s.Secret)
+	},
+	Lanes: 1, Batch: BatchSize,
+}
+
+// topicForm is that of a topic, whose progress has a topic with a longer name.
+var topicForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,240}$`)
+
+// check returns why a URL cannot be that of a target.
+func check(u *url.URL) error {
+	if err := kafkatopic.Check(u); err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	if topic := kafkatopic.Of(u); !topicForm.MatchString(topic) {
+		return fmt.Errorf("kafka: %.60q is no topic: want letters, digits, dots, - and _, at most 240", topic)
+	}
+	return nil
+}

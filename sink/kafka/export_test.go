@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"context"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/locus-db/locus/internal/kafkatopic"
+)
+
+// Committed reads the messages of the topic that are committed, each partition in order.
+func (s *Sink) Committed(ctx context.Context, each func(*kgo.Record) error) error {
+	_, partitions, err := kafkatopic.Partitions(ctx, s.producer, s.topic)
+	for _, p := range partitions {
+		if err == nil {
+			err = s.scan(ctx, s.topic, p, each)
+		}
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nats
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/locus-db/locus/internal/natsurl"
+	"github.com/locus-db/locus/sink"
+)
+
+func init() { sink.Register(Driver, "nats") }
+
+const (
+	// Lanes is the number of batches on their way at once, and BatchSize a good size of them: their events are published
+	// at once.
+	Lanes     = 4
+	BatchSize = 64
+)
+
+// Driver delivers to streams of JetStream.
+var Driver = sink.Driver{
+	Check: check,
+	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
+		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
+	},
+	Lanes: Lanes, Batch: BatchSize,
+}
+
+// subjectForm is that of a prefix of subjects: no wildcards, and none of those that the server uses itself.
+var subjectForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+// check returns why a URL cannot be that of a target.
+func check(u *url.URL) error {
+	if err := natsurl.Check(u); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	if p := prefix(u); len(u.Query()["subject"]) > 1 || !subjectForm.MatchString(p) || len(p) > 200 {
+		return fmt.Errorf("nats: the prefix of the subjects is %.60q: want one of words of letters, digits, - and _ with dots between them, as in subject=crm.golden", p)
+	}
+	return nil
+}
+
+// prefix returns the prefix of the subjects of a URL.
+func prefix(u *url.URL) string {
+	if u.Query().Has("subject") {
+		return u.Query().Get("subject")
+	}
+	return natsurl.Stream(u)
+}
