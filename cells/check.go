@@ -52,7 +52,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 		c.Cells, c.whole = h.engine.Map().Cells(), true
 	}
 	err := h.engine.Resolver.Check(ctx, resolve.Checking{Cells: c.Cells, Repair: c.Repair, Report: found, Progress: progress})
-	if errors.Is(err, resolve.ErrMigrating) {
+	if errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
 		return err
 	}
 	for _, id := range c.Cells {

@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/rollups"
 	"github.com/locus-db/locus/storage"
 )
@@ -43,13 +42,15 @@ func (h *Handle) Documents() string {
 type Status struct {
 	Ready  bool         `json:"ready"`
 	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
-	Rules  string       `json:"rules"`            // version of the resolution code
+	Rules  string       `json:"rules"`            // version of the matcher that makes the entities
 	Kinds  []KindStatus `json:"kinds"`
 	// Documents is the document database beside the cells, "" if there is none.
 	Documents string `json:"documents,omitempty"`
 	// Migrating is the kind whose records are being resolved again, "" if there is none. Switched is how many records
 	// are done.
 	Migrating string `json:"migrating,omitempty"`
+	// Upgrade is the step of a running upgrade, or "needed" if the entities were made by an older version of the matcher.
+	Upgrade string `json:"upgrade,omitempty"`
 	Migrated  int    `json:"migrated,omitempty"`
 	// Epoch is the version of the cell map, which covers ids up to Until. Generation takes new keys, Floor is the
 	// oldest generation that still holds keys, and Generations is their number.
@@ -102,15 +103,19 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	m := h.engine.Map()
 	ids := m.Cells()
 	status := &Status{
-		Ready: true, Rules: derived.RulesName, Kinds: h.kindStatus(), Documents: h.Documents(),
+		Ready: true, Rules: h.engine.Resolver.Rules().Matcher, Kinds: h.kindStatus(), Documents: h.Documents(),
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
 	}
 	if h.engine.Queue != nil {
 		status.Queue = h.engine.Queue.Waiting()
 	}
-	if c := h.engine.Resolver.Rules().Change(); c != nil {
-		status.Migrating, status.Migrated = c.Kind, c.Records()
+	rules := h.engine.Resolver.Rules()
+	if c := rules.Change(); c != nil {
+		status.Migrating, status.Migrated, status.Upgrade = c.Kind, c.Records(), string(c.Step)
+	}
+	if rules.Outdated() {
+		status.Upgrade = "needed"
 	}
 	errs := make([]error, len(ids))
 	engine.Parallel(len(ids), func(i int) {

@@ -33,7 +33,7 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 			continue
 		}
 		if _, err := h.engine.Resolver.Migrate(ctx, schema, terms); err != nil {
-			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrMigrating) {
+			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
 				h.engine.Logger.Warn("a kind is not added", "kind", schema.Kind, "err", err)
 				continue
 			}
@@ -58,14 +58,20 @@ func (h *Handle) Migrate(ctx context.Context, p Proposal, progress func(Progress
 	if err != nil || !more {
 		return engine.Wrap(err)
 	}
+	return h.resume(ctx, progress)
+}
+
+// resume finishes a migration or an upgrade.
+func (h *Handle) resume(ctx context.Context, progress func(Progress)) error {
 	defer h.engine.Migrating()() // keeps the maintenance loop from doing the same
 	counting := h.progress(ctx, "migrating", progress)
-	first := true
+	all, first, step := counting.Of, true, resolve.Step("")
 	for {
 		err := h.engine.Resolver.Resume(ctx, func(c *resolve.Migration) {
 			n := c.Records()
-			if first {
-				first, counting.begun, counting.from = false, time.Now(), n
+			if first || c.Step != step {
+				first, step, counting.begun, counting.from = false, c.Step, time.Now(), n
+				counting.enter(c.Step, all)
 			}
 			counting.Cells, counting.Waits = c.Done(), ""
 			counting.add(n - counting.Records)

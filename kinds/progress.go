@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
 // Progress reports the progress of a rules change or of a scan over all records.
 type Progress struct {
-	Step string `json:"step"` // reading, resolving, comparing; migrating
+	Step string `json:"step"` // reading, resolving, comparing; migrating; fencing, posting, dropping, resolving in an upgrade
 	// Records is the number of records done, Of the approximate total.
 	Records int `json:"records"`
 	Of      int `json:"of,omitempty"`
@@ -59,6 +60,20 @@ func (h *Handle) progress(ctx context.Context, step string, tell func(Progress))
 		})
 	}
 	return c
+}
+
+// enter begins a step of an upgrade; a migration has only one. The number of postings is not known.
+func (c *counting) enter(step resolve.Step, records int) {
+	switch c.Of = records; step {
+	case resolve.StepFence:
+		c.Step = "fencing"
+	case resolve.StepPost:
+		c.Step = "posting"
+	case resolve.StepDrop:
+		c.Step, c.Of = "dropping", 0
+	case resolve.StepResolve:
+		c.Step = "resolving"
+	}
 }
 
 func (c *counting) add(n int) {

@@ -150,7 +150,12 @@ func (r *Resolver) Check(ctx context.Context, opts Checking) error {
 
 // migrating returns an error while the rules are changing.
 func (r *Resolver) switching() error {
-	if c := r.Rules().Change(); c != nil {
+	if err := r.Rules().outdated(); err != nil {
+		return err
+	}
+	if c := r.Rules().Change(); c != nil && c.From != "" {
+		return fmt.Errorf("%w from %s since %v; check when that is done", ErrUpgrading, c.From, c.Since)
+	} else if c != nil {
 		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrMigrating, c.Kind, c.Since)
 	}
 	return nil

@@ -14,6 +14,13 @@ var ErrCommitUnknown = cell.ErrCommitUnknown
 var (
 	// ErrRules means that a kind cannot be changed in the requested way; the text gives the reason.
 	ErrRules = problem.Class(problem.ErrInvalid, "resolve: the kind cannot be changed like that")
+	// ErrOutdated means that the entities were made by an older version of the matcher. Until Upgrade, nothing is written
+	// and nothing is compared.
+	ErrOutdated = problem.Class(problem.ErrConflict, "resolve: the installation has to be upgraded")
+	// ErrNewer means that the entities were made by a newer version of the matcher.
+	ErrNewer = problem.Class(problem.ErrUnavailable, "resolve: the installation was upgraded")
+	// ErrUpgrading means that an upgrade is replacing the blocking keys: records wait until that is done.
+	ErrUpgrading = problem.Class(problem.ErrUnavailable, "resolve: the installation is being upgraded")
 	// ErrMigrating means that another migration of a kind must finish first.
 	ErrMigrating = problem.Class(problem.ErrConflict, "resolve: another migration is not finished")
 )

@@ -55,7 +55,16 @@ func (r *Resolver) holdsLease() bool {
 }
 
 // acquireLease acquires or renews the lease, waiting up to patience, and prepares for work under it.
+// The error is ErrOutdated or ErrUpgrading while no record can be resolved.
 func (r *Resolver) acquireLease(ctx context.Context, patience time.Duration) error {
+	if err := r.takeLease(ctx, patience); err != nil {
+		return err
+	}
+	return r.Rules().ready()
+}
+
+// takeLease is acquireLease for work that resolves no records.
+func (r *Resolver) takeLease(ctx context.Context, patience time.Duration) error {
 	if r.lease == nil {
 		return r.ensureRules(ctx)
 	}

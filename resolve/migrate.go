@@ -49,6 +49,9 @@ func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFr
 	if was != nil && newKind(m).Hash == was.Hash && highest <= rules.Version {
 		return rules.change != nil, nil
 	}
+	if rules.change != nil && rules.change.From != "" {
+		return false, fmt.Errorf("%w: an upgrade from %s since %v", ErrMigrating, rules.change.From, rules.change.Since)
+	}
 	if rules.change != nil {
 		return false, fmt.Errorf("%w: that of kind %s since %v", ErrMigrating, rules.change.Kind, rules.change.Since)
 	}
@@ -61,7 +64,7 @@ func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFr
 		b.Version = max(b.Version, highest) + 1
 		if was != nil {
 			b.Migrate = &storedMigration{
-				Migration{s.Kind, r.opts.Now().UTC(), map[cell.ID]MigrationProgress{}},
+				Migration{Kind: s.Kind, Since: r.opts.Now().UTC(), Cells: map[cell.ID]MigrationProgress{}},
 				kindOf(was.Matcher),
 			}
 		}
@@ -114,9 +117,10 @@ func (r *Resolver) Keep(ctx context.Context, kind string, p *match.TermFrequenci
 	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error { return b.storeTerms(ctx, tx, kind, p, r.opts.Now()) })
 }
 
-// Resume continues an unfinished migration until it is finished or cannot proceed; the error then says why. It
+// Resume continues an unfinished migration or upgrade until it is finished or cannot proceed; the error then says why. It
 // can be interrupted and continued at any point, in any process. progress is called after every page.
 func (r *Resolver) Resume(ctx context.Context, progress func(*Migration)) error {
+	seen := newCarried()
 	for {
 		if err := r.opts.Cells.Refresh(ctx); err != nil {
 			return err
@@ -125,7 +129,7 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Migration)) error 
 		for _, id := range r.opts.Cells.Map().Cells() {
 			for more := true; more; {
 				var err error
-				more, err = r.resumeCell(ctx, id)
+				more, err = r.resumeCell(ctx, id, seen)
 				r.others()
 				if err != nil {
 					more, failed = false, errors.Join(failed, fmt.Errorf("cell %v: %w", id, err))
@@ -146,11 +150,11 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Migration)) error 
 	}
 }
 
-// resumeCell resolves one page of records again and reports whether the cell has more.
-func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err error) {
+// resumeCell does one page of the work in a cell and reports whether the cell has more.
+func (r *Resolver) resumeCell(ctx context.Context, id cell.ID, seen *carried) (more bool, err error) {
 	r.mu.Lock()
 	defer r.unlock()
-	if err := r.acquireLease(ctx, leasePatience); err != nil {
+	if err := r.takeLease(ctx, leasePatience); err != nil {
 		return false, err
 	}
 	defer r.releaseIfContended(ctx, 0)
@@ -158,33 +162,18 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 	if change == nil || change.Cells[id].Done {
 		return false, nil
 	}
-	if err := r.work(ctx, nil, "", forever); err != nil {
-		return false, errors.Join(err, r.recover(ctx, err))
-	}
-	err = r.bumpRulesVersion(ctx, id)
-	if outdated(err) {
-		if err = r.refresh(ctx, err); err == nil {
-			err = r.bumpRulesVersion(ctx, id)
-		}
-	}
-	if err != nil {
-		return false, err
-	}
 	turn, begun := change.Cells[id]
 	if !begun {
-		turn.After = math.MinInt64
+		turn.After, turn.Key = math.MinInt64, math.MinInt64
 	}
-	entries, turn, err := r.enter(ctx, id, turn)
+	switch {
+	case change.From == "" || change.Step == StepResolve:
+		turn, err = r.resolvePage(ctx, id, turn)
+	default:
+		turn, err = r.upgradePage(ctx, id, change.Step, turn, seen)
+	}
 	if err != nil {
 		return false, err
-	}
-	if err := r.redoAll(ctx, entries, changelog.CauseTerms); err != nil {
-		return false, errors.Join(err, r.recover(ctx, err))
-	}
-	for _, e := range entries {
-		if r.redoLog.isBlocked(e.PUID) {
-			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
-		}
 	}
 	return !turn.Done, r.updateRules(ctx, func(_ storage.Tx, b *storedRules) error {
 		if b.Migrate != nil {
@@ -192,6 +181,40 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 		}
 		return nil
 	})
+}
+
+// resolvePage resolves a page of records again.
+func (r *Resolver) resolvePage(ctx context.Context, id cell.ID, turn MigrationProgress) (MigrationProgress, error) {
+	if err := r.work(ctx, nil, "", forever); err != nil {
+		return turn, errors.Join(err, r.recover(ctx, err))
+	}
+	if err := r.fenceRules(ctx, id); err != nil {
+		return turn, err
+	}
+	entries, turn, err := r.enter(ctx, id, turn)
+	if err != nil {
+		return turn, err
+	}
+	if err := r.redoAll(ctx, entries, changelog.CauseTerms); err != nil {
+		return turn, errors.Join(err, r.recover(ctx, err))
+	}
+	for _, e := range entries {
+		if r.redoLog.isBlocked(e.PUID) {
+			return turn, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
+		}
+	}
+	return turn, nil
+}
+
+// fenceRules is bumpRulesVersion, again with a newer cell map if that may help.
+func (r *Resolver) fenceRules(ctx context.Context, id cell.ID) error {
+	err := r.bumpRulesVersion(ctx, id)
+	if outdated(err) {
+		if err = r.refresh(ctx, err); err == nil {
+			err = r.bumpRulesVersion(ctx, id)
+		}
+	}
+	return err
 }
 
 // enter adds a page of records to the redo set, with the blocking keys that they no longer carry under the new
@@ -209,12 +232,16 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn MigrationProgress
 		if len(records) > 0 {
 			next.After = int64(records[len(records)-1].PUID)
 		}
-		records = slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec.Kind != former.Name() })
+		if former != nil {
+			records = slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec.Kind != former.Name() })
+		}
 		next.Records += len(records)
 		entries = make([]derived.Redo, len(records))
 		for i, rec := range records {
 			entries[i] = derived.Redo{PUID: rec.PUID, Version: rec.Version}
-			entries[i].LostKeys = lostKeys(former.normalise(rec), r.node(rec), nil)
+			if former != nil {
+				entries[i].LostKeys = lostKeys(former.normalise(rec), r.node(rec), nil)
+			}
 		}
 		entries, err = tx.PutRedo(ctx, entries)
 		return err
@@ -222,11 +249,12 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn MigrationProgress
 	return entries, next, err
 }
 
-// finish removes the former rules once every cell of the newest map is done.
+// finish begins the next step of an upgrade, and ends the migration after the last one, once every cell of the newest
+// map is done.
 func (r *Resolver) finish(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
-	if err := r.acquireLease(ctx, leasePatience); err != nil {
+	if err := r.takeLease(ctx, leasePatience); err != nil {
 		return err
 	}
 	defer r.releaseIfContended(ctx, 0)
@@ -240,7 +268,7 @@ func (r *Resolver) finish(ctx context.Context) error {
 			return err
 		}
 		if !slices.ContainsFunc(m.Cells(), func(id cell.ID) bool { return !b.Migrate.Cells[id].Done }) {
-			b.Migrate = nil
+			b.next()
 		}
 		return nil
 	})

@@ -79,7 +79,14 @@ func (b *batch) entities(ctx context.Context, anchors []entity.PUID) (map[entity
 // run runs the three rounds. After the first round every reported record is durable; what the others could
 // not do stays in the redo set.
 func (b *batch) run(ctx context.Context, report *Batched) {
-	if err := b.ensureRules(ctx); err != nil {
+	err := b.ensureRules(ctx)
+	if err == nil && b.Rules().Outdated() { // another process may have upgraded since
+		err = b.reload(ctx)
+	}
+	if err == nil {
+		err = b.Rules().outdated()
+	}
+	if err != nil {
 		b.refuse(b.pass, err)
 		return
 	}
@@ -112,7 +119,14 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 	}
 	slices.SortFunc(own, func(a, b derived.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
 	for attempt := 0; ; attempt++ {
+		if err := b.Rules().ready(); err != nil {
+			b.redoLog.markDirty()
+			return err
+		}
 		done, err := b.elsewhere(ctx, cells)
+		if err == nil && !done {
+			err = b.Rules().ready()
+		}
 		if err != nil {
 			return err
 		}

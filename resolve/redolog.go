@@ -243,7 +243,7 @@ func (l *redoLog) removed(cells []cell.ID) {
 // stored data. Otherwise, and while a kind is being migrated (stored data may come from either rules), it
 // must read everything around its records, as a repair does.
 func (r *Resolver) clean() bool {
-	return r.redoLog.clean() && r.Rules().former == nil
+	return r.redoLog.clean() && r.Rules().change == nil
 }
 
 // due reports whether the redo sets of all cells must be read. A process with Owner does so periodically,

@@ -18,11 +18,6 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// RulesName identifies the code that makes entities: normalisation, blocking keys, scoring, clustering. A
-// backend refuses data whose postings and edges were made by other code. Kinds and term-frequency tables are data and not
-// part of it.
-const RulesName = "matcher 6"
-
 // MaxBlockSize is H, the maximum block size: a blocking key carried by more records is a stop key and
 // yields no candidates. Some blocking keys have a lower limit; see match.BlockLimit.
 const MaxBlockSize = match.MaxBlockSize

@@ -26,8 +26,8 @@ const (
 )
 
 // Drain finishes the work that a crash or an unavailable cell left undone and removes finished redo
-// entries. If another process holds the lease, that is its task and Drain does nothing. Call it when a
-// service starts and before it stops; Rest does the same in between.
+// entries. If another process holds the lease, that is its task and Drain does nothing, as while an upgrade
+// keeps records waiting. Call it when a service starts and before it stops; Rest does the same in between.
 func (r *Resolver) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -37,7 +37,7 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		}
 	}
 	if err := r.acquireLease(ctx, 0); err != nil {
-		if errors.Is(err, lease.ErrLost) {
+		if errors.Is(err, lease.ErrLost) || errors.Is(err, ErrOutdated) || errors.Is(err, ErrUpgrading) {
 			return nil
 		}
 		return err

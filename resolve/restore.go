@@ -21,9 +21,9 @@ type StoredTerms struct {
 }
 
 // ReadStored reads the rules in their stored form and the term-frequency tables, in a transaction of the authority. An
-// unfinished migration is left out: the rules are those that it leads to. migrating is the kind that is migrated, "" if
-// none is.
-func ReadStored(ctx context.Context, tx storage.Tx) (rules []byte, terms []StoredTerms, migrating string, err error) {
+// unfinished migration is left out: the rules are those that it leads to. unsettled says what is being migrated, "" if
+// nothing is.
+func ReadStored(ctx context.Context, tx storage.Tx) (rules []byte, terms []StoredTerms, unsettled string, err error) {
 	b, err := readRules(ctx, tx)
 	if err == nil && b == nil {
 		err = fmt.Errorf("%w: there are none", ErrFormat)
@@ -38,20 +38,24 @@ func ReadStored(ctx context.Context, tx storage.Tx) (rules []byte, terms []Store
 		}
 		terms = append(terms, StoredTerms{t.Hash, body})
 	}
-	if b.Migrate != nil {
-		migrating, b.Migrate = b.Migrate.Kind, nil
+	if m := b.Migrate; m != nil {
+		if unsettled = fmt.Sprintf("kind %s was being migrated", m.Kind); m.From != "" {
+			unsettled = fmt.Sprintf("all kinds were being upgraded from %s", m.From)
+		}
+		b.Migrate = nil
 	}
 	rules, err = json.Marshal(b)
-	return rules, terms, migrating, err
+	return rules, terms, unsettled, err
 }
 
 // WriteStored stores what ReadStored has read, in a transaction of the authority of a new installation. The error is
-// ErrFormat if it cannot be rules.
+// ErrFormat if it cannot be rules. The records are resolved by the matcher of this program.
 func WriteStored(ctx context.Context, tx storage.Tx, rules []byte, terms []StoredTerms) error {
 	b := &storedRules{}
 	if err := json.Unmarshal(rules, b); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
+	b.Matcher = derived.RulesName
 	if len(b.Kinds) == 0 {
 		return fmt.Errorf("%w: there is no kind", ErrFormat)
 	}

@@ -13,19 +13,23 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // Kind is the rules for one kind of thing: a schema with a term-frequency table.
 type Kind struct {
 	Matcher *match.Matcher
 	Policy  entity.Policy
-	// Hash identifies the schema and the term-frequency table. It is part of the stamp of every entity.
+	// Hash identifies the schema, the term-frequency table and the version of the matcher. It is part of the stamp of every entity.
 	Hash uint64
 }
 
 func newKind(m *match.Matcher) *Kind {
 	s := m.Schema()
 	name := fmt.Sprintf("kind %s %d %016x, term-frequency table %016x", s.Kind, s.Version, s.Hash(), m.TermFrequencies().Hash())
+	if derived.RulesName != firstMatcher {
+		name += ", " + derived.RulesName
+	}
 	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 }
 
@@ -41,6 +45,8 @@ func (k *Kind) Name() string { return k.Matcher.Schema().Kind }
 type Rules struct {
 	// Version is 1 for the first rules of an installation.
 	Version int64
+	// Matcher is the version of the matcher that the entities are made by.
+	Matcher string
 	// Term-frequency tables are the stored term-frequency tables, newest last.
 	Terms []Terms
 
@@ -65,19 +71,24 @@ type Terms struct {
 	Since time.Time `json:"since"`
 }
 
-// Migration is an unfinished migration of a kind to another schema or term-frequency table: its records are being resolved again,
-// cell by cell.
+// Migration is an unfinished migration of a kind to another schema or term-frequency table, or of all kinds to another
+// version of the matcher: the records are being resolved again, cell by cell.
 type Migration struct {
-	Kind  string    `json:"kind"`
+	// Kind is "" for an upgrade.
+	Kind  string    `json:"kind,omitempty"`
 	Since time.Time `json:"since"`
+	// From is the former version of the matcher, and Step what is being done; only for an upgrade.
+	From string `json:"from,omitempty"`
+	Step Step   `json:"step,omitempty"`
 	// Cells is the progress of each cell. A cell that is missing has not started.
 	Cells map[cell.ID]MigrationProgress `json:"cells"`
 }
 
 // MigrationProgress is the progress of a migration in one cell.
 type MigrationProgress struct {
-	After   int64 `json:"after,string"` // puid of the last record examined
-	Records int   `json:"records"`      // records resolved again
+	After   int64 `json:"after,string"`         // puid of the last record examined
+	Key     int64 `json:"key,string,omitempty"` // blocking key of the last posting examined
+	Records int   `json:"records"`              // records resolved again; what was examined in the other steps of an upgrade
 	Done    bool  `json:"done,omitempty"`
 }
 
@@ -101,7 +112,7 @@ func (c *Migration) Done() (n int) {
 
 // NewRules returns the rules of matchers for distinct kinds. The first is the default kind.
 func NewRules(version int64, matchers ...*match.Matcher) *Rules {
-	r := &Rules{Version: version, kinds: make(map[string]*Kind, len(matchers))}
+	r := &Rules{Version: version, Matcher: derived.RulesName, kinds: make(map[string]*Kind, len(matchers))}
 	for _, m := range matchers {
 		k := newKind(m)
 		if r.kinds[k.Name()] = k; r.first == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -51,7 +52,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 				if rules, err = read(tx); err != nil || rules != nil {
 					return err
 				}
-				b := &storedRules{Version: 1}
+				b := &storedRules{Version: 1, Matcher: derived.RulesName}
 				for _, k := range append([]*Kind{r.opts.Rules.first}, r.opts.Rules.Kinds()...) {
 					b.put(k.Matcher)
 					if err := b.storeTerms(ctx, tx, "", k.Matcher.TermFrequencies(), r.opts.Now()); err != nil {

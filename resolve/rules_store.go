@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -28,7 +30,9 @@ func HashText(hash uint64) string { return fmt.Sprintf("%016x", hash) }
 
 // storedRules is the stored form of Rules.
 type storedRules struct {
-	Version int64            `json:"version"`
+	Version int64 `json:"version"`
+	// Matcher is firstMatcher if it is missing.
+	Matcher string           `json:"matcher,omitempty"`
 	Kinds   []storedKind     `json:"kinds"` // the default kind first
 	Terms   []Terms          `json:"term_frequencies"`
 	Migrate *storedMigration `json:"migration,omitempty"`
@@ -41,7 +45,7 @@ type storedKind struct {
 
 type storedMigration struct {
 	Migration
-	Former storedKind `json:"former"`
+	Former storedKind `json:"former,omitzero"` // not in an upgrade
 }
 
 func kindOf(m *match.Matcher) storedKind {
@@ -115,6 +119,10 @@ func newDecodedRules() decodedRules {
 
 // rules returns the Rules that are stored, in a transaction of a cell that holds their term-frequency tables.
 func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedRules) (*Rules, error) {
+	by := cmp.Or(b.Matcher, firstMatcher)
+	if matcherNumber(by) > matcherNumber(derived.RulesName) {
+		return nil, fmt.Errorf("%w to %q, and this Locus is %q: use the release of Locus that upgraded it, or a later one", ErrNewer, by, derived.RulesName)
+	}
 	kind := func(k storedKind) (*match.Matcher, error) {
 		if m := decoded.matchers[k]; m != nil {
 			return m, nil
@@ -142,13 +150,16 @@ func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedR
 		}
 	}
 	r := NewRules(b.Version, matchers...)
-	r.Terms, r.storedRules = b.Terms, b
+	r.Terms, r.storedRules, r.Matcher = b.Terms, b, by
 	if b.Migrate != nil {
+		r.change = &b.Migrate.Migration
+	}
+	if b.Migrate != nil && b.Migrate.From == "" {
 		former, err := kind(b.Migrate.Former)
 		if err != nil {
 			return nil, err
 		}
-		r.former, r.change = newKind(former), &b.Migrate.Migration
+		r.former = newKind(former)
 	}
 	return r, nil
 }

@@ -47,6 +47,9 @@ type whatIf struct {
 // instead, both ordered by id. Nothing is written. The error is ErrTooMany if more than MaxLinked records
 // are involved, or that of match.Matcher.With.
 func (r *Resolver) WhatIf(ctx context.Context, kind *Kind, about Scenario) (before, after []*entity.Entity, err error) {
+	if err := r.Rules().outdated(); err != nil {
+		return nil, nil, err
+	}
 	matcher, err := kind.Matcher.With(about.Bits, about.Threshold)
 	if err != nil {
 		return nil, nil, err

@@ -190,8 +190,8 @@ var Picture = map[string]Rule{
 	// An installation as a file, and back.
 	"internal/dump": {
 		Imports: []string{
-			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "locality", "resolve",
-			"resolve/derived", "rollup", "storage",
+			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "locality", "resolve", "rollup",
+			"storage",
 		},
 		Modules: []string{compress, xSync},
 	},
@@ -225,7 +225,7 @@ var Picture = map[string]Rule{
 			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "storage"}},
+	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "resolve/derived", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
 	"sinks":   {Imports: []string{"cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
 	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
@@ -236,8 +236,7 @@ var Picture = map[string]Rule{
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
 		Imports: []string{
-			"audits", "cell", "changelog", "counter", "entity", "internal/engine", "resolve", "resolve/derived", "rollup", "rollups",
-			"storage",
+			"audits", "cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups", "storage",
 		},
 	},
 
@@ -300,7 +299,7 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage",
 		},

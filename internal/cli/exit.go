@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 	"github.com/locus-db/locus/storage/mongodb"
@@ -122,6 +123,7 @@ var commandErrors = []struct {
 	{cell.ErrWentBack, "went_back", exitFailed, ""},
 	{cell.ErrIdentity, "identity", exitFailed, "restore the files of this directory, if necessary from a backup"},
 	{cell.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
+	{resolve.ErrNewer, "newer_format", exitFailed, "use the release of Locus that upgraded it, or a later one"},
 	{cell.ErrPreflight, "preflight", exitFailed, ""},
 	{mirror.ErrForeign, "conflict", exitConflict, "choose another --collection; or, if that mirror is no longer needed, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},

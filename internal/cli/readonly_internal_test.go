@@ -55,6 +55,8 @@ var asking = [][]string{
 	{"kind", "show", "place"},
 	{"kind", "diff", "KIND"},
 	{"kind", "migrate", "KIND", "--dry-run"},
+	{"upgrade", "plan"},
+	{"upgrade", "run", "--dry-run"},
 	{"terms", "list"},
 	{"terms", "diff", "PACK"},
 	{"terms", "migrate", "PACK", "--dry-run"},

@@ -59,6 +59,13 @@ func (a *app) printStatus(s *cells.Status) error {
 	if s.Migrating != "" {
 		a.say("%s   kind %s: %s records resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating), term.Count(int64(s.Migrated)))
 	}
+	switch s.Upgrade {
+	case "":
+	case "needed":
+		a.say("%s   made by an older matcher: nothing is written until locus upgrade run", a.talk.Paint("33", "outdated"))
+	default:
+		a.say("%s   step %s: %s done", a.talk.Paint("33", "upgrading"), term.Escape(s.Upgrade), term.Count(int64(s.Migrated)))
+	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {
 		if c.Down {

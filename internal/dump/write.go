@@ -18,7 +18,6 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/resolve"
-	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -108,7 +107,7 @@ func (t *taking) take(ctx context.Context) error {
 	}
 	spec := t.engine.Map().Spec()
 	t.header = Header{
-		Type: typeHeader, Format: Format, Matcher: derived.RulesName, Map: spec.ID, Cells: len(t.engine.Map().Cells()),
+		Type: typeHeader, Format: Format, Matcher: t.engine.Resolver.Rules().Matcher, Map: spec.ID, Cells: len(t.engine.Map().Cells()),
 		Salt: spec.Salt[:], At: t.engine.Now().UTC(), Watermark: t.Watermark.String(),
 	}
 	t.End = End{
@@ -122,7 +121,7 @@ func (t *taking) take(ctx context.Context) error {
 	case waiting > 0:
 		t.End.Unsettled = fmt.Sprintf("%d records were being resolved", waiting)
 	case t.migrating != "":
-		t.End.Unsettled = fmt.Sprintf("kind %s was being migrated", t.migrating)
+		t.End.Unsettled = t.migrating
 	}
 	if t.End.Unsettled != "" {
 		t.End.Hash = ""

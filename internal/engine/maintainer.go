@@ -156,7 +156,7 @@ func (k *Maintainer) reload(ctx context.Context) {
 	})
 }
 
-// resume continues, in the background, a migration of a kind that a process left unfinished.
+// resume continues, in the background, a migration of a kind or an upgrade that a process left unfinished.
 func (k *Maintainer) resume(ctx context.Context) {
 	e := k.engine
 	change := e.Resolver.Rules().Change()
@@ -176,9 +176,9 @@ func (k *Maintainer) resume(ctx context.Context) {
 		err := e.Resolver.Resume(ctx, nil)
 		switch {
 		case err == nil:
-			e.Logger.Info("a kind is migrated", "kind", change.Kind, "ms", e.Now().Sub(begun).Milliseconds())
+			e.Logger.Info("records are resolved again", "kind", change.Kind, "upgraded_from", change.From, "ms", e.Now().Sub(begun).Milliseconds())
 		case ctx.Err() == nil:
-			e.Logger.Warn("the migration of a kind waits", "kind", change.Kind, "err", err)
+			e.Logger.Warn("resolving records again waits", "kind", change.Kind, "upgraded_from", change.From, "err", err)
 		}
 	})
 }

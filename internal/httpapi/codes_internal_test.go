@@ -44,12 +44,12 @@ func TestCodeOf(t *testing.T) {
 		CodeUnavailable: {
 			rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrNoDocuments, counter.ErrConflict,
 			counter.ErrForgotten, cell.ErrClock, cell.ErrCopy, cell.ErrWentBack, locus.ErrDocuments, locus.ErrReadOnly,
-			resolve.ErrFormat, resolve.ErrBusy, locus.ErrUnavailable, cell.ErrUnavailable, cell.ErrMissing,
+			resolve.ErrFormat, resolve.ErrBusy, resolve.ErrNewer, resolve.ErrUpgrading, locus.ErrUnavailable, cell.ErrUnavailable, cell.ErrMissing,
 			cell.ErrIdentity, cell.ErrFormat, cell.ErrPreflight, context.DeadlineExceeded, context.Canceled,
 		},
 		CodeConflict: {
 			rollup.ErrLimit, counter.ErrSequence, cell.ErrConflict, cell.ErrTooMany, cell.ErrOccupied,
-			kinds.ErrOtherKind, resolve.ErrMigrating,
+			kinds.ErrOtherKind, resolve.ErrMigrating, resolve.ErrOutdated,
 		},
 		CodeTooOld: {
 			counter.ErrTooOld,

@@ -31,6 +31,7 @@ type Health struct {
 	Redo  int       `json:"redo,omitempty" doc:"Records that are stored but not yet resolved"`
 	// Migrating is set during a migration of a kind.
 	Migrating string       `json:"migrating,omitempty" doc:"Kind whose records are being resolved again"`
+	Upgrade   string       `json:"upgrade,omitempty" doc:"Step of a running upgrade, or needed if the entities were made by an older version of the matcher"`
 	Cells     []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
 }
 
@@ -46,7 +47,7 @@ type CellHealth struct {
 // healthOf converts a status for /readyz.
 func healthOf(status *cells.Status) Health {
 	h := Health{
-		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Migrating: status.Migrating,
+		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Migrating: status.Migrating, Upgrade: status.Upgrade,
 		Cells: make([]CellHealth, 0, len(status.Cells)),
 	}
 	for _, of := range status.Cells {

@@ -276,6 +276,15 @@ func (s *Server) routes() []route {
 			summary:  "Resolve a kind by another schema or term-frequency table while reads and writes continue; can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
+			method: "GET", path: "/v1/upgrade", class: reads, needs: access.All(access.Schema), handle: s.getUpgrade, answer: Upgrade{}, failures: reading,
+			summary: "Whether the entities were made by an older version of the matcher, and the progress of an upgrade",
+		},
+		{
+			method: "POST", path: "/v1/upgrade", class: admin, needs: access.All(access.Define), stream: s.upgrade, body: UpgradeRequest{}, answer: Upgrade{},
+			failures: append([]Code{CodeRange}, changing...),
+			summary:  "Resolve all records by this server's matcher while reads continue; records that are put wait for the first part. Can be interrupted and repeated at any point, and the servers finish it",
+		},
+		{
 			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema), handle: s.listTerms, answer: TermsList{}, failures: reading,
 			summary: "List the stored term-frequency tables, by which names are weighted",
 		},

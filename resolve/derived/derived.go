@@ -7,10 +7,13 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// RulesName identifies the code that makes entities: normalisation, blocking keys, scoring, clustering. A
-// backend refuses data whose postings and edges were made by other code. Kinds and term-frequency tables are data and not
-// part of it.
+// RulesName is the version of the matcher: the code that makes entities by normalisation, blocking keys, scoring and
+// clustering. The rules of an installation name the version that their entities were made by; see resolve.Resolver.Upgrade.
+// A change of that code gets the next number. Kinds and term-frequency tables are data and not part of it.
 const RulesName = "matcher 6"
+
+// RowsName names the form of the derived rows. It is part of a cell's identity: a backend refuses rows of another form.
+const RowsName = "matcher 6"
 
 // Posting maps a blocking key to a record that carries it. Records that share a blocking key are compared. A
 // posting is stored in the cell that the blocking key's hash selects.

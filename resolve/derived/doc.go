@@ -10,7 +10,8 @@
 //	definition      the cell map's authority      every process: kinds and term frequencies
 //
 // All rows except definitions can be computed again from the records and the decisions, and resolve.Check does that.
-// RulesName is part of the identity of a cell, because rows of different code cannot be mixed.
+// RowsName is part of the identity of a cell, because rows of another form cannot be read. RulesName is the version of
+// the matcher.
 //
 // A [Store] is one part of storage.Tx, a transaction of a cell. Its conformance suite is package storagetest.
 package derived

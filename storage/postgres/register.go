@@ -25,7 +25,7 @@ func (b *backend) Driver() storage.Driver { return b.driver }
 
 func (b *backend) Open(ctx context.Context, urls string, other func(string) (storage.Driver, error)) (*storage.Cells, error) {
 	return OpenMap(ctx, urls, &MapOptions{
-		Cells: b.opts.Cells, Salt: b.opts.Salt, Rules: derived.RulesName, MustExist: b.opts.MustExist, Notice: b.opts.Notice, OnEvent: b.opts.OnEvent,
+		Cells: b.opts.Cells, Salt: b.opts.Salt, Rules: derived.RowsName, MustExist: b.opts.MustExist, Notice: b.opts.Notice, OnEvent: b.opts.OnEvent,
 		Driver: b.driver, Other: other, Restored: b.opts.Restored, Readdress: b.opts.Readdress,
 	})
 }

@@ -23,7 +23,7 @@ func (b *backend) Driver() storage.Driver { return &b.driver }
 
 func (b *backend) Open(ctx context.Context, dir string, other func(string) (storage.Driver, error)) (*storage.Cells, error) {
 	return OpenDir(ctx, dir, &DirOptions{
-		Cells: b.opts.Cells, Salt: b.opts.Salt, Rules: derived.RulesName, MustExist: b.opts.MustExist, Notice: b.opts.Notice, Scratch: b.opts.Scratch, OnEvent: b.opts.OnEvent,
+		Cells: b.opts.Cells, Salt: b.opts.Salt, Rules: derived.RowsName, MustExist: b.opts.MustExist, Notice: b.opts.Notice, Scratch: b.opts.Scratch, OnEvent: b.opts.OnEvent,
 		Restored: b.opts.Restored, Readdress: b.opts.Readdress, Driver: other,
 	})
 }
