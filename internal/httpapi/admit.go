@@ -4,7 +4,10 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
+
+	"github.com/locus-db/locus/internal/access"
 )
 
 // class is the class of a request. Each class has its own lane, so that writes cannot starve reads.
@@ -53,7 +56,7 @@ func (c *call) price() int {
 	return price
 }
 
-// clientOf returns the client of a request as far as the network shows it: its address, or for IPv6 its /64 network,
+// clientOf returns a client as far as the network shows it: its address, or for IPv6 its /64 network,
 // because one machine may own all of that.
 func clientOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
@@ -69,12 +72,24 @@ func clientOf(remote string) string {
 	return addr.String()
 }
 
+// addressOf returns the address that a request comes from, as clientOf returns it.
+func (s *Server) addressOf(r *http.Request) string { return clientOf(r.RemoteAddr) }
+
+// clientOf returns the client of a request, among which lanes and the memory of bodies are shared: the principal, or the
+// address without one.
+func (s *Server) clientOf(r *http.Request) string {
+	if who := access.From(r.Context()); who.Named() {
+		return "principal " + who.Name
+	}
+	return s.addressOf(r)
+}
+
 // enter takes the places for a call in the lane of its class.
 func (s *Server) enter(c *call) (leave func(), err error) {
 	if c.class == health {
 		return func() {}, nil
 	}
-	return s.lanes[c.class].enter(c, clientOf(c.r.RemoteAddr), c.price())
+	return s.lanes[c.class].enter(c, s.clientOf(c.r), c.price())
 }
 
 // run runs a handler in the lane of its route's class, limited by the request timeout. A stream has its own limits.

@@ -152,7 +152,7 @@ func toLoopback(r *http.Request) bool {
 // refuse sends an error, and logs it once if it is one for operators.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	s.note(r, p, err)

@@ -127,6 +127,8 @@ type Server struct {
 	lanes       [classes]*lane
 	bodies      *bodies
 	connections *connections
+	spent       *buckets[spending] // by principal
+	failures    *buckets[string]   // by address
 	cursorKey   []byte
 	document    func() ([]byte, error) // of OpenAPI; built on first use
 	healthy     map[string]bool        // patterns of class health
@@ -147,6 +149,7 @@ func New(svc *locus.DB, options *Options) *Server {
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
 	}
+	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {
 		running := s.opts.Running
