@@ -256,7 +256,7 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma, xTime},

@@ -56,15 +56,18 @@ func (c *call) price() int {
 	return price
 }
 
-// clientOf returns a client as far as the network shows it: its address, or for IPv6 its /64 network,
-// because one machine may own all of that.
+// clientOf returns the client of a connection as far as the network shows it.
 func clientOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return remote
 	}
-	addr := at.Addr().Unmap()
-	if addr.Is6() {
+	return networkOf(at.Addr())
+}
+
+// networkOf returns an address as text, or for IPv6 its /64 network, because one machine may own all of that.
+func networkOf(addr netip.Addr) string {
+	if addr = addr.Unmap(); addr.Is6() {
 		if network, err := addr.WithZone("").Prefix(64); err == nil {
 			return network.String()
 		}
@@ -72,8 +75,22 @@ func clientOf(remote string) string {
 	return addr.String()
 }
 
-// addressOf returns the address that a request comes from, as clientOf returns it.
-func (s *Server) addressOf(r *http.Request) string { return clientOf(r.RemoteAddr) }
+// peerOf returns the address that a request comes from, invalid without a network.
+func (s *Server) peerOf(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return s.opts.Proxies.Client(at.Addr(), r.Header["X-Forwarded-For"])
+}
+
+// addressOf returns the address that a request comes from, or for IPv6 its network.
+func (s *Server) addressOf(r *http.Request) string {
+	if addr := s.peerOf(r); addr.IsValid() {
+		return networkOf(addr)
+	}
+	return r.RemoteAddr
+}
 
 // clientOf returns the client of a request, among which lanes and the memory of bodies are shared: the principal, or the
 // address without one.
