@@ -58,6 +58,8 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
+	rollups     int // how many there may be
+	kinds       int
 	tls         string        // where TLS ends: a listen.Mode
 	cert, key   string        // files of the certificate
 	proxies     []string      // networks of the proxies
@@ -124,6 +126,8 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
+	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
+	c.Flags().IntVar(&s.kinds, "max-kinds", 0, "how many kinds may be created; 0 means 64")
 	s.hits.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
@@ -132,6 +136,8 @@ func (a *app) serveCommand() *cobra.Command {
 // check rejects flags that do not apply to the kind of installation.
 func (s *serving) check(w where) error {
 	switch {
+	case s.rollups < 0 || s.kinds < 0:
+		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case s.retain < leastRetain:
@@ -217,7 +223,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
-		Sinks:   &sinks.Options{},
+		Sinks: &sinks.Options{}, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err
