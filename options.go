@@ -59,6 +59,10 @@ type Options struct {
 	Sources *sources.Options
 	// Audit configures the audit log of this process. Nil means its defaults.
 	Audit *audits.Options
+	// MaxRollups is how many rollups Rollups().Define lets an installation have. Each makes every
+	// write slower: 32 made them five times slower on two busy processors. MaxKinds is how many kinds Kinds().Create lets it have.
+	// They default to 32 and 64; negative means no limit.
+	MaxRollups, MaxKinds int
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.
 	CountItself bool
@@ -77,6 +81,12 @@ func (o *Options) withDefaults() Options {
 		d = *o
 	}
 	d.ReadOnly = d.ReadOnly || d.Passive
+	if d.MaxRollups == 0 {
+		d.MaxRollups = 32
+	}
+	if d.MaxKinds == 0 {
+		d.MaxKinds = 64
+	}
 	if d.Kinds == nil {
 		d.Kinds = match.Kinds()
 	}

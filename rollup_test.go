@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,9 +21,11 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/storage"
 )
 
 var (
@@ -439,4 +442,33 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	define(t, s, byCategory)
 	served(t.Context(), s, "by_category")
 	wantTrue(t, s, "by_category")
+}
+
+// TestLimits defines as many rollups and kinds as there may be, and one more of each.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	s, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}, MaxRollups: 2, MaxKinds: len(match.Kinds()) + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	define(t, s, byCategory, bySource)
+	if _, _, err := s.Rollups().Define(t.Context(), byNumber); !errors.Is(err, locus.ErrInvalid) || !strings.Contains(err.Error(), "there are 2 rollups") {
+		t.Errorf("a third one: %v", err)
+	}
+	other := bySource
+	other.Dimension = ""
+	define(t, s, other) // a change is none more
+	if err := s.Rollups().Drop(t.Context(), byCategory.Name); err != nil {
+		t.Fatal(err)
+	}
+	define(t, s, byNumber)
+	for i, name := range []string{"ship", "boat"} {
+		kind := *match.Kinds()[0]
+		kind.Kind = name
+		_, err := s.Kinds().Create(t.Context(), &kind)
+		if refused := errors.Is(err, locus.ErrInvalid) && strings.Contains(err.Error(), "kinds, which cannot be dropped"); refused != (i > 0) || !refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

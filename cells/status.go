@@ -50,8 +50,8 @@ type Status struct {
 	// are done.
 	Migrating string `json:"migrating,omitempty"`
 	// Upgrade is the step of a running upgrade, or "needed" if the entities were made by an older version of the matcher.
-	Upgrade string `json:"upgrade,omitempty"`
-	Migrated  int    `json:"migrated,omitempty"`
+	Upgrade  string `json:"upgrade,omitempty"`
+	Migrated int    `json:"migrated,omitempty"`
 	// Epoch is the version of the cell map, which covers ids up to Until. Generation takes new keys, Floor is the
 	// oldest generation that still holds keys, and Generations is their number.
 	Epoch       uint64        `json:"epoch"`

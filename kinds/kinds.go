@@ -68,7 +68,8 @@ func (h *Handle) List() []Rules {
 }
 
 // Create adds a kind during reads and writes, and reports whether it was added. Creating an identical kind again
-// changes nothing; a different kind of that name is ErrOtherKind.
+// changes nothing; a different kind of that name is ErrOtherKind. The error is a
+// *locus.InvalidError if there are as many as Options.MaxKinds of package locus.
 func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return false, err
@@ -81,6 +82,9 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 			return false, nil
 		}
 		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
+	}
+	if n := len(h.engine.Resolver.Rules().Kinds()); h.engine.MaxKinds >= 0 && n >= h.engine.MaxKinds {
+		return false, problem.Invalid("/kind", "invalid", "there are %d kinds, which cannot be dropped: raise the limit with locus serve --max-kinds if it needs more", n)
 	}
 	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
 	return err == nil, engine.Wrap(err)

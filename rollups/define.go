@@ -13,7 +13,7 @@ import (
 
 // Define creates a rollup or changes its definition. A changed definition is built beside the serving generation
 // and then replaces it. changed is false if the definition is the same. The error is a *rollup.InvalidError that
-// lists every problem.
+// lists every problem, or a *locus.InvalidError if there are as many as Options.MaxRollups of package locus.
 func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Status, changed bool, err error) {
 	schema := h.engine.Schema(d.Kind)
 	if schema == nil {
@@ -32,6 +32,9 @@ func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Statu
 		}}
 	}
 	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (r rollup.Rollup, err error) {
+		if err := h.room(ctx, tx, d.Name); err != nil {
+			return r, err
+		}
 		r, changed, err = rollup.Define(ctx, tx, d, h.engine.Now())
 		return r, err
 	})
@@ -39,6 +42,28 @@ func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Statu
 		return nil, false, fmt.Errorf("define rollup %s: %w", d.Name, err)
 	}
 	return h.statusOf(ctx, r), changed, nil
+}
+
+// room returns a *locus.InvalidError if a rollup would be one too many.
+func (h *Handle) room(ctx context.Context, tx rollup.Tx, name string) error {
+	all, err := tx.Rollups(ctx)
+	if err != nil || h.engine.MaxRollups < 0 {
+		return err
+	}
+	live := 0
+	for _, r := range all {
+		switch {
+		case r.Dropped():
+		case r.Name == name:
+			return nil
+		default:
+			live++
+		}
+	}
+	if live >= h.engine.MaxRollups {
+		return problem.Invalid("/name", "invalid", "there are %d rollups, and each makes every write slower: drop one, or raise the limit with locus serve --max-rollups", live)
+	}
+	return nil
 }
 
 // Rebuild rebuilds a rollup beside the serving generation and then replaces that. It returns once the rebuild is

@@ -20,6 +20,8 @@ type Request struct {
 	// Roles and single permissions; at least one of either.
 	Roles []string
 	Allow []string
+	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per second.
+	Rates Rates
 	// Life is how long the token is valid, at most MaxLife. 0 is DefaultLife.
 	Life time.Duration
 	// Endless means that the token does not expire; Life must be 0.
@@ -56,6 +58,9 @@ func (n *Request) check() (access.Set, error) {
 	}
 	if n.Life < 0 || n.Life > MaxLife || n.Endless && n.Life != 0 {
 		fail("/expires", "want a duration up to %d days, such as 720h; or never", MaxLife/(24*time.Hour))
+	}
+	if !n.Rates.Valid() {
+		fail("/rates", "a rate is a number per second from 1 to %d", access.MaxRate)
 	}
 	if len(all) > 0 {
 		return 0, &problem.InvalidError{Problems: all}
@@ -99,7 +104,7 @@ func mint(n Request, by string, now time.Time) (secret string, r row) {
 	now = now.UTC().Truncate(time.Millisecond)
 	secret, id := access.NewToken()
 	_, hash, _ := access.ParseToken(secret)
-	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, Created: now, By: by}, Hash: hash[:]}
+	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
 	if !n.Endless {
 		r.Expires = now.Add(n.Life)
 	}
@@ -129,7 +134,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 			if old.Name != name {
 				continue
 			}
-			found, n.Roles, n.Allow = true, old.Roles, old.Allow
+			found, n.Roles, n.Allow, n.Rates = true, old.Roles, old.Allow, old.Rates
 			if n.Endless = old.Expires.IsZero(); !n.Endless {
 				n.Life = old.Expires.Sub(old.Created)
 			}

@@ -21,6 +21,9 @@ import (
 // Principal is who acts.
 type Principal = access.Principal
 
+// Rates limit what a principal may do in each process, per second. A zero field means its default.
+type Rates = access.Rates
+
 // Operator returns the principal of a process that opens the databases itself: it may do everything.
 func Operator() *Principal { return access.Local() }
 
@@ -61,6 +64,8 @@ type Token struct {
 	// Roles and single permissions, sorted.
 	Roles []string `json:"roles,omitempty"`
 	Allow []string `json:"allow,omitempty"`
+	// Rates limit the principal in each process.
+	Rates Rates `json:"rates,omitzero"`
 	// Created by the principal By, "" for the operator.
 	Created time.Time `json:"created"`
 	By      string    `json:"by,omitempty"`

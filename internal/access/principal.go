@@ -12,6 +12,8 @@ type Principal struct {
 	ID string
 	// Permissions of the principal.
 	Permissions Set
+	// Rates are the limits of the principal.
+	Rates Rates
 }
 
 // Local returns the principal of a process that opens the databases itself: it may do everything.

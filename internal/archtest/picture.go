@@ -56,6 +56,7 @@ const (
 	xSync      = "golang.org/x/sync"
 	xSys       = "golang.org/x/sys"
 	xTerm      = "golang.org/x/term"
+	xTime      = "golang.org/x/time"
 	xText      = "golang.org/x/text"
 	xorfilter  = "github.com/FastFilter/xorfilter"
 	xxhash     = "github.com/cespare/xxhash/v2"
@@ -259,10 +260,10 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
-		Modules: []string{huma},
+		Modules: []string{huma, xTime},
 	},
 	"internal/term":     {Modules: []string{lipgloss}},
 	"internal/chart":    {},

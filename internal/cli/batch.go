@@ -96,7 +96,8 @@ func (b *batch) sharesKey(other *batch) bool {
 
 // again are the codes after which the same request may be repeated.
 var again = map[httpapi.Code]bool{
-	httpapi.CodeOverloaded: true, httpapi.CodeUnavailable: true, httpapi.CodeDraining: true,
+	httpapi.CodeRateLimited: true,
+	httpapi.CodeOverloaded:  true, httpapi.CodeUnavailable: true, httpapi.CodeDraining: true,
 	httpapi.CodeStaleMap: true, httpapi.CodeCommitUnknown: true, httpapi.CodeTimeout: true,
 }
 

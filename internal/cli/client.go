@@ -133,7 +133,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and calls its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to opening) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
+	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true, MaxRollups: -1, MaxKinds: -1})
 	if err != nil {
 		return nil, err
 	}

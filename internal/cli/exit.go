@@ -51,7 +51,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
 	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
 	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeCommitUnknown: exitUnavailable,
-	httpapi.CodeNoRoom: exitUnavailable,
+	httpapi.CodeNoRoom: exitUnavailable, httpapi.CodeRateLimited: exitUnavailable,
 }
 
 // failure is an error with everything that is printed for the user.
@@ -153,6 +153,7 @@ var hints = map[httpapi.Code]string{
 	httpapi.CodeCommitUnknown:   "repeat the command: that is safe even if it took effect",
 	httpapi.CodeDamaged:         "locus check reports other damage and repairs what it can",
 	httpapi.CodeNoRoom:          "make room on the disk",
+	httpapi.CodeRateLimited:     "try again in a moment; locus token create --rate gives a token other limits",
 	httpapi.CodeOverloaded:      "try again in a moment",
 	httpapi.CodeUnavailable:     "try again in a moment",
 }

@@ -146,7 +146,7 @@ var noVariable = []string{
 	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
 	"at", "value", "file", "prefix", "day", "step", "count", "explain", "output", "dark",
 	"once", "verify", "repair", "status", "patience", "of", "withdrawn", "reason", "same", "different", "delete", "weight", "threshold", "anchor", "attribute",
-	"allow", "hold", "secret-env", "role", "expires", "place", "overlap",
+	"allow", "hold", "secret-env", "role", "rate", "expires", "place", "overlap",
 }
 
 // describe adds the variable to the help of each flag.

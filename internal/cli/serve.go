@@ -26,6 +26,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
@@ -61,8 +62,13 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
+	rollups     int // how many there may be
+	kinds       int
 	audit       auditing
-	cert, key   string        // files of the certificate, "" without TLS
+	tls         string        // where TLS ends: a listen.Mode
+	cert, key   string        // files of the certificate
+	proxies     []string      // networks of the proxies
+	public      string        // URL for browsers and other machines
 	linger      time.Duration // 0 for the default, negative for none
 }
 
@@ -103,6 +109,7 @@ func (a *app) serveCommand() *cobra.Command {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
 			if certificate != nil {
+				options.Metrics.WatchCertificate(certificate.Until)
 				stop := onHangup(func() { _ = certificate.Reload() }) // an error is logged
 				defer stop()
 				for i, l := range listeners {
@@ -121,11 +128,16 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
+	c.Flags().StringVar(&s.tls, "tls", "", "where TLS ends: files (--tls-cert and --tls-key, which imply it), or external (a proxy of --trusted-proxies)")
+	c.Flags().StringSliceVar(&s.proxies, "trusted-proxies", nil, "with --tls external: addresses or networks of the proxies, such as 10.0.0.0/8; no other machine may connect")
+	c.Flags().StringVar(&s.public, "public-url", "", "URL of the server for browsers and other machines, such as https://locus.example; requests may use its name")
 	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
 	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
+	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
+	c.Flags().IntVar(&s.kinds, "max-kinds", 0, "how many kinds may be created; 0 means 64")
 	s.hits.flags(c)
 	s.audit.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
@@ -135,10 +147,10 @@ func (a *app) serveCommand() *cobra.Command {
 // check rejects flags that do not apply to the kind of installation.
 func (s *serving) check(w where) error {
 	switch {
+	case s.rollups < 0 || s.kinds < 0:
+		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
-	case (s.cert == "") != (s.key == ""):
-		return usage("give both", "--tls-cert and --tls-key belong together")
 	case s.retain < leastRetain:
 		return usage("--retain 24h", "--retain %v: want at least %v, so that followers can resume", s.retain, leastRetain)
 	case !w.shared && s.connections > 0:
@@ -150,6 +162,9 @@ func (s *serving) check(w where) error {
 		if err := httpapi.CheckPlace(at); err != nil {
 			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
 		}
+	}
+	if err := s.checkLine(); err != nil {
+		return err
 	}
 	if err := s.audit.check(); err != nil {
 		return err
@@ -168,7 +183,7 @@ func (s *serving) listen() ([]net.Listener, error) {
 		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
 	}
 	if err := s.wish(host).Address(); err != nil {
-		return nil, usage("--tls-cert FILE --tls-key FILE; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
+		return nil, usage("--tls-cert FILE --tls-key FILE; or --tls external --trusted-proxies CIDR; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
 			"refusing to listen at %.80q: %v", s.addr, err)
 	}
 	if host == "localhost" {
@@ -222,27 +237,32 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
-		Sinks:   &sinks.Options{},
-		Audit:   log,
+		Sinks: &sinks.Options{}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err
 }
 
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
-func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
+func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) (err error) {
 	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
 	}
-	options.Insecure, options.Places = s.insecure, s.places
+	options.Insecure, options.Places, options.PublicURL = s.insecure, s.places, s.public
+	if options.Proxies, err = listen.ParseProxies(s.proxies); err != nil {
+		return errors.Join(err, svc.Close(), closeAll(listeners))
+	}
+	if s.insecure {
+		options.Metrics.Insecure()
+	}
 	server := httpapi.New(svc, options)
 	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
 	serving := s.noteServing(svc)
-	err := server.Serve(ctx, listeners...)
+	err = server.Serve(ctx, listeners...)
 	serving.End("ok")
 	if closeErr := svc.Close(); closeErr != nil {
 		err = errors.Join(err, fmt.Errorf("close the cells: %w", closeErr))
@@ -297,6 +317,9 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
 	if d := svc.Cells().Documents(); d != "" {
 		a.say("documents      %s", term.Escape(d))
+	}
+	if s.public != "" {
+		base = strings.TrimSuffix(s.public, "/")
 	}
 	a.say("API            %s/v1", base)
 	a.say("console        %s/", a.talk.Paint("36", base))

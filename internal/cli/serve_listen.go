@@ -8,28 +8,78 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/listen"
 )
 
+// mode returns where TLS ends. The files of a certificate imply the mode.
+func (s *serving) mode() listen.Mode {
+	if s.tls == "" && s.cert != "" {
+		return listen.Files
+	}
+	return listen.Mode(s.tls)
+}
+
+// scheme is that of the listeners.
 func (s *serving) scheme() string {
-	if s.cert != "" {
+	if mode := s.mode(); mode == listen.Files {
 		return "https"
 	}
 	return "http"
 }
 
 func (s *serving) wish(host string) listen.Wish {
-	return listen.Wish{Host: host, TLS: s.cert != "", Insecure: s.insecure}
+	return listen.Wish{Host: host, TLS: s.mode(), Insecure: s.insecure}
+}
+
+// checkLine rejects flags of the line to other machines that do not go together.
+func (s *serving) checkLine() error {
+	mode := s.mode()
+	switch {
+	case (s.cert == "") != (s.key == ""):
+		return usage("give both", "--tls-cert and --tls-key belong together")
+	case mode != listen.Clear && mode != listen.Files && mode != listen.External:
+		return usage("--tls-cert FILE --tls-key FILE; or --tls external", "--tls %.40q: want files or external", s.tls)
+	case mode == listen.Files && s.cert == "":
+		return usage("--tls-cert FILE --tls-key FILE", "--tls files needs the files")
+	case mode != listen.Files && s.cert != "":
+		return usage("leave --tls out, or the files", "--tls %s and --tls-cert contradict each other", mode)
+	case mode == listen.External && len(s.proxies) == 0:
+		return usage("--trusted-proxies 10.0.0.5", "--tls external needs the addresses of the proxies that TLS ends in: all other machines are refused")
+	case mode != listen.External && len(s.proxies) > 0:
+		return usage("--tls external", "--trusted-proxies is for --tls external: otherwise requests come from their clients directly")
+	}
+	if _, err := listen.ParseProxies(s.proxies); err != nil {
+		return usage("--trusted-proxies 10.0.0.5,10.1.0.0/16", "--trusted-proxies: %v", err)
+	}
+	return s.checkPublic()
+}
+
+// checkPublic rejects a public URL that is no origin.
+func (s *serving) checkPublic() error {
+	if s.public == "" {
+		return nil
+	}
+	u, err := url.Parse(s.public)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+		return usage("--public-url https://locus.example", "--public-url %.80q: want https://NAME, without a path", s.public)
+	case u.Scheme == "http" && s.mode() != listen.Clear:
+		return usage("--public-url https://"+u.Host, "--public-url %.80q: with TLS it begins with https://", s.public)
+	}
+	s.public = u.Scheme + "://" + u.Host
+	return nil
 }
 
 // certificate reads the certificate, nil without TLS.
 func (s *serving) certificate(log *slog.Logger) (*listen.Certificate, error) {
-	if s.cert == "" {
+	if s.mode() != listen.Files {
 		return nil, nil
 	}
 	c, err := listen.Open(s.cert, s.key, log)
@@ -46,7 +96,7 @@ func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 		return err
 	}
 	wish := s.wish(host)
-	if !wish.Insecure && listen.Loopback(host) {
+	if !wish.Insecure && listen.Loopback(host) && wish.TLS != listen.External {
 		return nil
 	}
 	closed, err := svc.Tokens().Closed(ctx)

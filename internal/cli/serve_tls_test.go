@@ -12,11 +12,13 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/locus-db/locus/internal/cli"
@@ -70,27 +72,14 @@ func TestP10_ServesOthersOnlyWithTLSAndTokens(t *testing.T) {
 		t.Errorf("open although there is a token: %v", r)
 	}
 
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	out, stdout := io.Pipe()
-	var talk bytes.Buffer
-	ended := make(chan int, 1)
-	go func() {
-		defer stdout.Close()
-		ended <- cli.Run(ctx, append(serve, "--json", "--shutdown-timeout", "2s"), strings.NewReader(""), stdout, &talk, nil)
-	}()
-	var ready struct{ URL string }
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &ready)
-	}
-	at, err2 := url.Parse(ready.URL)
-	if err != nil || err2 != nil || at.Scheme != "https" {
-		t.Fatalf("%s, %v, %v: %s", line, err, err2, talk.String())
+	ready := launch(t, serve...)
+	at, err := url.Parse(ready.URL)
+	if err != nil || at.Scheme != "https" {
+		t.Fatalf("%+v, %v", ready, err)
 	}
 	get := func(token string) string {
 		t.Helper()
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://127.0.0.1:"+at.Port()+"/v1/entities", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+at.Port()+"/v1/entities", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +97,141 @@ func TestP10_ServesOthersOnlyWithTLSAndTokens(t *testing.T) {
 	if got := get(""); got != "401 true" {
 		t.Errorf("without it: %s", got)
 	}
-	stop()
-	if code := <-ended; code != 0 {
-		t.Errorf("exit %d: %s", code, talk.String())
+	ready.stop()
+}
+
+// started is a server that runs.
+type started struct {
+	URL  string
+	talk *bytes.Buffer // what it has said, once it has stopped
+	stop func()        // fails the test unless the server stops properly
+}
+
+// launch runs a server until the test ends, or stop is called.
+func launch(t *testing.T, args ...string) *started {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	out, stdout := io.Pipe()
+	s := &started{talk: &bytes.Buffer{}}
+	ended := make(chan int, 1)
+	go func() {
+		defer stdout.Close()
+		ended <- cli.Run(ctx, append(args, "--json", "--shutdown-timeout", "2s"), strings.NewReader(""), stdout, s.talk, nil)
+	}()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("%v: exit %d: %s", args, code, s.talk)
+		}
+	})
+	t.Cleanup(s.stop)
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, s)
+	}
+	if err != nil {
+		s.stop()
+		t.Fatalf("%v: %q, %v", args, line, err)
+	}
+	return s
+}
+
+// TestP10_StartTable tries every row of the table of addresses, TLS and tokens: which servers start, what they do with a request
+// without a token on each address, and how the others say what is missing.
+func TestP10_StartTable(t *testing.T) {
+	t.Parallel()
+	cert, key, client := pair(t)
+	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "127.0.0.1" // also for ::1
+	files := []string{"--tls-cert", cert, "--tls-key", key}
+	external := []string{"--tls", "external", "--trusted-proxies", "127.0.0.0/8,::1"}
+	closed, open := filepath.Join(t.TempDir(), "closed"), filepath.Join(t.TempDir(), "open")
+	first := launch(t, "serve", "--data", closed, "--addr", "127.0.0.1:0", "--cells", "1")
+	if r := run(t.Context(), nil, "token", "create", "admin", "--role", "administrator", "--url", first.URL); r.code != 0 {
+		t.Fatal(r)
+	}
+	first.stop()
+	const loopback, other, firstToken, line = "127.0.0.1:0", "0.0.0.0:0", "locus token create admin --role administrator --output admin.token --data ", "--tls-cert FILE --tls-key FILE; or --tls external"
+	for _, row := range []struct {
+		name   string
+		addr   string
+		flags  []string
+		tokens bool
+		status int    // of a request without a token, 0 if the server does not start
+		says   string // then
+	}{
+		{"loopback, clear, none", loopback, nil, false, 200, ""},
+		{"loopback, files, none", loopback, files, false, 200, ""},
+		{"loopback, external, none", loopback, external, false, 0, firstToken},
+		{"loopback, clear, some", loopback, nil, true, 401, ""},
+		{"loopback, files, some", loopback, files, true, 401, ""},
+		{"loopback, external, some", loopback, external, true, 401, ""},
+		{"other, files, some", other, files, true, 401, ""},
+		{"other, external, some", other, external, true, 401, ""},
+		{"other, external, some, not a proxy", other, []string{"--tls", "external", "--trusted-proxies", "192.0.2.1"}, true, 403, ""},
+		{"other, files, none", other, files, false, 0, firstToken},
+		{"other, external, none", other, external, false, 0, firstToken},
+		{"other, clear, none", other, nil, false, 0, line},
+		{"other, clear, some", other, nil, true, 0, line},
+		{"other, insecure, none", other, []string{"--insecure-listen"}, false, 200, ""},
+		{"other, insecure, some", other, []string{"--insecure-listen"}, true, 0, "leave --insecure-listen out"},
+		{"loopback, insecure, some", loopback, []string{"--insecure-listen"}, true, 0, "leave --insecure-listen out"},
+	} {
+		data := open
+		if row.tokens {
+			data = closed
+		}
+		args := append([]string{"serve", "--data", data, "--addr", row.addr, "--cells", "1"}, row.flags...)
+		if row.status == 0 {
+			if r := run(t.Context(), nil, args...); r.code != 2 || !strings.Contains(r.err, row.says) {
+				t.Errorf("%s: want %q: %v", row.name, row.says, r)
+			}
+			continue
+		}
+		s := launch(t, args...)
+		at, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, host := range []string{"127.0.0.1", "::1"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.Scheme+"://"+net.JoinHostPort(host, at.Port())+"/v1/entities", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := client.Do(r)
+			if err != nil && i > 0 {
+				continue // this machine does not have the other IP family, or the server does not listen there
+			}
+			if err != nil {
+				t.Errorf("%s: %v", row.name, err)
+				continue
+			}
+			a.Body.Close()
+			if a.StatusCode != row.status {
+				t.Errorf("%s at %s: %d, want %d", row.name, host, a.StatusCode, row.status)
+			}
+		}
+		client.CloseIdleConnections()
+		s.stop()
+	}
+}
+
+// TestServe_FlagsOfTheLine has flags that contradict each other.
+func TestServe_FlagsOfTheLine(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	for says, flags := range map[string][]string{
+		"needs the addresses":   {"--tls", "external"},
+		"is for --tls external": {"--trusted-proxies", "10.0.0.1"},
+		"is every address":      {"--tls", "external", "--trusted-proxies", "0.0.0.0/0"},
+		"want files":            {"--tls", "yes"},
+		"needs the files":       {"--tls", "files"},
+		"contradict":            {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x", "--tls-key", "y"},
+		"want https://NAME":     {"--public-url", "locus.example"},
+		"without a path":        {"--public-url", "https://locus.example/locus"},
+		"begins with https://":  {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url", "http://locus.example"},
+	} {
+		if r := run(t.Context(), nil, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, flags...)...); r.code != 2 || !strings.Contains(r.err, says) {
+			t.Errorf("%v: want %q: %v", flags, says, r)
+		}
 	}
 }

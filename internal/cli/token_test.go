@@ -46,7 +46,13 @@ func TestToken_FromTheFirstOn(t *testing.T) {
 	if r := run(t.Context(), env, "entity", "list"); r.code != 0 || !strings.Contains(r.stdout, "Joes Pizza") {
 		t.Errorf("with one: %v", r)
 	}
-	r := run(t.Context(), env, "token", "create", "ci", "--role", "writer")
+	if r := run(t.Context(), env, "token", "create", "ci", "--role", "writer", "--rate", "requests=5,cows=7"); r.code != 2 || !strings.Contains(r.err, `"cows=7" is no rate`) {
+		t.Errorf("%v", r)
+	}
+	r := run(t.Context(), env, "token", "create", "ci", "--role", "writer", "--rate", "requests=5,hits=7", "--rate", "records=6")
+	if listed := run(t.Context(), env, "token", "list", "--json"); !strings.Contains(listed.stdout, `"rates":{"requests":5,"records":6,"hits":7}`) {
+		t.Errorf("%v", listed)
+	}
 	secret := strings.TrimSpace(r.stdout)
 	if _, _, err := access.ParseToken(secret); r.code != 0 || err != nil || strings.Contains(r.err, secret) {
 		t.Fatal(r)

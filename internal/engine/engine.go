@@ -35,6 +35,8 @@ type Engine struct {
 	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes, which
 	// do the work that is due.
 	Passive bool
+	// MaxRollups and MaxKinds limit how many can be defined; a negative number is no limit.
+	MaxRollups, MaxKinds int
 	// Documents is the document database beside the cells, nil if there is none.
 	Documents Documents
 	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the

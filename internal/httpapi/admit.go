@@ -4,7 +4,10 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
+
+	"github.com/locus-db/locus/internal/access"
 )
 
 // class is the class of a request. Each class has its own lane, so that writes cannot starve reads.
@@ -53,15 +56,18 @@ func (c *call) price() int {
 	return price
 }
 
-// clientOf returns the client of a request as far as the network shows it: its address, or for IPv6 its /64 network,
-// because one machine may own all of that.
+// clientOf returns the client of a connection as far as the network shows it.
 func clientOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return remote
 	}
-	addr := at.Addr().Unmap()
-	if addr.Is6() {
+	return networkOf(at.Addr())
+}
+
+// networkOf returns an address as text, or for IPv6 its /64 network, because one machine may own all of that.
+func networkOf(addr netip.Addr) string {
+	if addr = addr.Unmap(); addr.Is6() {
 		if network, err := addr.WithZone("").Prefix(64); err == nil {
 			return network.String()
 		}
@@ -69,12 +75,38 @@ func clientOf(remote string) string {
 	return addr.String()
 }
 
+// peerOf returns the address that a request comes from, invalid without a network.
+func (s *Server) peerOf(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return s.opts.Proxies.Client(at.Addr(), r.Header["X-Forwarded-For"])
+}
+
+// addressOf returns the address that a request comes from, or for IPv6 its network.
+func (s *Server) addressOf(r *http.Request) string {
+	if addr := s.peerOf(r); addr.IsValid() {
+		return networkOf(addr)
+	}
+	return r.RemoteAddr
+}
+
+// clientOf returns the client of a request, among which lanes and the memory of bodies are shared: the principal, or the
+// address without one.
+func (s *Server) clientOf(r *http.Request) string {
+	if who := access.From(r.Context()); who.Named() {
+		return "principal " + who.Name
+	}
+	return s.addressOf(r)
+}
+
 // enter takes the places for a call in the lane of its class.
 func (s *Server) enter(c *call) (leave func(), err error) {
 	if c.class == health {
 		return func() {}, nil
 	}
-	return s.lanes[c.class].enter(c, clientOf(c.r.RemoteAddr), c.price())
+	return s.lanes[c.class].enter(c, s.clientOf(c.r), c.price())
 }
 
 // run runs a handler in the lane of its route's class, limited by the request timeout. A stream has its own limits.

@@ -246,3 +246,21 @@ func TestClientOf(t *testing.T) {
 		}
 	}
 }
+
+// TestP12_AClientHasThreeQuartersOfTheQueue has one client fill a lane: the rest of the queue stays free.
+func TestP12_AClientHasThreeQuartersOfTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, refused, _ := newLane(4, 8, time.Hour)
+		ctx, stop := context.WithCancel(t.Context())
+		for range 20 {
+			go func() { _, _ = l.enter(ctx, "many", 1) }()
+		}
+		synctest.Wait()
+		if l.taken != 3 || len(l.queue) != 6 || refused.Load() != 11 {
+			t.Errorf("%d run, %d wait, %d are refused", l.taken, len(l.queue), refused.Load())
+		}
+		stop()
+		synctest.Wait()
+	})
+}

@@ -33,19 +33,18 @@ type body struct {
 
 var errSlowBody = fault(CodeOverloaded, "", "the body arrived so slowly that its memory was given to other requests: send it again")
 
-// read reads a whole body of size bytes, or of any size if size is negative. The memory is reserved until free is
-// called, which is never nil.
-func (b *bodies) read(w http.ResponseWriter, r *http.Request, size int64) (data []byte, free func(), err error) {
+// read reads the whole body of a request of a client. The memory is reserved until free is called, which is never nil.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, client string) (data []byte, free func(), err error) {
 	control := http.NewResponseController(w)
-	one := &body{client: clientOf(r.RemoteAddr), stop: func() { _ = control.SetReadDeadline(time.Unix(1, 0)) }}
+	one := &body{client: client, stop: func() { _ = control.SetReadDeadline(time.Unix(1, 0)) }}
 	b.mu.Lock()
 	b.reading = append(b.reading, one)
 	b.mu.Unlock()
 	free = func() { b.end(one, true) }
 	from := http.MaxBytesReader(w, r.Body, maxBody)
 	most := maxBody + 1
-	if size >= 0 {
-		most = int(size) + 1
+	if r.ContentLength >= 0 {
+		most = int(r.ContentLength) + 1
 	}
 	for {
 		if len(data) == cap(data) {

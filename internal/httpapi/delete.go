@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
@@ -81,6 +82,9 @@ func (s *Server) deleteRecords(c *call) (any, error) {
 		}
 	}
 	var results []records.DeleteResult
+	if err := s.budget(access.From(c), recordsMoved, len(items)); err != nil {
+		return nil, err
+	}
 	if len(deletions) > 0 {
 		if results, err = s.svc.Records().DeleteIf(c, deletions); err != nil {
 			return nil, err

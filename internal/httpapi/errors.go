@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -54,6 +55,7 @@ const (
 	CodeOverflow        Code = "counter_overflow"
 	CodeInternal        Code = "internal"
 	CodeDamaged         Code = "damaged"
+	CodeRateLimited     Code = "rate_limited"
 	CodeOverloaded      Code = "overloaded"
 	CodeUnavailable     Code = "unavailable"
 	CodeDraining        Code = "draining"
@@ -129,7 +131,8 @@ var codes = map[Code]struct {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
-	CodeDamaged: {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check reports all damage, and what can be repaired"},
+	CodeDamaged:     {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check reports all damage, and what can be repaired"},
+	CodeRateLimited: {http.StatusTooManyRequests, NotApplied, ""},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,
 		"the server is overloaded: try again after the seconds of Retry-After",
@@ -285,8 +288,11 @@ func problem(f *Fault, requestID string) *Problem {
 }
 
 // retryAfter returns 1 to 3 seconds, so that clients refused together do not retry together; 1 for a rollup, which is
-// ready soon and requested by few clients.
+// ready soon and requested by few clients; after a rate, when there is room.
 func retryAfter(err error) string {
+	if l, ok := errors.AsType[*limited](err); ok {
+		return strconv.Itoa(max(1, int(math.Ceil(l.wait.Seconds()))))
+	}
 	if ofRollup(err) {
 		return "1"
 	}

@@ -82,7 +82,7 @@ func clean(p string) bool {
 // guard rejects requests that no route should see. The Host is checked first: a page that reached this server under a
 // foreign name (DNS rebinding) must not learn anything.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) error {
-	if !s.allowed(r) {
+	if !s.allowed(r) && !s.probes(pattern) {
 		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use the name or address that it listens at, or allow the name with locus serve --host", r.Host)
 	}
 	if len(r.RequestURI) > maxTarget {
@@ -119,6 +119,10 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	return nil
 }
 
+// probes reports whether a route is for the probes of orchestrators, which address a container by its IP. It says one word
+// to a request under a name that is not allowed.
+func (s *Server) probes(pattern string) bool { return s.healthy[pattern] && s.rules[pattern].Open() }
+
 // allowed reports whether requests may use a Host. Only the name is checked: the port does not matter. The names of this
 // machine are for connections to a loopback address: through another one, a page of any site could use them.
 func (s *Server) allowed(r *http.Request) bool {
@@ -152,7 +156,7 @@ func toLoopback(r *http.Request) bool {
 // refuse sends an error, and logs it once if it is one for operators.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	s.note(r, p, err)
@@ -167,7 +171,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // tell writes a problem: as a page to a browser that requests one, as JSON to all other clients.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
-	if wantsPage(r) && p.Code != CodeMisdirected { // under a foreign name a page must not show even the version
+	if wantsPage(r) && s.allowed(r) { // under a foreign name a page must not show even the version
 		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
 		switch {
 		case p.Code == CodeNotFound:

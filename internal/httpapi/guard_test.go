@@ -26,7 +26,7 @@ func TestGuard_Host(t *testing.T) {
 		"localhost:x": false, "localhost:80:80": false, "10.1.2.4": false, "0.0.0.0": false, "[::]": false, "[::1": false, "[::1]x": false, "[::1%25lo]": false,
 		"127.0.0.1.nip.io": false, "0x7f000001": false, "2130706433": false, "locus.example@localhost": false, "localhost/": false,
 	} {
-		for _, target := range []string{"/v1/entities", "/livez", "/", "/nowhere"} {
+		for _, target := range []string{"/v1/entities", "/version", "/", "/nowhere"} {
 			a := f.do(http.MethodGet, target, "", "Host", host)
 			if !allowed {
 				a.refused(http.StatusMisdirectedRequest, httpapi.CodeMisdirected)
@@ -263,7 +263,7 @@ func TestGuard_LoopbackNamesNeedLoopback(t *testing.T) {
 		{"192.0.2.1", "127.0.0.1", []string{"localhost"}, false},
 	} {
 		f := setup(t, &httpapi.Options{Hosts: test.hosts})
-		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(test.at), Port: 7070}), http.MethodGet, "/livez", nil)
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(test.at), Port: 7070}), http.MethodGet, "/version", nil)
 		r.Host = test.host
 		rec := httptest.NewRecorder()
 		f.server.ServeHTTP(rec, r)

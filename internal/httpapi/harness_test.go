@@ -69,7 +69,8 @@ type answer struct {
 	*httptest.ResponseRecorder
 }
 
-// do sends a request; headers are alternating names and values, and replace the default ones.
+// do sends a request; headers are alternating names and values, and replace the default ones; Host and From
+// are the name and the address of the client.
 func (f *fixture) do(method, target, body string, headers ...string) answer {
 	f.Helper()
 	r := httptest.NewRequestWithContext(context.Background(), method, target, strings.NewReader(body))
@@ -81,6 +82,8 @@ func (f *fixture) do(method, target, body string, headers ...string) answer {
 		switch {
 		case headers[i] == "Host":
 			r.Host = headers[i+1]
+		case headers[i] == "From":
+			r.RemoteAddr = headers[i+1]
 		case headers[i+1] == "":
 			r.Header.Del(headers[i])
 		default:

@@ -111,7 +111,7 @@ func (s *Server) readyz(c *call) (any, error) {
 		return s.unready(c, Health{Reason: string(toFault(err, "").Code) + ": a cell is unavailable"})
 	}
 	h := healthOf(status)
-	if who, err := s.caller(c.r); err != nil || !who.May(access.Operate) {
+	if who, err := s.caller(c.r); err != nil || !s.allowed(c.r) || !who.May(access.Operate) {
 		h = Health{Ready: h.Ready}
 	}
 	if !h.Ready {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/access"
 )
 
 // Headers of a batch of hits that counts only once.
@@ -56,6 +57,9 @@ func (s *Server) addHits(c *call) (any, error) {
 	}
 	items, err := decodeHits(c.body)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.budget(access.From(c), hitsAdded, len(items)); err != nil {
 		return nil, err
 	}
 	for i := range items {

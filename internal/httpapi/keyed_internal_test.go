@@ -3,6 +3,8 @@
 package httpapi
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -44,11 +46,29 @@ func TestP10_KeysAreHashedInTheLog(t *testing.T) {
 			rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, c.target, nil)
 			r.Host = "localhost"
 			s.ServeHTTP(rec, r)
-			want := fmt.Sprintf("cell g0-1: record crm:#%016x: record crm:#%016x: %v", cell.Hash(long.Source, long.Key), cell.Hash(short.Source, short.Key), locus.ErrUnavailable)
+			want := fmt.Sprintf("cell g0-1: record %s: record %s: %v", hashed(long), hashed(short), locus.ErrUnavailable)
 			if got := logs.String(); rec.Code != 503 || !strings.Contains(got, want) || strings.Contains(got, "canary") {
 				t.Errorf("status %d, log %s, want %s", rec.Code, got, want)
 			}
 		})
+	}
+}
+
+// TestP10_HashesOfKeysAreSecret checks that a hash in a log neither is one that anyone can compute nor differs from line to line.
+func TestP10_HashesOfKeysAreSecret(t *testing.T) {
+	t.Parallel()
+	ref := entity.Ref{Source: "crm", Key: "0151 1234567"}
+	text := hashed(ref)
+	if text != hashed(ref) || text == hashed(entity.Ref{Source: "crm", Key: "0151 1234568"}) || text == hashed(entity.Ref{Source: "cr", Key: "m0151 1234567"}) {
+		t.Error("equal keys do not have equal hashes, or others have")
+	}
+	plain := sha256.Sum256([]byte("3:crm" + ref.Key))
+	unkeyed := hmac.New(sha256.New, nil)
+	unkeyed.Write([]byte("3:crm" + ref.Key))
+	for _, known := range []string{fmt.Sprintf("%016x", cell.Hash(ref.Source, ref.Key)), fmt.Sprintf("%x", plain[:8]), fmt.Sprintf("%x", unkeyed.Sum(nil)[:8])} {
+		if text == "crm:#"+known {
+			t.Errorf("%s can be found by trying keys", text)
+		}
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // lane limits the concurrent work of a class, in places, and the number of waiting requests and their waiting time.
 // Overload is detected here, before any work is done, and never later.
 //
-// Clients share a lane fairly: a free place goes to the client with the fewest, no client has more than its share, and
-// if too many requests wait, one of the client with the most waiting requests is refused.
+// Clients share a lane fairly: a free place goes to the client with the fewest, no client has more than three quarters of
+// the places or of the queue, and if too many requests wait, one of the client with the most waiting requests is refused.
 type lane struct {
 	places  int
 	waiters int // maximum number of waiting requests
@@ -49,8 +49,8 @@ func (l *lane) enter(ctx context.Context, client string, places int) (leave func
 	l.mu.Lock()
 	l.queue = append(l.queue, w)
 	l.admit()
-	if len(l.queue) > max(l.waiters, 0) {
-		l.drop()
+	if len(l.queue) > max(l.waiters, 0) || l.waiting(client) > max(l.waiters-l.waiters/4, 0) {
+		l.drop() // a client with more than its share has the most
 	}
 	l.mu.Unlock()
 	select {
@@ -82,6 +82,16 @@ func (l *lane) enter(ctx context.Context, client string, places int) (leave func
 		l.refused()
 	}
 	return nil, err
+}
+
+// waiting returns how many requests of a client wait.
+func (l *lane) waiting(client string) (n int) {
+	for _, w := range l.queue {
+		if w.client == client {
+			n++
+		}
+	}
+	return n
 }
 
 // admit gives places to the next requests. If the next one needs more places than are free, all others wait; otherwise

@@ -160,7 +160,7 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 
 // byStatus groups codes by status, including those that any route may return.
 func byStatus(failures []Code) map[int][]string {
-	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
+	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeRateLimited, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
 	grouped := map[int][]string{}
 	for _, code := range slices.Concat(failures, always) {
 		status := codes[code].status

@@ -47,6 +47,9 @@ func (s *Server) permit(r *http.Request, needs access.Rule) (*access.Principal, 
 	}
 	who, err := s.caller(r)
 	if err == nil {
+		err = s.budget(who, requests, 1)
+	}
+	if err == nil {
 		err = require(who, needs)
 	}
 	return who, err
@@ -74,6 +77,9 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	}
 	who, err := s.svc.Tokens().Check(r.Context(), credential(r))
 	if errors.Is(err, tokens.ErrUnknown) {
+		if err := s.failed(r); err != nil {
+			return nil, err
+		}
 		return nil, standard(CodeUnauthenticated)
 	}
 	return who, err

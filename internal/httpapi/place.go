@@ -3,8 +3,12 @@
 package httpapi
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/locus-db/locus/cell"
@@ -27,7 +31,8 @@ func CheckPlace(at string) error {
 
 // mayPlace refuses a URL of a cell that a request may not name: the server would open the file, or send the credentials of
 // its environment to the host. A request may name files of the data directory, servers that have cells, and Options.Places.
-// Its parameters must be those of the place, because they name files and sockets too. Nothing is opened or connected to here.
+// Its parameters must be those of the place, because they name files and sockets too. Nothing is opened or connected to here;
+// links are looked up.
 func (s *Server) mayPlace(to, pointer string) error {
 	if s.opts.Local {
 		return nil
@@ -72,7 +77,29 @@ func sameServer(a, b *url.URL) bool {
 	return serverScheme(a.Scheme) && a.Host == b.Host && a.User.String() == b.User.String()
 }
 
-// below reports whether a path is in a directory, without looking at links.
+// below reports whether a path is in a directory, as it is written and after every link: others may be allowed to write there.
 func below(file, dir string) bool {
-	return strings.HasPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(dir), "/")+"/")
+	inside := func(file, dir string) bool {
+		return strings.HasPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(dir), "/")+"/")
+	}
+	if !inside(file, dir) {
+		return false
+	}
+	file, errFile := unlinked(filepath.FromSlash(file))
+	dir, errDir := unlinked(filepath.FromSlash(dir))
+	return errFile == nil && errDir == nil && inside(filepath.ToSlash(file), filepath.ToSlash(dir))
+}
+
+// unlinked returns a path without links. What does not exist yet is none; a link to nothing is an error, because the file would be
+// created where it leads.
+func unlinked(file string) (string, error) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		parent := filepath.Dir(file)
+		if parent == file {
+			return file, nil
+		}
+		parent, err := unlinked(parent)
+		return filepath.Join(parent, filepath.Base(file)), err
+	}
+	return filepath.EvalSymlinks(file)
 }

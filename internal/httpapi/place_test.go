@@ -5,6 +5,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,6 +67,38 @@ func TestP10_PlacesAreAllowed(t *testing.T) {
 	case <-connected:
 		t.Error("the server connected to a host that a request named")
 	case <-time.After(10 * time.Millisecond):
+	}
+}
+
+// TestP10_PlacesHaveNoLinksOut puts links below a place that lead out of it, or stay inside.
+func TestP10_PlacesHaveNoLinksOut(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	for _, dir := range []string{"place/inner", "elsewhere"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"place/out": at("elsewhere"), "place/in": at("place/inner"), "place/file.db": at("elsewhere/x.db"), "place/up": "..", "way": at("place"),
+		"place/loop": "loop",
+	} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	f := setup(t, &httpapi.Options{Places: []string{"sqlite:" + filepath.ToSlash(at("way"))}})
+	for name, want := range map[string]bool{
+		"way/x.db": true, "way/inner/x.db": true, "way/new/dir/x.db": true, "way/in/x.db": true,
+		"way/out/x.db": false, "way/out/new/x.db": false, "way/file.db": false, "way/up/x.db": false, "way/up/elsewhere/x.db": false, "way/loop/x.db": false,
+		"place/x.db": false, // it is the same directory, under a name that is not allowed
+	} {
+		body, _ := json.Marshal(httpapi.MoveRequest{URL: "sqlite:" + filepath.ToSlash(at(name))})
+		a := f.do("POST", "/v1/cells/g9-9/move", string(body))
+		if got := a.Code != 403; got != want {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
 	}
 }
 

@@ -136,6 +136,9 @@ func (s *Server) putRecords(c *call) (any, error) {
 		}
 	}
 	var results []records.Result
+	if err := s.budget(access.From(c), recordsMoved, len(items)); err != nil {
+		return nil, err
+	}
 	if len(puts) > 0 {
 		if results, err = s.svc.Records().Put(c, puts); err != nil {
 			return nil, err

@@ -37,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	for _, l := range listeners {
 		go func() {
 			l := newSparing(l, s.opts.Logger)
-			failed <- server.Serve(l)
+			failed <- server.Serve(onlyProxies(l, s.opts.Proxies))
 			l.spare.Close() // may be nil
 		}()
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
 )
@@ -38,6 +40,12 @@ type Options struct {
 	Local bool
 	// Insecure means that the network can connect without a token: the first one cannot be created over it.
 	Insecure bool
+	// Proxies are the networks of the proxies that TLS ends in, nil for none. No other machine may connect then, and they are
+	// believed about where a request comes from.
+	Proxies listen.Proxies
+	// PublicURL is the URL of the server for browsers and other machines, such as https://locus.example, "" if it is not known.
+	// Its host is one of Hosts.
+	PublicURL string
 	// Places are where requests may put cells, besides the data directory and the servers that have cells:
 	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
 	Places []string
@@ -80,6 +88,9 @@ func (o *Options) withDefaults() Options {
 	hosts := make([]string, 0, len(opts.Hosts))
 	for _, h := range opts.Hosts {
 		hosts = append(hosts, strings.ToLower(h))
+	}
+	if u, err := url.Parse(opts.PublicURL); err == nil && u.Hostname() != "" {
+		hosts = append(hosts, strings.ToLower(u.Hostname()))
 	}
 	opts.Hosts = hosts
 	if opts.Logger == nil {
@@ -127,6 +138,8 @@ type Server struct {
 	lanes       [classes]*lane
 	bodies      *bodies
 	connections *connections
+	spent       *buckets[spending] // by principal
+	failures    *buckets[string]   // by address
 	cursorKey   []byte
 	document    func() ([]byte, error) // of OpenAPI; built on first use
 	healthy     map[string]bool        // patterns of class health
@@ -146,6 +159,10 @@ func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
+	}
+	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
+	if s.opts.PublicURL != "" {
+		_ = s.crossOrigin.AddTrustedOrigin(strings.ToLower(s.opts.PublicURL)) // proxies may send another Host; an error means that it is no origin
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {

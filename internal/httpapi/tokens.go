@@ -13,10 +13,11 @@ import (
 
 // TokenRequest is the body of POST /v1/tokens.
 type TokenRequest struct {
-	Name    string   `json:"name" doc:"Name of the principal, which signs its decisions"`
-	Roles   []string `json:"roles,omitempty" doc:"reader, writer, reviewer, operator, administrator; they add up"`
-	Allow   []string `json:"allow,omitempty" doc:"Single permissions besides those of the roles, such as erase"`
-	Expires string   `json:"expires,omitempty" doc:"For how long, such as 720h, 8784h at most; or never. 2160h by default, which is 90 days"`
+	Name    string       `json:"name" doc:"Name of the principal, which signs its decisions"`
+	Roles   []string     `json:"roles,omitempty" doc:"reader, writer, reviewer, operator, administrator; they add up"`
+	Allow   []string     `json:"allow,omitempty" doc:"Single permissions besides those of the roles, such as erase"`
+	Rates   access.Rates `json:"rates,omitzero" doc:"Limits of each process for the principal"`
+	Expires string       `json:"expires,omitempty" doc:"For how long, such as 720h, 8784h at most; or never. 2160h by default, which is 90 days"`
 }
 
 // RotateRequest is the body of POST /v1/tokens/{name}/rotate.
@@ -71,7 +72,7 @@ func (s *Server) createToken(c *call) (any, error) {
 	if err := s.mayBegin(c); err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "name", "roles", "allow", "expires")
+	body, err := object(c.body, "name", "roles", "allow", "rates", "expires")
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +87,11 @@ func (s *Server) createToken(c *call) (any, error) {
 			}
 		}
 	}
+	if v, given := body["rates"]; given {
+		if n.Rates, err = ratesAt(v, "/rates"); err != nil {
+			return nil, err
+		}
+	}
 	if text, err := duration(body, "expires", never); err != nil {
 		return nil, err
 	} else if n.Endless = text < 0; !n.Endless {
@@ -98,6 +104,25 @@ func (s *Server) createToken(c *call) (any, error) {
 	c.concerns("token=%s/%s", t.Name, t.ID)
 	c.status = http.StatusCreated
 	return TokenMade{Secret: secret, Token: oneToken(t)}, nil
+}
+
+func ratesAt(v strictjson.Value, pointer string) (r access.Rates, err error) {
+	if v.Kind() != strictjson.Object {
+		return r, wrongKind(pointer, v, "an object with requests, records, hits")
+	}
+	fields := map[string]*int{"requests": &r.Requests, "records": &r.Records, "hits": &r.Hits}
+	for name, v := range v.Members() {
+		to := fields[name]
+		if to == nil {
+			return r, unknownField(pointer, name, "requests, records, hits")
+		}
+		n, f := whole(pointer+"/"+name, v, 1, access.MaxRate)
+		if f != nil {
+			return r, f
+		}
+		*to = int(n)
+	}
+	return r, nil
 }
 
 // mayBegin refuses to create the first token for a caller that may be anywhere.

@@ -52,7 +52,7 @@ func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 		return nil, err
 	}
 	defer s.connections.receive(connectionOf(c.r.Context()))()
-	body, free, err := s.bodies.read(c.w, c.r, c.r.ContentLength)
+	body, free, err := s.bodies.read(c.w, c.r, s.clientOf(c.r))
 	if err != nil {
 		c.w.Header().Set("Connection", "close")
 		free()

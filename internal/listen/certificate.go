@@ -28,6 +28,7 @@ type Certificate struct {
 	pair   *tls.Certificate
 	stamp  [2]stamp // of the files when they were last read
 	looked time.Time
+	warned time.Time // when its end was last reported
 }
 
 // stamp is what changes when a file is replaced.
@@ -52,11 +53,18 @@ func (c *Certificate) read() error {
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", c.certFile, c.keyFile, err)
 	}
-	if left := pair.Leaf.NotAfter.Sub(c.now()); left < warnAhead {
-		c.logger.Warn("the certificate ends soon", "file", c.certFile, "until", pair.Leaf.NotAfter.UTC())
-	}
-	c.pair = &pair
+	c.pair, c.warned = &pair, time.Time{}
+	c.warn()
 	return nil
+}
+
+// warn reports a certificate that ends soon, once a day.
+func (c *Certificate) warn() {
+	now, until := c.now(), c.pair.Leaf.NotAfter
+	if until.Sub(now) < warnAhead && now.Sub(c.warned) >= 24*time.Hour {
+		c.warned = now
+		c.logger.Warn("the certificate ends soon", "file", c.certFile, "until", until.UTC())
+	}
 }
 
 func (c *Certificate) stamps() (s [2]stamp) {
@@ -107,6 +115,7 @@ func (c *Certificate) Config() *tls.Config {
 				if c.stamps() != c.stamp {
 					_ = c.reload() // logged
 				}
+				c.warn()
 			}
 			return c.pair, nil
 		},

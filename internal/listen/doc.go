@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package listen says where a server may listen, and encrypts connections with a certificate that is read again when
+// Package listen says where a server may listen and which proxies it believes, and encrypts connections with a certificate that is read again when
 // its files change.
 //
-//	address   TLS   tokens   what happens
-//	loopback  any   any      serves
-//	other     yes   some     serves
-//	other     yes   none     refused: create a token first
-//	other     no    any      refused: name a certificate
-//	any       any   none     with Insecure: serves, open to the network
-//	any       any   some     with Insecure: refused, because the two contradict each other
+//	address   TLS       tokens   what happens
+//	loopback  external  none     refused: create a token first, because the proxy is reached by other machines
+//	loopback  any       any      serves
+//	other     any       some     serves
+//	other     any       none     refused: create a token first
+//	other     none      any      refused: name a certificate, or a proxy
+//	any       any       none     with Insecure: serves, open to the network
+//	any       any       some     with Insecure: refused, because the two contradict each other
+//
+// TLS may end in a proxy. Proxies says which machines those are, and which client is behind a request.
 package listen

@@ -26,7 +26,7 @@ func TestP10_StartTable(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", "127.9.9.9", "::ffff:127.0.0.1", "", "0.0.0.0", "::", "192.0.2.1", "localhost.example", "locus.example"} {
 		local := host == "localhost" || host == "::1" || strings.Contains(host, "127.")
-		for _, encrypted := range []bool{false, true} {
+		for _, encrypted := range []Mode{Clear, Files, SelfSigned, External} {
 			for _, insecure := range []bool{false, true} {
 				for _, tokens := range []bool{false, true} {
 					w := Wish{Host: host, TLS: encrypted, Insecure: insecure}
@@ -34,16 +34,19 @@ func TestP10_StartTable(t *testing.T) {
 					switch {
 					case insecure && tokens:
 						want = ErrTokens
-					case insecure || local:
+					case insecure:
+					case encrypted == External && !tokens:
+						want = ErrProxy
+					case local:
 					case !tokens:
 						want = ErrOpen
-					case !encrypted:
+					case encrypted == Clear:
 						want = ErrClear
 					}
 					if got := w.Serve(tokens); !errors.Is(got, want) {
 						t.Errorf("%+v with tokens %v: %v, want %v", w, tokens, got, want)
 					}
-					if got := w.Address(); (got == nil) != (local || encrypted || insecure) {
+					if got := w.Address(); (got == nil) != (local || encrypted != Clear || insecure) {
 						t.Errorf("%+v: %v", w, got)
 					}
 				}
@@ -135,6 +138,14 @@ func TestCertificate_IsReadAgain(t *testing.T) {
 	want("fourth-name.example")
 	if !strings.Contains(log.String(), "ends soon") || !c.Until().Before(now.Add(14*24*time.Hour)) {
 		t.Errorf("%v: %s", c.Until(), log.String())
+	}
+	// A process that runs on says so every day.
+	for _, ends := range []int{1, 1, 2} {
+		want("fourth-name.example")
+		if n := strings.Count(log.String(), "ends soon"); n != ends {
+			t.Errorf("%d warnings, want %d: %s", n, ends, log.String())
+		}
+		now = now.Add(13 * time.Hour)
 	}
 	if _, err := shown(c, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}); err == nil { //nolint:gosec // refused
 		t.Error("TLS 1.1 is taken")

@@ -28,6 +28,7 @@ type Metrics struct {
 	groups   *prometheus.HistogramVec
 	grouped  prometheus.Histogram
 	watch    watch
+	line     lineMetrics
 	rollups  rollupMetrics
 	sinks    sinkMetrics
 	sources  sourceMetrics
@@ -65,7 +66,7 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups, &m.sinks, &m.sources,
+	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.line, &m.rollups, &m.sinks, &m.sources,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

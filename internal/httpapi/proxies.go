@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/locus-db/locus/internal/listen"
+)
+
+const (
+	// refusing is how many connections are refused at once, each for refuseFor at most; more are closed without a word.
+	refusing  = 64
+	refuseFor = 250 * time.Millisecond
+)
+
+// proxied is a listener that only proxies may connect to. Others get 403 before anything that they send is looked at.
+type proxied struct {
+	net.Listener
+	proxies listen.Proxies
+	turn    chan struct{}
+}
+
+// onlyProxies returns a listener that only some proxies may connect to. A socket in the file system has its own rights.
+func onlyProxies(l net.Listener, proxies listen.Proxies) net.Listener {
+	if _, network := l.Addr().(*net.TCPAddr); !network || len(proxies) == 0 {
+		return l
+	}
+	return &proxied{l, proxies, make(chan struct{}, refusing)}
+}
+
+// Accept returns the next connection of a proxy.
+func (p *proxied) Accept() (net.Conn, error) {
+	for {
+		conn, err := p.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if from, ok := conn.RemoteAddr().(*net.TCPAddr); ok && p.proxies.Has(from.AddrPort().Addr()) {
+			return conn, nil
+		}
+		select {
+		case p.turn <- struct{}{}:
+			go func() {
+				defer func() { <-p.turn }()
+				forbid(conn)
+			}()
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// forbid sends 403. Closing a connection with unread data would reset it and lose the answer, so what arrives for a moment is
+// thrown away.
+func forbid(conn net.Conn) {
+	defer conn.Close()
+	body, _ := json.Marshal(problem(fault(CodeForbidden, "", "this server accepts connections of its proxies only: see locus serve --trusted-proxies"), ""))
+	conn.SetDeadline(time.Now().Add(refuseFor))
+	fmt.Fprintf(conn, "HTTP/1.1 403 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		http.StatusText(http.StatusForbidden), len(body), body)
+	if half, ok := conn.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	}
+	_, _ = io.CopyN(io.Discard, conn, maxHeaders)
+}

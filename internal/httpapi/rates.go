@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/records"
+)
+
+// Failed credentials: some at once, then one each second for an address, and so many each second in all. Beyond that the answer
+// is 429. A valid credential is never counted, so those who guess slow down no one else behind their address.
+const (
+	failuresAtOnce = 10
+	failuresInAll  = 100
+	sweepEvery     = 10 * time.Second
+)
+
+// moved is what a rate counts.
+type moved uint8
+
+const (
+	requests moved = iota
+	recordsMoved
+	hitsAdded
+)
+
+func (m moved) String() string { return [...]string{"requests", "records", "hits"}[m] }
+
+// spending is a rate of a principal.
+type spending struct {
+	who string
+	of  moved
+}
+
+// limited is a fault with the time after which there is room.
+type limited struct {
+	*Fault
+	wait time.Duration
+}
+
+func (l *limited) Unwrap() error { return l.Fault }
+
+// budget takes n from what a principal may do in this second. Without tokens nothing is limited.
+func (s *Server) budget(who *access.Principal, of moved, n int) error {
+	if !who.Named() {
+		return nil
+	}
+	rates := who.Rates.WithDefaults()
+	most, burst := rates.Requests, rates.Requests
+	switch of {
+	case recordsMoved:
+		most, burst = rates.Records, max(rates.Records, records.MaxBatch)
+	case hitsAdded:
+		most, burst = rates.Hits, max(rates.Hits, counter.MaxBatch)
+	case requests:
+	}
+	if wait := s.spent.take(spending{who.Name, of}, most, burst, n, time.Now()); wait > 0 {
+		f := fault(CodeRateLimited, "", "%.64q has %d %s a second at this server: try again after the seconds of Retry-After, or create the token with locus token create --rate %s=N", who.Name, most, of, of)
+		return &limited{f, wait}
+	}
+	return nil
+}
+
+// failed counts a refused credential. It returns an error if there are too many: a request without any is none.
+func (s *Server) failed(r *http.Request) error {
+	if len(r.Header["Authorization"]) == 0 {
+		return nil
+	}
+	if wait := s.failures.take(s.addressOf(r), 1, failuresAtOnce, 1, time.Now()); wait > 0 {
+		s.opts.Metrics.Refused("credentials")
+		return &limited{fault(CodeRateLimited, "", "too many credentials were not valid: try again after the seconds of Retry-After"), wait}
+	}
+	return nil
+}
+
+// buckets are token buckets. Full ones are forgotten, so there are only as many as were used lately.
+type buckets[K comparable] struct {
+	inAll *rate.Limiter // of all together, nil for no limit
+
+	mu    sync.Mutex
+	of    map[K]*rate.Limiter
+	swept time.Time
+}
+
+func newBuckets[K comparable](inAll int) *buckets[K] {
+	b := &buckets[K]{of: map[K]*rate.Limiter{}}
+	if inAll > 0 {
+		b.inAll = rate.NewLimiter(rate.Limit(inAll), inAll)
+	}
+	return b
+}
+
+// take takes n of the perSecond of a key, of which burst may be taken at once. If there is no room, it takes nothing and
+// returns after what time there is. A refused new key leaves no trace.
+func (b *buckets[K]) take(key K, perSecond, burst, n int, now time.Time) (wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Sub(b.swept) >= sweepEvery {
+		b.swept = now
+		for key, l := range b.of {
+			if l.TokensAt(now) >= float64(l.Burst()) {
+				delete(b.of, key)
+			}
+		}
+	}
+	l := b.of[key]
+	switch {
+	case l == nil:
+		l = rate.NewLimiter(rate.Limit(perSecond), burst)
+	case l.Limit() != rate.Limit(perSecond): // the token was replaced by one with other rates
+		l.SetLimitAt(now, rate.Limit(perSecond))
+		l.SetBurstAt(now, burst)
+	}
+	if wait := reserve(l, n, now); wait > 0 {
+		return wait
+	}
+	if b.inAll != nil {
+		if wait := reserve(b.inAll, n, now); wait > 0 {
+			return wait
+		}
+	}
+	b.of[key] = l
+	return 0
+}
+
+func reserve(l *rate.Limiter, n int, now time.Time) time.Duration {
+	r := l.ReserveN(now, n)
+	wait := r.DelayFrom(now)
+	if wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
+}
