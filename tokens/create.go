@@ -158,7 +158,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 	return secret, &r.Token, nil
 }
 
-// Revoke ends all tokens of a name: at once in this process, within a second in others. It returns how many there were. The
+// Revoke ends all tokens of a name and their sessions: at once in this process, within a second in others. It returns how many there were. The
 // error is ErrNotFound, or ErrLast if no other token has the permission access and by is not the operator.
 func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int, err error) {
 	err = h.alter(ctx, func(c *catalog) error {
@@ -167,6 +167,7 @@ func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int,
 		if n = before - len(c.Tokens); n == 0 {
 			return fmt.Errorf("%w: %s", ErrNotFound, name)
 		}
+		c.Sessions = slices.DeleteFunc(c.Sessions, func(r sessionRow) bool { return r.Name == name })
 		if by.Named() {
 			if err := c.lastAccess(h.engine.Now()); err != nil {
 				return fmt.Errorf("%w: create another with the role administrator first, or revoke it with locus token revoke --data or --map", err)

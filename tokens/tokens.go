@@ -80,6 +80,8 @@ type row struct {
 type catalog struct {
 	Revision int64 `json:"revision"`
 	Tokens   []row `json:"tokens"`
+	// Sessions of people in the console, the oldest first.
+	Sessions []sessionRow `json:"sessions,omitempty"`
 }
 
 const catalogName = "tokens"
@@ -93,11 +95,13 @@ type Handle struct {
 
 	mu   sync.Mutex
 	used map[string]time.Time // hour of the last use by token id, since the last write of it
+	// usedSessions is the same for sessions, to the millisecond.
+	usedSessions map[string]time.Time
 }
 
 // New returns the handle of an installation. It reads nothing until it is used.
 func New(e *engine.Engine) *Handle {
-	return &Handle{engine: e, now: time.Now, turn: make(chan struct{}, 1), used: map[string]time.Time{}}
+	return &Handle{engine: e, now: time.Now, turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
 }
 
 func read(ctx context.Context, tx storage.Tx) (*catalog, error) {
