@@ -79,7 +79,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 // Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
 // be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
-	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, Withdrawn: d.Withdraw}
+	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By, Reason: d.Reason, Withdrawn: d.Withdraw}
 	if problems := d.check(); problems != nil {
 		return decision, &problem.InvalidError{Problems: problems}
 	}
@@ -182,7 +182,7 @@ func (d *Input) check() (problems []problem.Problem) {
 	for _, text := range []struct {
 		pointer, text string
 		most          int
-	}{{"/author", d.Author, MaxAuthor}, {"/reason", d.Reason, MaxReason}} {
+	}{{"/author", d.Author, MaxAuthor}, {"/by", d.By, MaxBy}, {"/reason", d.Reason, MaxReason}} {
 		switch {
 		case len(text.text) > text.most:
 			note(text.pointer, "too_large", "%d bytes, at most %d are taken", len(text.text), text.most)
@@ -224,7 +224,7 @@ func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error)
 	if x.ID == y.ID {
 		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are one entity, %v", a, b, x.ID)
 	}
-	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, Reason: by.Reason}})
+	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}})
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by B
 	for _, gone := range e.Members {
 		for _, in := range e.Members {
 			if slices.Contains(named, gone.PUID) && !slices.Contains(named, in.PUID) {
-				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, Reason: by.Reason})
+				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason})
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package tokens
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -180,44 +181,37 @@ func (s *snapshot) hold(c *catalog) {
 	}
 }
 
-// SignOut ends the session of a secret, at once in this process and within a second in others. It is no error if there is none.
-func (h *Handle) SignOut(ctx context.Context, secret string) error {
-	if _, err := h.CheckSession(ctx, secret); err != nil {
-		if err == ErrUnknown { //nolint:errorlint // as it is returned above
-			return nil
-		}
-		return err
+// SignOut ends the session of a secret, at once in this process and within a second in others. It returns nil if there is none.
+func (h *Handle) SignOut(ctx context.Context, secret string) (*Session, error) {
+	who, err := h.CheckSession(ctx, secret)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
 	}
-	id, _, _ := access.ParseSession(secret)
-	_, err := h.endSessions(ctx, func(r sessionRow) bool { return r.ID == id })
-	return err
+	ended, err := h.EndSession(ctx, who.ID)
+	if errors.Is(err, ErrNoSession) {
+		return nil, nil
+	}
+	return ended, err
 }
 
 // EndSession ends a session by its id. The error is ErrNoSession.
 func (h *Handle) EndSession(ctx context.Context, id string) (*Session, error) {
-	ended, err := h.endSessions(ctx, func(r sessionRow) bool { return r.ID == id })
+	var ended Session
+	err := h.alter(ctx, func(c *catalog) error {
+		i := slices.IndexFunc(c.Sessions, func(r sessionRow) bool { return r.ID == id })
+		if i < 0 {
+			return fmt.Errorf("%w: %.40q", ErrNoSession, id)
+		}
+		ended = c.Sessions[i].Session
+		c.Sessions = slices.Delete(c.Sessions, i, i+1)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(ended) == 0 {
-		return nil, fmt.Errorf("%w: %.40q", ErrNoSession, id)
-	}
-	return &ended[0], nil
-}
-
-func (h *Handle) endSessions(ctx context.Context, which func(sessionRow) bool) (ended []Session, err error) {
-	err = h.alter(ctx, func(c *catalog) error {
-		ended = nil
-		c.Sessions = slices.DeleteFunc(c.Sessions, func(r sessionRow) bool {
-			if which(r) {
-				ended = append(ended, r.Session)
-				return true
-			}
-			return false
-		})
-		return nil
-	})
-	return ended, err
+	return &ended, nil
 }
 
 // Sessions returns the sessions that have not ended, the oldest first.

@@ -103,7 +103,7 @@ func TestP10_SessionsEnd(t *testing.T) {
 		t.Error("a second later in another process")
 	}
 	for range 2 {
-		if err := f.a.SignOut(t.Context(), third); err != nil {
+		if _, err := f.a.SignOut(t.Context(), third); err != nil {
 			t.Fatal(err)
 		}
 	}

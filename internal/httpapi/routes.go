@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/tokens"
 )
 
 // routes returns the table, in the order of the documentation.
@@ -485,6 +486,19 @@ func (s *Server) routes() []route {
 			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},
 			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
 			summary:  "Revoke all tokens of a name; they end within a second in every process",
+		},
+		{
+			method: "GET", path: "/v1/sessions", class: reads, needs: access.All(access.Access), handle: s.listSessions, answer: SessionList{}, failures: reading,
+			summary: "List the sessions of people in the console that have not ended",
+		},
+		{
+			method: "DELETE", path: "/v1/sessions/{id}", class: writes, needs: access.All(access.Access), handle: s.endSession, answer: tokens.Session{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "End a session, within a second in every process",
+		},
+		{
+			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
+			summary: "The principal of the token, and its permissions",
 		},
 		{
 			method: "GET", path: "/livez", class: health, needs: access.Public(), handle: s.livez, answer: Liveness{},

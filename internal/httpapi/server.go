@@ -41,6 +41,8 @@ type Options struct {
 	// Places are where requests may put cells, besides the data directory and the servers that have cells:
 	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
 	Places []string
+	// PublicURL is how browsers reach this server, such as https://locus.example, if a proxy ends TLS in front of it.
+	PublicURL string
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
