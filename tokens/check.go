@@ -20,6 +20,7 @@ type snapshot struct {
 	tokens map[string]held // by id
 	// sessions by id.
 	sessions map[string]heldSession
+	secret   []byte    // of the cookies of logins
 	read     time.Time // when it was read
 	tried    time.Time // when that was last tried
 }
@@ -146,7 +147,7 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		if err != nil {
 			continue // made by a later release: it admits no caller here
 		}
-		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, ID: r.ID, Permissions: set}}
+		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set}}
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}

@@ -129,9 +129,11 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 			if old.Name != name {
 				continue
 			}
-			found, n.Roles, n.Allow = true, old.Roles, old.Allow
-			if n.Endless = old.Expires.IsZero(); !n.Endless {
-				n.Life = old.Expires.Sub(old.Created)
+			if !old.Login {
+				found, n.Roles, n.Allow, n.Life = true, old.Roles, old.Allow, 0
+				if n.Endless = old.Expires.IsZero(); !n.Endless {
+					n.Life = old.Expires.Sub(old.Created)
+				}
 			}
 			if old.Expires.IsZero() || end.Before(old.Expires) {
 				old.Expires = end

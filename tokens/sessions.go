@@ -98,7 +98,7 @@ func (h *Handle) begin(ctx context.Context, s Session, former string) (string, *
 	s.ID, s.Created, s.Used, s.Expires = id, now, now, now.Add(SessionLife)
 	err := h.alter(ctx, func(c *catalog) error {
 		if !c.closed() {
-			return problem.Invalid("", "invalid", "there is no token yet: every request is taken, without signing in")
+			return errOpen()
 		}
 		c.Sessions = slices.DeleteFunc(c.Sessions, func(r sessionRow) bool { return r.ID == old && former != "" || r.ended(now) })
 		own := 0
@@ -169,6 +169,7 @@ func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 
 // hold copies the sessions of the catalogue.
 func (s *snapshot) hold(c *catalog) {
+	s.secret = c.LoginSecret
 	s.sessions = make(map[string]heldSession, len(c.Sessions))
 	for _, r := range c.Sessions {
 		set, err := access.Grant(r.Roles, nil)
