@@ -21,6 +21,9 @@ const (
 	chromedp   = "github.com/chromedp/chromedp"
 	cdproto    = "github.com/chromedp/cdproto"
 	cobra      = "github.com/spf13/cobra"
+	goJose     = "github.com/go-jose/go-jose/v4"
+	goOIDC     = "github.com/coreos/go-oidc/v3"
+	oauth2     = "golang.org/x/oauth2"
 	compress   = "github.com/klauspost/compress"
 	datadriven = "github.com/cockroachdb/datadriven"
 	excelize   = "github.com/xuri/excelize/v2"
@@ -205,6 +208,9 @@ var Picture = map[string]Rule{
 	"internal/spell":  {}, // the words near a misspelled one
 	"internal/access": {}, // who may do what
 	"internal/listen": {}, // where a server may listen
+	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
+	"internal/login":           {Modules: []string{goOIDC, oauth2}},
+	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
@@ -255,7 +261,7 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma},
@@ -294,9 +300,9 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/learn", "mirror", "records", "internal/sqltable", "rollup", "rollups", "sink/postgres", "sink/webhook", "sinks",
-			"source/kafka", "source/nats", "sources", "storage",
+			"source/kafka", "source/nats", "sources", "storage", "tokens",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
@@ -379,12 +385,14 @@ var Laws = []Law{
 	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{franz, "", []string{"source/kafka"}, "a client of a broker lives in its driver"},
 	{natsClient, "", []string{"source/nats"}, "a client of a broker lives in its driver"},
+	{goOIDC, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
+	{oauth2, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},

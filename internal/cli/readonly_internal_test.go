@@ -76,6 +76,7 @@ var asking = [][]string{
 	{"sink", "dead", "list", "hook"},
 	{"token", "list"},
 	{"session", "list"},
+	{"whoami"},
 	{"cell", "list"},
 	{"cell", "show", "g0-1"},
 	{"cell", "map"},

@@ -57,7 +57,8 @@ type serving struct {
 	shutdown    time.Duration
 	retain      time.Duration
 	hits        retaining
-	cert, key   string        // files of the certificate, "" without TLS
+	cert, key   string // files of the certificate, "" without TLS
+	people      people
 	linger      time.Duration // 0 for the default, negative for none
 }
 
@@ -89,7 +90,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			if err := s.mayServe(c.Context(), svc, w); err != nil {
+			err = s.mayServe(c.Context(), svc, w)
+			if err == nil {
+				err = s.people.serve(c.Context(), svc, options)
+			}
+			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
 			if certificate != nil {
@@ -116,6 +121,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
+	s.people.flags(c)
 	s.hits.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
@@ -139,6 +145,9 @@ func (s *serving) check(w where) error {
 		if err := httpapi.CheckPlace(at); err != nil {
 			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
 		}
+	}
+	if err := s.people.check(); err != nil {
+		return err
 	}
 	return s.hits.check()
 }
@@ -216,7 +225,8 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
-	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
+	options.Hosts = append(options.Hosts, s.hosts...)
+	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)

@@ -64,7 +64,7 @@ func (a *app) sessionEnd() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:     "end ID",
 		Short:   "End a session, within a second in every process",
-		Example: "  locus session end 0j0g0xae\n  locus session list --json | jq -r .id | xargs -n 1 locus session end",
+		Example: "  locus session end 0j0g0xae\n  locus session end 0j0g0xae --url https://locus.example",
 		Args:    arguments("ID"), ValidArgsFunction: a.names(sessionIDs, 1),
 		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			var ended struct{ ID, Name string }

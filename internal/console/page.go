@@ -15,7 +15,7 @@ import (
 var templates embed.FS
 
 // pages holds the parsed templates of each page, with the layout and the shared parts.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice", "name", "login")
+var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice", "name", "login", "grant")
 
 func parse(names ...string) map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
@@ -118,3 +118,13 @@ type Login struct {
 
 // Login writes the page.
 func (c *Console) Login(w io.Writer, l Login) error { return c.render(w, "login", "", l) }
+
+// Grant is the page that asks whether a command line may have a token, or that shows its code.
+type Grant struct {
+	Name   string            // of the person
+	Fields map[string]string // of the form
+	Code   string            // to paste; "" before the person has agreed
+}
+
+// Grant writes the page.
+func (c *Console) Grant(w io.Writer, g Grant) error { return c.render(w, "grant", "", g) }

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -76,6 +77,12 @@ func (s *Server) registerConsole() {
 	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide), p.form("/entities/{id}/unmerge", p.unmergeForm))
 	s.handle("GET /login", access.Public(), p.page(&route{path: "/login", class: reads, query: []param{{name: "to"}}}, p.loginPage))
 	s.handle("POST /login", access.Public(), p.login)
+	s.handle("GET /login/provider", access.Public(), p.page(&route{path: "/login/provider", class: reads, query: []param{{name: "to"}}}, p.toProvider))
+	s.handle("GET "+login.Callback, access.Public(), p.page(&route{path: login.Callback, class: reads}, p.fromProvider))
+	s.handle("GET /login/cli", access.Anyone(), p.page(&route{
+		path: "/login/cli", class: reads, query: []param{{name: "challenge"}, {name: "port"}, {name: "state"}},
+	}, p.grantPage))
+	s.handle("POST /login/cli", access.Anyone(), p.grant)
 	s.handle("POST /logout", access.Public(), p.logout)
 	s.handle("GET /static/{file}", access.Public(), p.file)
 	s.handle("GET /events", access.All(access.Read), p.events)

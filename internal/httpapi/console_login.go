@@ -25,7 +25,7 @@ func (p *site) loginPage(c *call, body *bytes.Buffer) error {
 	if !p.privately(c.r) {
 		return errClearText
 	}
-	return p.pages.Login(body, console.Login{To: local(c.query["to"])})
+	return p.pages.Login(body, console.Login{To: local(c.query["to"]), Provider: p.opts.Login != nil})
 }
 
 // login exchanges the token of the form for a session. The session that the browser had before ends.
@@ -48,7 +48,7 @@ func (p *site) login(w http.ResponseWriter, r *http.Request) {
 		p.signIn(w, r, secret, began, fields["to"])
 	case errors.Is(err, tokens.ErrUnknown):
 		var body bytes.Buffer
-		if err := p.pages.Login(&body, console.Login{To: local(fields["to"]), Problem: "This token is not valid. It may have expired, or be cut off."}); err != nil {
+		if err := p.pages.Login(&body, console.Login{To: local(fields["to"]), Provider: p.opts.Login != nil, Problem: "This token is not valid. It may have expired, or be cut off."}); err != nil {
 			p.refuse(w, r, err)
 			return
 		}
@@ -78,7 +78,7 @@ func (p *site) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ended != nil {
-		p.passage(r, "logout", ended)
+		p.passage(r, "logout", ended.Name, ended.ID)
 	}
 	http.SetCookie(w, p.cookie(r, p.cookieName(r), ""))
 	w.Header().Set("Clear-Site-Data", `"cookies", "storage"`)

@@ -277,7 +277,7 @@ func TestConsole_EntityLeadsToItsRecords(t *testing.T) {
 			t.Errorf("the record %q is linked as %q, want %q", key, link, want)
 			continue
 		}
-		if got := decode[httpapi.Record](f.get("/records/"+html.UnescapeString(link))); got.Key != key {
+		if got := decode[httpapi.Record](f.get("/records/" + html.UnescapeString(link))); got.Key != key {
 			t.Errorf("the link of the record %q leads to %q", key, got.Key)
 		}
 	}

@@ -497,6 +497,16 @@ func (s *Server) routes() []route {
 			summary:  "End a session, within a second in every process",
 		},
 		{
+			method: "POST", path: "/v1/login", class: writes, needs: access.Public(), handle: s.redeem, body: LoginRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeUnauthenticated}, deciding...),
+			summary: "Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours",
+		},
+		{
+			method: "DELETE", path: "/v1/login", class: writes, needs: access.Anyone(), handle: s.quit, answer: LoggedOut{},
+			failures: append([]Code{CodeCommitUnknown}, reading...),
+			summary:  "End the token of the request, if a login made it",
+		},
+		{
 			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
 			summary: "The principal of the token, and its permissions",
 		},

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	Places []string
 	// PublicURL is how browsers reach this server, such as https://locus.example, if a proxy ends TLS in front of it.
 	PublicURL string
+	// Login is the identity provider through which people sign in to the console, nil for none.
+	Login *login.Provider
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of

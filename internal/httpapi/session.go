@@ -59,14 +59,14 @@ func (s *Server) sessionOf(r *http.Request) string {
 // signIn gives the browser the cookie of a session that has begun, and leads it to a page.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string, began *tokens.Session, to string) {
 	http.SetCookie(w, s.cookie(r, s.cookieName(r), secret))
-	s.passage(r, "login", began)
+	s.passage(r, "login", began.Name, began.ID)
 	http.Redirect(w, r, local(to), http.StatusSeeOther)
 }
 
-// passage is where every login, logout and end of a session passes, after it has happened.
-func (s *Server) passage(r *http.Request, what string, of *tokens.Session) {
-	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what), slog.String("principal", of.Name),
-		slog.String("session", of.ID), slog.String("client", clientOf(r.RemoteAddr)))
+// passage is where every login, logout and end of a session passes, after it has happened. The id is that of the session or token.
+func (s *Server) passage(r *http.Request, what, principal, id string) {
+	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what), slog.String("principal", principal),
+		slog.String("id", id), slog.String("client", clientOf(r.RemoteAddr)))
 }
 
 // local returns a path of this server with its query, "/" for anything else. A login leads there.
@@ -110,7 +110,7 @@ func (s *Server) endSession(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.passage(c.r, "session ended by "+access.From(c).Name, ended)
+	s.passage(c.r, "session ended by "+access.From(c).Name, ended.Name, ended.ID)
 	return ended, nil
 }
 
