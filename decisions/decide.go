@@ -79,7 +79,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 // Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
 // be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
-	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, Withdrawn: d.Withdraw}
+	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By, Reason: d.Reason, Withdrawn: d.Withdraw}
 	if problems := d.check(); problems != nil {
 		return decision, &problem.InvalidError{Problems: problems}
 	}
@@ -182,7 +182,7 @@ func (d *Input) check() (problems []problem.Problem) {
 	for _, text := range []struct {
 		pointer, text string
 		most          int
-	}{{"/author", d.Author, MaxAuthor}, {"/reason", d.Reason, MaxReason}} {
+	}{{"/author", d.Author, MaxAuthor}, {"/by", d.By, MaxBy}, {"/reason", d.Reason, MaxReason}} {
 		switch {
 		case len(text.text) > text.most:
 			note(text.pointer, "too_large", "%d bytes, at most %d are taken", len(text.text), text.most)

@@ -24,6 +24,7 @@ func New(e *engine.Engine, r *records.Handle, en *entities.Handle) *Handle { ret
 // Limits of decisions and of the review queue.
 const (
 	MaxAuthor   = 255  // bytes of an author
+	MaxBy       = 320  // bytes of a principal
 	MaxReason   = 1024 // bytes of a reason
 	MaxReview   = 100  // pairs of a page
 	MaxUnmerged = 100  // records of one Unmerge
@@ -37,6 +38,7 @@ type Input struct {
 	Attribute string // for VerdictValue
 	Value     string
 	Author    string // at most 255 bytes
+	By        string // the proved principal, see entity.Decision; at most 320 bytes
 	Reason    string // at most 1024 bytes
 	// Withdraw withdraws the decision on this topic.
 	Withdraw bool
@@ -65,5 +67,5 @@ type Result struct {
 	Err error
 }
 
-// By names the author of a decision and the reason.
-type By struct{ Author, Reason string }
+// By names the author of a decision, the reason, and the principal that proves the author, "" if none does.
+type By struct{ Author, Reason, Principal string }

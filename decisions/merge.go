@@ -25,7 +25,7 @@ func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error)
 	if x.ID == y.ID {
 		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are one entity, %v", a, b, x.ID)
 	}
-	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, Reason: by.Reason}})
+	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by B
 	for _, gone := range e.Members {
 		for _, in := range e.Members {
 			if slices.Contains(named, gone.PUID) && !slices.Contains(named, in.PUID) {
-				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, Reason: by.Reason})
+				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason})
 			}
 		}
 	}

@@ -37,7 +37,10 @@ type Decision struct {
 	Attribute string `json:"attribute,omitempty"`
 	Value     string `json:"value,omitempty"`
 	Author    string `json:"author,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	// By is the principal that a credential has proved to be the author, or to act for the author. "" means that no
+	// credential proves the author.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
 	// At is the time of the decision in UTC, to the millisecond. The newest decision on a topic counts.
 	At time.Time `json:"at"`
 	// Withdrawn marks a decision that no longer counts. The row stays as a trace of it.

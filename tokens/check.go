@@ -18,8 +18,11 @@ import (
 type snapshot struct {
 	closed bool
 	tokens map[string]held // by id
-	read   time.Time       // when it was read
-	tried  time.Time       // when that was last tried
+	// sessions by id.
+	sessions map[string]heldSession
+	secret   []byte    // of the cookies of logins
+	read     time.Time // when it was read
+	tried    time.Time // when that was last tried
 }
 
 type held struct {
@@ -65,7 +68,8 @@ func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 	return t.who, nil
 }
 
-// Live reports whether the token of a principal is still valid; for work that outlasts a request. The operator always is.
+// Live reports whether the token or session of a principal is still valid; for work that outlasts a request. The operator
+// always is.
 func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	s, err := h.current(ctx)
 	if err != nil {
@@ -73,6 +77,9 @@ func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	}
 	if !who.Named() {
 		return !s.closed, nil
+	}
+	if who.Session {
+		return h.signedIn(s, who.ID) != nil, nil
 	}
 	t, found := s.tokens[who.ID]
 	return found && (t.expires.IsZero() || h.engine.Now().Before(t.expires)), nil
@@ -140,23 +147,29 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		if err != nil {
 			continue // made by a later release: it admits no caller here
 		}
-		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, ID: r.ID, Permissions: set, Rates: r.Rates}}
+		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set, Rates: r.Rates}}
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}
+	s.hold(c)
 	return s, nil
 }
 
-// writeUses stores the hours in which tokens were last used, at most once an hour for each. An error loses them.
+// writeUses stores when tokens and sessions were last used, at most once an hour for each token. An error loses it.
 func (h *Handle) writeUses(ctx context.Context, c *catalog) {
 	h.mu.Lock()
-	used := h.used
-	h.used = map[string]time.Time{}
+	used, sessions := h.used, h.usedSessions
+	h.used, h.usedSessions = map[string]time.Time{}, map[string]time.Time{}
 	h.mu.Unlock()
 	set := func(c *catalog) (changed bool) {
 		for i := range c.Tokens {
 			if hour := used[c.Tokens[i].ID]; hour.After(c.Tokens[i].Used) {
 				c.Tokens[i].Used, changed = hour, true
+			}
+		}
+		for i := range c.Sessions {
+			if at := sessions[c.Sessions[i].ID]; at.After(c.Sessions[i].Used) {
+				c.Sessions[i].Used, changed = at, true
 			}
 		}
 		return changed

@@ -134,9 +134,11 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 			if old.Name != name {
 				continue
 			}
-			found, n.Roles, n.Allow, n.Rates = true, old.Roles, old.Allow, old.Rates
-			if n.Endless = old.Expires.IsZero(); !n.Endless {
-				n.Life = old.Expires.Sub(old.Created)
+			if !old.Login {
+				found, n.Roles, n.Allow, n.Rates, n.Life = true, old.Roles, old.Allow, old.Rates, 0
+				if n.Endless = old.Expires.IsZero(); !n.Endless {
+					n.Life = old.Expires.Sub(old.Created)
+				}
 			}
 			if old.Expires.IsZero() || end.Before(old.Expires) {
 				old.Expires = end
@@ -163,7 +165,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 	return secret, &r.Token, nil
 }
 
-// Revoke ends all tokens of a name: at once in this process, within a second in others. It returns how many there were. The
+// Revoke ends all tokens of a name and their sessions: at once in this process, within a second in others. It returns how many there were. The
 // error is ErrNotFound, or ErrLast if no other token has the permission access and by is not the operator.
 func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int, err error) {
 	err = h.alter(ctx, func(c *catalog) error {
@@ -172,6 +174,7 @@ func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int,
 		if n = before - len(c.Tokens); n == 0 {
 			return fmt.Errorf("%w: %s", ErrNotFound, name)
 		}
+		c.Sessions = slices.DeleteFunc(c.Sessions, func(r sessionRow) bool { return r.Name == name })
 		if by.Named() {
 			if err := c.lastAccess(h.engine.Now()); err != nil {
 				return fmt.Errorf("%w: create another with the role administrator first, or revoke it with locus token revoke --data or --map", err)

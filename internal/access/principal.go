@@ -6,10 +6,14 @@ import "context"
 
 // Principal is who acts.
 type Principal struct {
-	// Name of the token, or "" for the operator of an installation without tokens.
+	// Name of the token or of the person, or "" for the operator of an installation without tokens.
 	Name string
-	// ID of the token, "" without one.
+	// Author is the name that people read, where it differs from Name.
+	Author string
+	// ID of the token or of the session, "" without one.
 	ID string
+	// Session means that ID is that of a session in a browser.
+	Session bool
 	// Permissions of the principal.
 	Permissions Set
 	// Rates are the limits of the principal.
@@ -22,6 +26,14 @@ func Local() *Principal { return &Principal{Permissions: Everything()} }
 // May reports whether the principal has all of some permissions; a nil one has none.
 func (p *Principal) May(permissions ...Permission) bool {
 	return p != nil && p.Permissions.Has(Of(permissions...))
+}
+
+// Signs returns the name under which people read what the principal decided.
+func (p *Principal) Signs() string {
+	if p.Author != "" {
+		return p.Author
+	}
+	return p.Name
 }
 
 // Named reports whether the principal was proved by a credential.

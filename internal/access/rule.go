@@ -17,6 +17,9 @@ func All(permissions ...Permission) Rule { return Rule{set: Of(permissions...)} 
 // Any returns the rule that one of some permissions suffices.
 func Any(permissions ...Permission) Rule { return Rule{set: Of(permissions...), any: true} }
 
+// Anyone returns the rule that any permission suffices: a route for every principal.
+func Anyone() Rule { return Rule{set: Everything(), any: true} }
+
 // Public returns the rule of a route that takes no credential.
 func Public() Rule { return Rule{open: true} }
 
@@ -41,11 +44,13 @@ func (r Rule) Admits(s Set) bool {
 	}
 }
 
-// String returns the permissions: "public", "read", "read and operate" or "read or operate".
+// String returns the permissions: "public", "any permission", "read", "read and operate" or "read or operate".
 func (r Rule) String() string {
 	switch {
 	case r.open:
 		return "public"
+	case r == Anyone():
+		return "any permission"
 	case r.any:
 		return strings.Join(r.set.Names(), " or ")
 	default:

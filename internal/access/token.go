@@ -85,8 +85,9 @@ func ParseToken(token string) (id string, h Hash, err error) {
 	return token[len(Prefix) : len(Prefix)+idDigits], sha256.Sum256([]byte(token)), nil
 }
 
-// Redact replaces every token in a text, also one that is cut off, by its prefix and id.
+// Redact replaces every token and secret of a session in a text, also one that is cut off, by its prefix and id.
 func Redact(text string) string {
+	text = redactSessions(text)
 	if !strings.Contains(text, Prefix) {
 		return text
 	}

@@ -21,6 +21,9 @@ const (
 	chromedp   = "github.com/chromedp/chromedp"
 	cdproto    = "github.com/chromedp/cdproto"
 	cobra      = "github.com/spf13/cobra"
+	goJose     = "github.com/go-jose/go-jose/v4"
+	goOIDC     = "github.com/coreos/go-oidc/v3"
+	oauth2     = "golang.org/x/oauth2"
 	compress   = "github.com/klauspost/compress"
 	datadriven = "github.com/cockroachdb/datadriven"
 	excelize   = "github.com/xuri/excelize/v2"
@@ -211,6 +214,9 @@ var Picture = map[string]Rule{
 	"internal/spell":  {}, // the words near a misspelled one
 	"internal/access": {}, // who may do what
 	"internal/listen": {}, // where a server may listen
+	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
+	"internal/login":           {Modules: []string{goOIDC, oauth2}},
+	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
@@ -260,7 +266,7 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma, xTime},
@@ -299,10 +305,10 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
-			"source/kafka", "source/nats", "sources", "storage",
+			"source/kafka", "source/nats", "sources", "storage", "tokens",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
@@ -386,12 +392,14 @@ var Laws = []Law{
 	{mongo, "", []string{"bench", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"}, "a client of a broker lives in its drivers, and where they connect"},
 	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"}, "a client of a broker lives in its drivers, and where they connect"},
+	{goOIDC, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
+	{oauth2, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},

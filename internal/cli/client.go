@@ -69,6 +69,9 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 			return nil, err
 		}
 		cl, err := dial(w.server)
+		if err == nil && token == "" {
+			token, err = a.stored(w.server)
+		}
 		if err == nil {
 			err = cl.prove(token)
 		}

@@ -149,7 +149,7 @@ var commandErrors = []struct {
 
 // hints says what to try after an error with a code of the HTTP API.
 var hints = map[httpapi.Code]string{
-	httpapi.CodeUnauthenticated: "--token-file FILE, or LOCUS_TOKEN; locus token create makes a token",
+	httpapi.CodeUnauthenticated: "locus login URL; or --token-file FILE, or LOCUS_TOKEN; locus token create makes a token",
 	httpapi.CodeCommitUnknown:   "repeat the command: that is safe even if it took effect",
 	httpapi.CodeDamaged:         "locus check reports other damage and repairs what it can",
 	httpapi.CodeNoRoom:          "make room on the disk",

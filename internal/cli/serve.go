@@ -65,6 +65,7 @@ type serving struct {
 	rollups     int // how many there may be
 	kinds       int
 	audit       auditing
+	people      people
 	tls         string        // where TLS ends: a listen.Mode
 	cert, key   string        // files of the certificate
 	proxies     []string      // networks of the proxies
@@ -105,7 +106,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			if err := s.mayServe(c.Context(), svc, w); err != nil {
+			err = s.mayServe(c.Context(), svc, w)
+			if err == nil {
+				err = s.people.serve(c.Context(), svc, options, s.public)
+			}
+			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
 			if certificate != nil {
@@ -138,6 +143,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
 	c.Flags().IntVar(&s.kinds, "max-kinds", 0, "how many kinds may be created; 0 means 64")
+	s.people.flags(c)
 	s.hits.flags(c)
 	s.audit.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
@@ -164,6 +170,9 @@ func (s *serving) check(w where) error {
 		}
 	}
 	if err := s.checkLine(); err != nil {
+		return err
+	}
+	if err := s.people.check(s.public); err != nil {
 		return err
 	}
 	if err := s.audit.check(); err != nil {
@@ -245,7 +254,8 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) (err error) {
-	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
+	options.Hosts = append(options.Hosts, s.hosts...)
+	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)

@@ -73,7 +73,7 @@ func (s *serving) checkPublic() error {
 	case u.Scheme == "http" && s.mode() != listen.Clear:
 		return usage("--public-url https://"+u.Host, "--public-url %.80q: with TLS it begins with https://", s.public)
 	}
-	s.public = u.Scheme + "://" + u.Host
+	s.public = u.Scheme + "://" + strings.ToLower(u.Host)
 	return nil
 }
 

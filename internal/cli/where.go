@@ -137,8 +137,8 @@ func (w where) String() string {
 	}
 }
 
-// locate determines the target: the command line takes precedence, then a server, then the environment, then the
-// default directory.
+// locate determines the target: the command line takes precedence, then a server, then the environment, then the current
+// context, then the default directory.
 func (a *app) locate(c *cobra.Command) (where, error) {
 	flags := c.Flags()
 	mapped := a.cellMap
@@ -168,6 +168,14 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 		return a.opened(where{place: mapped, shared: true}), nil
 	case isShared(a.data):
 		return where{}, usage("--map URL", "--data takes a directory, not the URL of a shared installation")
+	case len(given) == 0 && flags.Lookup("url") != nil && a.env["LOCUS_DATA"] == "":
+		list, err := a.contexts()
+		if err != nil {
+			return where{}, err
+		}
+		if c := list.find(list.Current); c != nil {
+			return where{server: c.URL}, nil
+		}
 	}
 	return a.opened(where{place: a.data}), nil
 }

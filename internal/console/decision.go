@@ -14,11 +14,19 @@ type decision struct {
 	// Attribute and Value are set for a pinned value.
 	Attribute, Value string
 	Author, Reason   string
+	By               string // the principal, if it has another name; see Proved
+	Proved           bool   // whether a credential proves the author
 	At               stamp
 	Withdrawn        bool
 	Pending          bool
 	Conflict         string
 	Back             string // where the form that withdraws it leads
+}
+
+// signs is the author of what a form decides. If a credential proves it, the form does not ask for the name.
+type signs struct {
+	Name   string
+	Proved bool
 }
 
 // party is a record in a decision.
@@ -33,7 +41,10 @@ func newDecision(d decisions.Decided, back string) decision {
 	line := decision{
 		Verdict: string(d.Verdict), A: newParty(d.A, d.RefA, d.EntityA.String(), d.EntityA.IsZero()),
 		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: stamp(d.At),
-		Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
+		Proved: d.By != "", Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
+	}
+	if d.By != d.Author {
+		line.By = d.By
 	}
 	if d.Pair() {
 		line.B = newParty(d.B, d.RefB, d.EntityB.String(), d.EntityB.IsZero())

@@ -43,7 +43,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	p := entityPage{
 		ID:      e.ID.String(),
 		Kind:    e.Kind,
-		Author:  shown.Author,
+		Signs:   signs{shown.Author, c.viewer.Name != ""},
 		Name:    name,
 		Title:   isolate(name),
 		Home:    shown.Home,
@@ -90,7 +90,7 @@ type entityPage struct {
 	Older      int      // number of events left out
 	Since      stamp    // from when on events are complete; zero from the beginning
 	Attributes []string // attributes with a value that can be pinned
-	Author     string
+	Signs      signs
 }
 
 // relation is a related entity.

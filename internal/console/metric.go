@@ -103,7 +103,7 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 	p := panel{
 		View: v, By: string(step), Title: day.Format(tables[v].title),
 		Command: command("locus", "metric", "plot", "--from", from.Format(time.DateOnly), "--to", to.Format(time.DateOnly), "--step", string(step), "--", string(m.Name)),
-		JSON: "/v1/series?" + url.Values{
+		JSON: "/counters/series?" + url.Values{
 			"metric": {string(m.Name)}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)},
 		}.Encode(),
 	}

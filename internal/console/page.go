@@ -15,7 +15,7 @@ import (
 var templates embed.FS
 
 // pages holds the parsed templates of each page, with the layout and the shared parts.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "notice", "name")
+var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "notice", "name", "login", "grant")
 
 func parse(names ...string) map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
@@ -31,7 +31,17 @@ func parse(names ...string) map[string]*template.Template {
 type Console struct {
 	version string
 	banner  *Banner
+	viewer  Viewer
 }
+
+// Viewer is who looks at a page, the zero value if that is not known.
+type Viewer struct {
+	Name    string
+	Session bool // signed in with this browser, and so able to sign out
+}
+
+// For returns the console as a viewer sees it.
+func (c *Console) For(v Viewer) *Console { return &Console{c.version, c.banner, v} }
 
 // Banner is a message at the top of every page, such as that all data is a demo.
 type Banner struct {
@@ -43,12 +53,14 @@ type Banner struct {
 func New(version string) *Console { return &Console{version: version} }
 
 // With returns the console with a banner, nil for none.
-func (c *Console) With(b *Banner) *Console { return &Console{c.version, b} }
+func (c *Console) With(b *Banner) *Console { return &Console{c.version, b, c.viewer} }
 
 // frame is the data of the layout.
 type frame struct {
 	Version string
 	Banner  *Banner
+	Viewer  Viewer
+	Bare    bool   // without navigation, for a viewer that may not use it yet
 	Query   string // text of the search field
 	Nav     []navLink
 	Foot    []navLink
@@ -58,7 +70,7 @@ type frame struct {
 // render writes a whole page or nothing. It touches w only for the complete page.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
+	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, c.viewer, page == "login", query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
 		return fmt.Errorf("render page %s: %w", page, err)
 	}
 	if _, err := b.WriteTo(w); err != nil {
@@ -96,3 +108,23 @@ func (c *Console) Name(w io.Writer, n Name) error {
 	delete(fields, "author")
 	return c.render(w, "name", "", Name{n.Action, fields})
 }
+
+// Login is the page that asks for a token.
+type Login struct {
+	To       string // path that the login leads to
+	Problem  string // why the last attempt failed; may be empty
+	Provider bool   // whether there is an identity provider
+}
+
+// Login writes the page.
+func (c *Console) Login(w io.Writer, l Login) error { return c.render(w, "login", "", l) }
+
+// Grant is the page that asks whether a command line may have a token, or that shows its code.
+type Grant struct {
+	Name   string            // of the person
+	Fields map[string]string // of the form
+	Code   string            // to paste; "" before the person has agreed
+}
+
+// Grant writes the page.
+func (c *Console) Grant(w io.Writer, g Grant) error { return c.render(w, "grant", "", g) }

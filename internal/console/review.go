@@ -41,7 +41,7 @@ type Pair struct {
 // Review writes the review page.
 func (c *Console) Review(w io.Writer, r Review) error {
 	p := reviewPage{
-		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Author: r.Author, Problem: r.Problem,
+		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
 		First: reviewAddress(entity.Ref{}, entity.Ref{}), Command: command("locus", "review", "list"),
 	}
 	at := -1
@@ -78,7 +78,7 @@ type reviewPage struct {
 	Next         string // URL of the next pair
 	NextA, NextB string
 	First        string
-	Author       string
+	Signs        signs
 	Answer       *decision
 	Problem      string
 	Command      string

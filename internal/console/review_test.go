@@ -75,6 +75,7 @@ func decisionsOf(t testing.TB, s string) []decisions.Decided {
 	}
 	alike, apart, anchor, value := made(entity.VerdictSame), made(entity.VerdictDifferent), made(entity.VerdictAnchor), made(entity.VerdictValue)
 	alike.B, alike.RefB, alike.EntityB, alike.Pending = 2, entity.Ref{Source: "web", Key: s}, id(t, 1), true
+	apart.By, anchor.By = s, "oidc:"+s
 	apart.B, apart.Withdrawn = 7, true // with a record that was deleted
 	anchor.Conflict = s
 	value.Attribute, value.Value = "name", s
@@ -255,7 +256,7 @@ func TestReview_TheAnswerLeadsToTheNextPair(t *testing.T) {
 func TestReview_WhatWasSaidCanBeWithdrawn(t *testing.T) {
 	t.Parallel()
 	r := console.Review{Answer: &decisionsOf(t, "x")[0]}
-	if got := said(t, renderReview(r)); !strings.Contains(got, "pos:x and web:x are the same thing x, 2026-11-20 12:00:00 UTC: x") {
+	if got := said(t, renderReview(r)); !strings.Contains(got, "pos:x and web:x are the same thing x (unverified), 2026-11-20 12:00:00 UTC: x") {
 		t.Errorf("the page says %s", got)
 	}
 	fields := forms(render(t, renderReview(r)))["post /decisions"]
@@ -271,8 +272,8 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 	page := reviewRenderings(t, console.New("1.2.3"), "x")["entity, whole"]
 	got := said(t, page)
 	for _, want := range []string{
-		"pos:x and web:x are the same thing x, 2026-11-20 12:00:00 UTC: x. Pending. Withdraw",
-		"pos:x and the deleted record 7 are different things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x is the anchor", // and cannot be withdrawn again
+		"pos:x and web:x are the same thing x (unverified), 2026-11-20 12:00:00 UTC: x. Pending. Withdraw",
+		"pos:x and the deleted record 7 are different things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x is the anchor x (oidc:x), 2026", // and cannot be withdrawn again
 		"name pinned to x for pos:x", "locus decision withdraw pos:x --attribute name",
 		"part of x found from pos:x and web:x, +5.00 bits",
 		"x pinned",

@@ -31,7 +31,7 @@ type WhatIf struct {
 // WhatIf writes the page of a question. Nothing has been changed yet.
 func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 	id := q.Entity.ID.String()
-	p := whatIfPage{WhatIf: q, ID: id, Name: nameOf(q.Entity.View)}
+	p := whatIfPage{WhatIf: q, ID: id, Name: nameOf(q.Entity.View), Signs: signs{q.Author, c.viewer.Name != ""}}
 	p.Title = isolate(p.Name)
 	switch q.Question {
 	case Without:
@@ -51,6 +51,7 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 
 type whatIfPage struct {
 	WhatIf
+	Signs           signs
 	ID, Name, Title string
 	Before, After   []scenarioEntity
 	Same            bool // nothing would change

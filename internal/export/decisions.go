@@ -48,6 +48,7 @@ func (b *builder) decision(d *decisions.Decided) exchange.Row {
 	b.set("value", d.Value)
 	b.set("author", d.Author)
 	b.set("reason", d.Reason)
+	b.set("by", d.By)
 	b.set("at", instant(d.At))
 	for column, id := range map[string]locality.ID{"entity_a": d.EntityA, "entity_b": d.EntityB} {
 		if !id.IsZero() {

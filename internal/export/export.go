@@ -126,7 +126,7 @@ func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error)
 	case Decisions:
 		b.fixed("verdict", "a", "b", "attribute", "value", "author", "reason")
 		b.usual = len(b.columns)
-		b.fixed("at", "entity_a", "entity_b")
+		b.fixed("at", "by", "entity_a", "entity_b")
 		t.Rows = b.decisions(ctx)
 	}
 	if err := b.choose(t); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -75,8 +76,24 @@ func (s *Server) registerConsole() {
 	s.handle("POST /decisions", access.All(access.Decide), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide), p.form("/entities/{id}/merge", p.mergeForm))
 	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide), p.form("/entities/{id}/unmerge", p.unmergeForm))
+	s.handle("GET /login", access.Public(), p.page(&route{path: "/login", class: reads, query: []param{{name: "to"}}}, p.loginPage))
+	s.handle("POST /login", access.Public(), p.login)
+	s.handle("GET /login/provider", access.Public(), p.page(&route{path: "/login/provider", class: reads, query: []param{{name: "to"}}}, p.toProvider))
+	s.handle("GET "+login.Callback, access.Public(), p.page(&route{path: login.Callback, class: reads}, p.fromProvider))
+	s.handle("GET /login/cli", access.Anyone(), p.page(&route{
+		path: "/login/cli", class: reads, query: []param{{name: "challenge"}, {name: "port"}, {name: "state"}},
+	}, p.grantPage))
+	s.handle("POST /login/cli", access.Anyone(), p.grant)
+	s.handle("POST /logout", access.Public(), p.logout)
 	s.handle("GET /static/{file}", access.Public(), p.file)
 	s.handle("GET /events", access.All(access.Read), p.events)
+	// The JSON that pages link to, because the API takes no cookie.
+	for _, rt := range s.routes() {
+		if at := map[string]string{"/v1/entities/{id}": "/entities/{id}/json", "/v1/series": "/counters/series", "/v1/records/{source}/{key...}": "/records/{source}/{key...}"}[rt.path]; at != "" && rt.method == http.MethodGet {
+			rt.path = at
+			s.register(&rt)
+		}
+	}
 }
 
 // page returns a handler that renders a page. The page is sent only when it is complete. render may also answer itself
@@ -125,7 +142,7 @@ func (p *site) sorry(c *call, err error) {
 	case CodeErased:
 		n.Title, n.Text = "Deleted", "The record or entity with this address was deleted."
 	}
-	if err := p.notice(c.w, status, n); err != nil {
+	if err := p.notice(c.w, c.r, status, n); err != nil {
 		p.refuse(c.w, c.r, err)
 	}
 }
@@ -139,7 +156,7 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	if c.r.TLS != nil {
 		snapshot.Address = "https://" + c.r.Host
 	}
-	return p.pages.Home(body, snapshot)
+	return p.shown(c.r).Home(body, snapshot)
 }
 
 // snapshot returns the current state; that of the cells may be a second old.
@@ -183,7 +200,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	if shown.Schema == nil {
 		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("No such kind: %.64q.", shown.Kind)
-		return p.pages.Search(body, shown)
+		return p.shown(c.r).Search(body, shown)
 	}
 	if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
 		c.query["filter"] = strings.Join(append(slices.Clone(shown.Filters), shown.Attribute+":"+shown.Value), "\n")
@@ -212,7 +229,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	shown.Cursor = p.placeCursor(c, next)
-	return p.pages.Search(body, shown)
+	return p.shown(c.r).Search(body, shown)
 }
 
 // results reads a page of results.
@@ -278,8 +295,8 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	how, _ := p.svc.Explain().How(c, why.Entity.ID) // on error the page shows it as unknown
-	return p.pages.Entity(body, console.Entity{
-		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
+	return p.shown(c.r).Entity(body, console.Entity{
+		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: func(source, key string) string { return strings.TrimPrefix(RecordPath(source, key), "/v1") },
 		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),
 	})
 }

@@ -80,7 +80,7 @@ var errNameless = errors.New("httpapi: a decision without the name of a person")
 // author returns the principal, or without tokens the last author in this browser, "" if there is none.
 func (c *call) author() string {
 	if who := access.From(c); who.Named() {
-		return who.Name
+		return who.Signs()
 	}
 	cookie, err := c.r.Cookie(authorCookie)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *call) author() string {
 // askName answers a form without an author with a page that asks for the name and then submits the form.
 func (p *site) askName(c *call) {
 	var body bytes.Buffer
-	if err := p.pages.Name(&body, console.Name{Action: c.r.URL.EscapedPath(), Fields: c.query}); err != nil {
+	if err := p.shown(c.r).Name(&body, console.Name{Action: c.r.URL.EscapedPath(), Fields: c.query}); err != nil {
 		p.refuse(c.w, c.r, err)
 		return
 	}
@@ -133,7 +133,7 @@ func back(fields values, say url.Values) string {
 func (p *site) decideForm(c *call, fields values) (string, error) {
 	results, err := p.svc.Decisions().Decide(c, []decisions.Input{{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
-		Author: fields["author"], Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
+		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
 	}})
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"]})
+	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +173,7 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"]})
+	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 		shown.Problem = p.excuse(c, err)
 	}
 	shown.Prefix = cut(shown.Prefix, counter.MaxMetric)
-	return p.pages.Counters(body, shown)
+	return p.shown(c.r).Counters(body, shown)
 }
 
 // metricPage shows a metric around a day. A view that cannot be read is left out, with the reason.
@@ -60,7 +60,7 @@ func (p *site) metricPage(c *call, body *bytes.Buffer) error {
 		}
 		shown.Series = append(shown.Series, s)
 	}
-	return p.pages.Metric(body, shown)
+	return p.shown(c.r).Metric(body, shown)
 }
 
 // view reads the series of a view, at most a second old.
@@ -81,7 +81,7 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 
 // noMetric says that there is no metric of that name.
 func (p *site) noMetric(c *call, name string) error {
-	return p.notice(c.w, http.StatusNotFound, console.Notice{
+	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
 		Title: "No such metric", Text: "No hits were counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
 	})
 }

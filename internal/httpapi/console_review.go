@@ -54,7 +54,7 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 	if shown.Answer, err = p.said(c); err != nil {
 		return err
 	}
-	return p.pages.Review(body, shown)
+	return p.shown(c.r).Review(body, shown)
 }
 
 // pair reads everything about a pair of records.
@@ -106,8 +106,8 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 	return nil, nil
 }
 
-func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
-	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Terms: p.svc.Kinds().Terms()})
+func (p *site) kindsPage(c *call, body *bytes.Buffer) error {
+	return p.shown(c.r).Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Terms: p.svc.Kinds().Terms()})
 }
 
 // whatIfPage shows a what-if scenario, and the form that applies it.
@@ -143,7 +143,7 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		}
 		shown.Problem = f.Detail
 	}
-	return p.pages.WhatIf(body, shown)
+	return p.shown(c.r).WhatIf(body, shown)
 }
 
 // apart returns the decisions that separate a record from all others of its entity.

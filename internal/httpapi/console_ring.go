@@ -41,7 +41,7 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 			shown.Address = cut(shown.Address, 200)
 		}
 	}
-	return p.pages.Ring(body, shown)
+	return p.shown(c.r).Ring(body, shown)
 }
 
 // arithmetic returns the part of a route that needs no cell; nil if the text is not an address.

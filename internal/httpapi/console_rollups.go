@@ -32,7 +32,7 @@ func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Kinds().Schema("")})
+	return p.shown(c.r).Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Kinds().Schema("")})
 }
 
 // rollupPage shows the groups of a rollup, or one of them. If they cannot be read, the page shows the reason and the
@@ -53,7 +53,7 @@ func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	if status.Generation != 0 {
 		p.groups(c, &shown, q)
 	}
-	return p.pages.Rollup(body, shown)
+	return p.shown(c.r).Rollup(body, shown)
 }
 
 // question reads the query. If it is invalid, the page shows the reason and the first groups.
@@ -136,7 +136,7 @@ func (p *site) excuse(c *call, err error) string {
 
 // noRollup says that there is no such rollup.
 func (p *site) noRollup(c *call, name string) error {
-	return p.notice(c.w, http.StatusNotFound, console.Notice{
+	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
 		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
 	})
 }

@@ -105,6 +105,7 @@ func (s *Server) decide(c *call) (any, error) {
 				items[i].note(toFault(err, ""))
 				continue
 			}
+			items[i].By = proved(c)
 			list = append(list, items[i].Input)
 		}
 	}
@@ -217,6 +218,7 @@ func (s *Server) unmerge(c *call) (any, error) {
 	if by.Author, err = signed(c, by.Author, "/author"); err != nil {
 		return nil, err
 	}
+	by.Principal = proved(c)
 	results, err := s.svc.Decisions().Unmerge(c, id.String(), records, by)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 )
 
@@ -161,7 +162,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.note(r, p, err)
 	if p.Status == http.StatusUnauthorized {
-		challenge(w, r)
+		challenge(w)
 	}
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // otherwise net/http would read the rest of the body first
@@ -179,7 +180,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 		case p.Status >= http.StatusInternalServerError:
 			n.Hint = "Request " + p.RequestID + "."
 		}
-		if s.notice(w, p.Status, n) == nil {
+		if s.notice(w, r, p.Status, n) == nil {
 			return
 		}
 	}
@@ -196,10 +197,19 @@ func wantsPage(r *http.Request) bool {
 // ofAPI reports whether a path is for programs.
 func ofAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
+// shown returns the pages as the principal of a request sees them.
+func (s *Server) shown(r *http.Request) *console.Console {
+	who := access.From(r.Context())
+	if !who.Named() {
+		return s.pages
+	}
+	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session})
+}
+
 // notice writes a page with a message.
-func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {
+func (s *Server) notice(w http.ResponseWriter, r *http.Request, status int, n console.Notice) error {
 	var body bytes.Buffer
-	if err := s.pages.Notice(&body, n); err != nil {
+	if err := s.shown(r).Notice(&body, n); err != nil {
 		return err
 	}
 	writePage(w, status, &body)

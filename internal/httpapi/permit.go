@@ -4,7 +4,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -23,12 +22,17 @@ func (s *Server) handle(pattern string, needs access.Rule, handler http.HandlerF
 	s.rules[pattern] = needs
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.permit(r, needs)
-		if err != nil {
-			s.countRefused(err)
-			s.refuse(w, r, err)
+		r = r.WithContext(access.With(r.Context(), who))
+		if err == nil {
+			handler(w, r)
 			return
 		}
-		handler(w, r.WithContext(access.With(r.Context(), who)))
+		s.countRefused(err)
+		if wantsPage(r) && toFault(err, "").Code == CodeUnauthenticated {
+			toLogin(w, r)
+		} else {
+			s.refuse(w, r, err)
+		}
 	})
 }
 
@@ -75,7 +79,12 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	if !closed {
 		return access.Local(), nil
 	}
-	who, err := s.svc.Tokens().Check(r.Context(), credential(r))
+	var who *access.Principal
+	if session := s.sessionOf(r); session != "" && len(r.Header["Authorization"]) == 0 {
+		who, err = s.svc.Tokens().CheckSession(r.Context(), session)
+	} else {
+		who, err = s.svc.Tokens().Check(r.Context(), credential(r))
+	}
 	if errors.Is(err, tokens.ErrUnknown) {
 		if err := s.failed(r); err != nil {
 			return nil, err
@@ -85,31 +94,19 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	return who, err
 }
 
-// credential returns the token of a request, "" if it has none. A browser sends it as the password of the pages; /v1 takes
-// no credential that a browser adds by itself.
+// credential returns the token of a request, "" if it has none.
 func credential(r *http.Request) string {
 	if len(r.Header["Authorization"]) != 1 {
 		return ""
 	}
-	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch {
-	case strings.EqualFold(scheme, "Bearer"):
+	if scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return value
-	case strings.EqualFold(scheme, "Basic") && !ofAPI(r.URL.Path):
-		pair, err := base64.StdEncoding.DecodeString(value)
-		if _, password, found := strings.Cut(string(pair), ":"); err == nil && found {
-			return password
-		}
 	}
 	return ""
 }
 
 // challenge says which credential is missing.
-func challenge(w http.ResponseWriter, r *http.Request) {
-	if wantsPage(r) {
-		w.Header().Set("WWW-Authenticate", `Basic realm="Locus: the password is a token", charset="UTF-8"`)
-		return
-	}
+func challenge(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="Locus"`)
 }
 
@@ -117,15 +114,23 @@ func challenge(w http.ResponseWriter, r *http.Request) {
 func signed(ctx context.Context, author, pointer string) (string, error) {
 	who := access.From(ctx)
 	switch {
-	case who == nil || !who.Named() || author == who.Name:
+	case who == nil || !who.Named() || author == who.Signs():
 		return author, nil
 	case author == "":
-		return who.Name, nil
+		return who.Signs(), nil
 	case who.May(access.ActFor):
 		return author, nil
 	default:
-		return "", fault(CodeInvalid, pointer, "the author is %.64q, whom the token belongs to: leave the author out, or use a token with the permission act_for", who.Name)
+		return "", fault(CodeInvalid, pointer, "the author is %.64q, whom the token belongs to: leave the author out, or use a token with the permission act_for", who.Signs())
 	}
+}
+
+// proved returns the name of the principal that a credential has proved, "" without one.
+func proved(ctx context.Context) string {
+	if who := access.From(ctx); who.Named() {
+		return who.Name
+	}
+	return ""
 }
 
 // liveCheck is how often work that outlasts a request looks whether its credential is still valid.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,12 +51,12 @@ func (s *Server) recorded(c *call, handle func() error) error {
 	if err != nil {
 		return err
 	}
-	e := audit.Entry{Class: class, Principal: "local", RequestID: c.w.Header().Get(requestIDHeader), Action: c.r.Pattern, Targets: targets}
+	e := audit.Entry{
+		Class: class, Principal: "local", Address: s.recordedAddress(c.r), RequestID: c.w.Header().Get(requestIDHeader), Action: c.r.Pattern,
+		Targets: targets,
+	}
 	if who := access.From(c); who.Named() {
 		e.Principal, e.Credential = who.Name, who.ID
-	}
-	if at, err := netip.ParseAddrPort(c.r.RemoteAddr); err == nil && !s.opts.Local {
-		e.Address = at.Addr().Unmap().String()
 	}
 	action, err := s.svc.Audit().Begin(c, e)
 	if err != nil {
@@ -72,6 +71,14 @@ func (s *Server) recorded(c *call, handle func() error) error {
 		outcome = string(toFault(c.failed, "").Code)
 	}
 	return err
+}
+
+// recordedAddress returns the address that a request comes from, "" for one of this process, or without a network.
+func (s *Server) recordedAddress(r *http.Request) string {
+	if at := s.peerOf(r); at.IsValid() && !s.opts.Local {
+		return at.Unmap().String()
+	}
+	return ""
 }
 
 // concerns adds what a call is about to its entry in the audit log. Nothing that a record says may be in it.

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/tokens"
 )
 
 // routes returns the table, in the order of the documentation.
@@ -514,6 +515,29 @@ func (s *Server) routes() []route {
 			method: "POST", path: "/v1/audit/verify", class: admin, needs: access.All(access.Audit), handle: s.verifyAudit, body: VerifyAuditRequest{}, answer: audit.Report{},
 			failures: changing,
 			summary:  "Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere",
+		},
+		{
+			method: "GET", path: "/v1/sessions", class: reads, needs: access.All(access.Access), handle: s.listSessions, answer: SessionList{}, failures: reading,
+			summary: "List the sessions of people in the console that have not ended",
+		},
+		{
+			method: "DELETE", path: "/v1/sessions/{id}", class: writes, needs: access.All(access.Access), handle: s.endSession, answer: tokens.Session{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "End a session, within a second in every process",
+		},
+		{
+			method: "POST", path: "/v1/login", class: writes, needs: access.Public(), handle: s.redeem, body: LoginRequest{}, answer: TokenMade{},
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeUnauthenticated}, deciding...),
+			summary: "Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours",
+		},
+		{
+			method: "DELETE", path: "/v1/login", class: writes, needs: access.Anyone(), handle: s.quit, answer: LoggedOut{},
+			failures: append([]Code{CodeCommitUnknown}, reading...),
+			summary:  "End the token of the request, if a login made it",
+		},
+		{
+			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
+			summary: "The principal of the token, and its permissions",
 		},
 		{
 			method: "GET", path: "/livez", class: health, needs: access.Public(), handle: s.livez, answer: Liveness{},

@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/listen"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	// Places are where requests may put cells, besides the data directory and the servers that have cells:
 	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
 	Places []string
+	// Login is the identity provider through which people sign in to the console, nil for none.
+	Login *login.Provider
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of

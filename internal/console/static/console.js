@@ -95,7 +95,7 @@ function look(page) {
     if (!document.hidden) {
       try {
         const answer = await fetch(location.href, { signal: AbortSignal.timeout(silence) });
-        if (answer.status === 404) { // it was removed, which the page says itself
+        if (answer.status === 404 || answer.status === 401) { // it was removed, or the session has ended: the page says so itself
           location.reload();
           return;
         }
@@ -176,7 +176,14 @@ function follow(live) {
     live.classList.add("stale");
     notice.textContent = `${why} These are the numbers of ${texts.get("time")[0].textContent}; trying again.`;
     notice.hidden = false;
-    retry = setTimeout(open, again);
+    retry = setTimeout(resume, again);
+  }
+
+  // resume opens the stream again. If the session has ended, the page leads to the login.
+  async function resume() {
+    const answer = await fetch(location.href, { method: "HEAD", signal: AbortSignal.timeout(silence) }).catch(() => undefined);
+    if (answer?.status === 401) location.reload();
+    else if (!document.hidden) open();
   }
 
   function show(event) {

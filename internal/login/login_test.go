@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package login_test
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/login"
+	"github.com/locus-db/locus/internal/login/logintest"
+)
+
+var secret = bytes.Repeat([]byte{7}, login.SecretBytes)
+
+func ann() map[string]any {
+	return map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true, "name": "Ann", "groups": []string{"crm", "staff"}}
+}
+
+func provider(t *testing.T, idp *logintest.Provider) *login.Provider {
+	t.Helper()
+	return login.New(login.Config{
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "https://locus.example",
+		Roles: map[string][]string{"staff": {"reader"}, "crm": {"reviewer", "reader"}, "ops": {"operator"}},
+	})
+}
+
+// visit begins a login, lets the provider confirm it, and returns what the browser brings back.
+func visit(t *testing.T, p *login.Provider) (cookie string, query url.Values) {
+	t.Helper()
+	address, cookie, err := p.Begin(t.Context(), secret, "/review")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	to, err := answer.Location()
+	if err != nil || !strings.HasPrefix(to.String(), "https://locus.example/login/callback?") {
+		t.Fatalf("%v leads to %v, %v", address, to, err)
+	}
+	return cookie, to.Query()
+}
+
+// TestP10_Provider lets the provider, or another on the way, misbehave in nine ways.
+func TestP10_Provider(t *testing.T) {
+	t.Parallel()
+	idp := logintest.New(t, ann())
+	p := provider(t, idp)
+	for _, fault := range []logintest.Fault{logintest.Audience, logintest.Issuer, logintest.Nonce, logintest.Signature, logintest.Unsigned, logintest.Expired} {
+		idp.Misbehave(fault)
+		cookie, query := visit(t, p)
+		if who, _, err := p.Finish(t.Context(), secret, cookie, query); !errors.Is(err, login.ErrRefused) || who != nil {
+			t.Errorf("%s: %+v, %v", fault, who, err)
+		}
+		idp.Misbehave(logintest.None)
+		cookie, query = visit(t, p)
+		if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+			t.Errorf("after %s: %v", fault, err)
+		}
+	}
+	// The verifier of another login: a code that was stolen from its browser.
+	mine, query := visit(t, p)
+	_, stolen := visit(t, p)
+	query.Set("code", stolen.Get("code"))
+	if who, _, err := p.Finish(t.Context(), secret, mine, query); !errors.Is(err, login.ErrRefused) {
+		t.Errorf("verifier: %+v, %v", who, err)
+	}
+	// A code that is used twice.
+	cookie, query := visit(t, p)
+	if who, to, err := p.Finish(t.Context(), secret, cookie, query); err != nil || to != "/review" || who.Name != "oidc:17" || who.Author != "ann@example.com" || !slices.Equal(who.Roles, []string{"reader", "reviewer"}) {
+		t.Errorf("%+v, %q, %v", who, to, err)
+	}
+	if who, _, err := p.Finish(t.Context(), secret, cookie, query); !errors.Is(err, login.ErrRefused) {
+		t.Errorf("used twice: %+v, %v", who, err)
+	}
+	// Another key than before.
+	idp.Rotate()
+	cookie, query = visit(t, p)
+	if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+		t.Errorf("rotated: %v", err)
+	}
+}
+
+// TestP10_Attempt brings back a login that this browser has not begun.
+func TestP10_Attempt(t *testing.T) {
+	t.Parallel()
+	idp := logintest.New(t, ann())
+	p := provider(t, idp)
+	cookie, query := visit(t, p)
+	other, _ := visit(t, p)
+	changed := maps.Clone(query)
+	changed["state"] = []string{""}
+	for name, try := range map[string]struct {
+		secret []byte
+		cookie string
+		query  url.Values
+	}{
+		"no cookie": {secret, "", query}, "of another login": {secret, other, query}, "no state": {secret, cookie, changed},
+		"another secret": {bytes.Repeat([]byte{8}, login.SecretBytes), cookie, query}, "altered": {secret, "A" + cookie[1:], query}, "cut off": {secret, cookie[:20], query},
+	} {
+		if try.cookie == cookie && name == "altered" {
+			try.cookie = "B" + cookie[1:]
+		}
+		if who, _, err := p.Finish(t.Context(), try.secret, try.cookie, try.query); !errors.Is(err, login.ErrAttempt) {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+	}
+	if _, _, err := p.Finish(t.Context(), secret, cookie, url.Values{"state": query["state"], "error": {"access_denied"}}); !errors.Is(err, login.ErrRefused) {
+		t.Errorf("denied: %v", err)
+	}
+	if strings.Contains(cookie, query.Get("state")) {
+		t.Error("the cookie is not sealed")
+	}
+	if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+		t.Errorf("after all that: %v", err)
+	}
+}
+
+func TestPerson_NeedsAGroup(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		claims map[string]any
+		author string
+		err    error
+	}{
+		"no groups":      {map[string]any{"sub": "1"}, "", login.ErrNoRole},
+		"others":         {map[string]any{"sub": "1", "groups": []string{"sales"}}, "", login.ErrNoRole},
+		"one":            {map[string]any{"sub": "1", "groups": "ops", "preferred_username": "ann"}, "ann", nil},
+		"no address":     {map[string]any{"sub": "1", "groups": "ops", "email": "root@example.com", "name": "Ann B"}, "Ann B", nil},
+		"strange":        {map[string]any{"sub": "1", "groups": "ops", "name": "a\nb"}, "1", nil},
+		"no subject":     {map[string]any{"groups": "ops"}, "", login.ErrRefused},
+		"groups of what": {map[string]any{"sub": "1", "groups": 7}, "", login.ErrRefused},
+	} {
+		idp := logintest.New(t, test.claims)
+		p := provider(t, idp)
+		cookie, query := visit(t, p)
+		who, _, err := p.Finish(t.Context(), secret, cookie, query)
+		if !errors.Is(err, test.err) || err == nil && who.Author != test.author {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+	}
+}
+
+func TestProvider_IsAway(t *testing.T) {
+	t.Parallel()
+	idp := logintest.New(t, ann())
+	p := provider(t, idp)
+	idp.Close()
+	if _, _, err := p.Begin(t.Context(), secret, "/"); !errors.Is(err, login.ErrUnreachable) {
+		t.Error(err)
+	}
+}
+
+func FuzzCookie(f *testing.F) {
+	p := login.New(login.Config{Issuer: "http://127.0.0.1:1"})
+	f.Add("", "")
+	f.Add("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "x")
+	f.Fuzz(func(t *testing.T, cookie, state string) {
+		if _, _, err := p.Finish(t.Context(), secret, cookie, url.Values{"state": {state}, "code": {"x"}}); !errors.Is(err, login.ErrAttempt) {
+			t.Errorf("%q: %v", cookie, err)
+		}
+	})
+}
