@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sink delivers the current state of every entity ID of an installation to other systems, first all of them
-// and then each time one may have changed.
+// Package sink delivers the current state of every entity ID of an installation to other systems: first of all IDs,
+// and then of each one that may have changed.
 //
 //	installation                      owner of the lease sink/NAME                       target
 //	cell g0-0: log ─► read ─► ids ─┐  ┌─ lane 0: take an id, read its state, give it ─►  Deliver: id, rev, op,
@@ -38,5 +38,5 @@
 //
 // A [Sink] is a target; packages below this one implement it, and package sinktest certifies an implementation. A
 // [Runner] runs a sink in one process; any number of processes may run the same one, and the lease decides which of
-// them works. Its [Store] and lease are of the application: one row each, in a database that these processes share.
+// them works. The application provides its [Store] and its lease: one row each, in a database that these processes share.
 package sink
