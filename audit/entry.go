@@ -62,7 +62,8 @@ type Entry struct {
 
 	// Newest is the newest entry of the log when the chain started, nil if there was none.
 	Newest *Head `json:"newest,omitempty"`
-	// Trimmed are, in an entry "sum", the last entries of chains whose oldest entries were removed because of their age.
+	// Trimmed are, in an entry "sum", the last entries of chains whose oldest entries were removed because of their
+	// age.
 	Trimmed []Head `json:"trimmed,omitempty"`
 }
 

@@ -27,10 +27,10 @@
 //	Cluster     one component's records → things, by average link
 //	ClusterAll  a whole set's, component by component
 //
-// A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier
-// the observed agreement is if both records describe the same thing. One fixed table has the weight of
-// every level, for all data; nothing is trained, unless a kind brings weights of its own (package learn). Weights are integers in hundredths of a bit, because float
-// sums depend on their order. An edge stores only the vector, from which the explanation follows.
+// A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier the observed
+// agreement is if both records describe the same thing. One fixed table has the weight of every level, for all data;
+// nothing is trained, unless a kind brings weights of its own (package learn). Weights are integers in hundredths of a
+// bit, because float sums depend on their order. An edge stores only the vector, from which the explanation follows.
 //
 // The weight of a name depends on how rare its words are. Frequencies come from a [TermFrequencies], a table of term
 // frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package access defines permissions, roles, rules of routes, principals and the format of tokens. It reads no store and
-// does not depend on HTTP.
+// Package access defines permissions, roles, rules of routes, principals and the format of tokens. It reads no store
+// and does not depend on HTTP.
 //
 //	token ──► principal ──► roles ──► permissions ──► rule of a route
 //
