@@ -48,7 +48,7 @@ type Entry struct {
 	Of *Head `json:"of,omitempty"`
 
 	Class Class `json:"class"`
-	// Principal is the name of who acts: a token's, or "local" for the operator. Credential is the token's id.
+	// Principal is the name of the principal: a token's, or "local" for the operator. Credential is the token's id.
 	Principal  string `json:"principal,omitempty"`
 	Credential string `json:"credential,omitempty"`
 	// Address of the caller without its port, "" for a command on the machine of the databases.
