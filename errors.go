@@ -8,14 +8,15 @@ import (
 )
 
 // The errors of every handle, for errors.Is. Errors of other packages that a handle returns wrap one of these, such as
-// rollup.ErrBuilding, which is an ErrUnavailable; only cell.ErrDamaged and counter.ErrDamaged stand alone. Unless stated
-// otherwise, nothing was applied.
+// rollup.ErrBuilding, which is an ErrUnavailable; only cell.ErrDamaged and counter.ErrDamaged stand alone. Unless
+// stated otherwise, nothing was applied.
 var (
 	// ErrNotFound means that nothing is stored at the address, or under the name.
 	ErrNotFound = problem.ErrNotFound
 	// ErrErased means that the record or entity at the address was deleted.
 	ErrErased = problem.ErrErased
-	// ErrInvalid means that the input was rejected. Most of these errors are an *InvalidError, which lists the problems.
+	// ErrInvalid means that the input was rejected. Most of these errors are an *InvalidError, which lists the
+	// problems.
 	ErrInvalid = problem.ErrInvalid
 	// ErrConflict means that the operation contradicts what is stored, or another one that runs.
 	ErrConflict = problem.ErrConflict

@@ -7,12 +7,11 @@
 //	                              v
 //	chain 2                     start <- begun ...  each start has the hash of the newest entry
 //
-// A process writes a chain of its own, so that none waits for another. An entry "begun" is durable before the work begins;
-// "ended" gives its outcome, and its absence means that the process died during the work.
+// A process writes a chain of its own, so that none waits for another. An entry "begun" is durable before the work
+// begins; "ended" gives its outcome, and its absence means that the process died during the work.
 //
-// Verify finds entries that were changed, removed or exchanged, and, where a later chain or a copied head names it, the
-// end of a chain that was cut off. It proves nothing against someone who can rewrite the whole database, unless heads are
-// kept elsewhere too.
+// Verify finds entries that were changed, removed or exchanged, and a chain whose end was cut off if a later chain or a
+// copied head names that end. A rewrite of the whole database is found only if heads are also kept elsewhere.
 //
-// An entry holds no values of attributes; keys of records are in it as keyed hashes only.
+// An entry contains no values of attributes, and the keys of records only as keyed hashes.
 package audit

@@ -51,7 +51,7 @@ type Entry struct {
 	Of *Head `json:"of,omitempty"`
 
 	Class Class `json:"class"`
-	// Principal is the name of who acts: a token's, or "local" for the operator. Credential is the token's id.
+	// Principal is the name of the principal: a token's, or "local" for the operator. Credential is the token's id.
 	Principal  string `json:"principal,omitempty"`
 	Credential string `json:"credential,omitempty"`
 	// Address of the caller without its port, "" for a command on the machine of the databases.
@@ -65,7 +65,8 @@ type Entry struct {
 
 	// Newest is the newest entry of the log when the chain started, nil if there was none.
 	Newest *Head `json:"newest,omitempty"`
-	// Trimmed are, in an entry "sum", the last entries of chains whose oldest entries were removed because of their age.
+	// Trimmed are, in an entry "sum", the last entries of chains whose oldest entries were removed because of their
+	// age.
 	Trimmed []Head `json:"trimmed,omitempty"`
 }
 

@@ -27,8 +27,8 @@ type Row struct {
 	Body string
 }
 
-// Store appends to and reads the audit log in one transaction of the cell that is the authority of the cell map. It refuses to
-// change or remove a row before it is as old as Keep.
+// Store appends to and reads the audit log in one transaction of the cell that is the authority of the cell map. It
+// refuses to change or remove a row before it is as old as Keep.
 type Store interface {
 	// PutAudit adds rows. A row that is there already may be added again as it is.
 	PutAudit(ctx context.Context, rows []Row) error

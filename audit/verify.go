@@ -31,9 +31,9 @@ type Report struct {
 // maxProblems limits Report.Problems.
 const maxProblems = 100
 
-// Verify verifies a log. scan calls a function with each row, in the order of positions, and is called twice: first to learn
-// which entries are named by others, or were removed because of their age. heads are entries that the log must contain. The error is
-// that of scan.
+// Verify verifies a log. scan calls a function with each row, in the order of positions, and is called twice: first to
+// learn which entries are named by others, or were removed because of their age. heads are entries that the log must
+// contain. The error is that of scan.
 //
 // Its memory grows with the number of chains, not of entries.
 func Verify(heads []Head, scan func(func(Row)) error) (*Report, error) { return verify(heads, false, scan) }
@@ -199,8 +199,8 @@ func (v *verifier) old(p place) bool {
 	return false
 }
 
-// Trim returns those of the oldest rows that may be removed at a time: the ones older than Keep, and an entry that records their
-// removal, to be appended in the same transaction. It is nil if there are none.
+// Trim returns those of the oldest rows that may be removed at a time: the ones older than Keep, and an entry that
+// records their removal, to be appended in the same transaction. It is nil if there are none.
 func Trim(oldest []Row, now time.Time) (old []Position, record *Entry) {
 	last := map[int64]Head{}
 	for _, r := range oldest {

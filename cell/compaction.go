@@ -50,8 +50,8 @@ func (c Compaction) each(do Action, gen uint16) Compaction {
 	return c
 }
 
-// Next returns the next request: ActionSeal for each older generation, ActionCopy, ActionFloor, then ActionRetire and then ActionDrop for
-// each generation below the floor, and finally ActionDone.
+// Next returns the next request: ActionSeal for each older generation, ActionCopy, ActionFloor, then ActionRetire and
+// then ActionDrop for each generation below the floor, and finally ActionDone.
 func (c Compaction) Next() Request {
 	return Request{Do: c.do, Gen: c.at, Epoch: c.view.Epoch}
 }
@@ -62,8 +62,9 @@ func (c Compaction) From() (newest, oldest int) {
 	return int(c.view.Current) - 1, int(c.view.Floor)
 }
 
-// Carry returns the puid that ActionCopy copies for a key, or Nothing. rows are the key's puids in the generations of From,
-// newest first, Nothing where there is none. A key is copied unless a generation that stays above the floor has it.
+// Carry returns the puid that ActionCopy copies for a key, or Nothing. rows are the key's puids in the generations of
+// From, newest first, Nothing where there is none. A key is copied unless a generation that stays above the floor has
+// it.
 func (c Compaction) Carry(rows []int64) int64 {
 	newest, _ := c.From()
 	for i, row := range rows {
@@ -79,9 +80,9 @@ func (c Compaction) Carry(rows []int64) int64 {
 	return Nothing
 }
 
-// Step returns the compaction after its request was carried out. The reply to ActionCopy is Fenced if a target cell refused
-// the rows (Head.Admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another process changed
-// the map first.
+// Step returns the compaction after its request was carried out. The reply to ActionCopy is Fenced if a target cell
+// refused the rows (Head.Admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another
+// process changed the map first.
 func (c Compaction) Step(r Reply) Compaction {
 	switch c.do {
 	case ActionSeal, ActionRetire, ActionDrop:

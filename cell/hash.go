@@ -51,14 +51,6 @@ func Hash(source, key string) uint64 {
 // Position returns the position of a hash on the ring of cells: its upper 32 bits.
 func Position(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// Digest returns the first 16 bytes of the SHA-256 of salt and the bytes that Hash hashes. The salt prevents looking
-// keys of a leaked directory up in a precomputed table. It panics if the source is longer than MaxSource.
-func Digest(salt [16]byte, source, key string) [16]byte {
-	var stack [keyBuffer]byte
-	sum := sha256.Sum256(appendKey(append(stack[:0], salt[:]...), source, key))
-	return [16]byte(sum[:16])
-}
-
 // keyBuffer fits salt, length byte, source and key of all but unusual external keys, which avoids an allocation.
 const keyBuffer = 128
 

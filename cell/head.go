@@ -65,9 +65,9 @@ func (h Head) advance(keys KeyState, epoch uint64) Head {
 	return h
 }
 
-// RecoverFromReplica returns the head of a cell that was restored from a replica or a backup, which may have missed that it was
-// sealed. m must be the newest map, read from the authority after the cell was locked as for sealing: only then may the
-// cell serve as open. It may also have lost rows that other cells have built on, so it is unsettled.
+// RecoverFromReplica returns the head of a cell that was restored from a replica or a backup, which may have missed
+// that it was sealed. m must be the newest map, read from the authority after the cell was locked as for sealing: only
+// then may the cell serve as open. It may also have lost rows that other cells have built on, so it is unsettled.
 func (h Head) RecoverFromReplica(c ID, m *Map) Head {
 	h.Returns++
 	return h.recoverFromReplica(c.Gen, m.View())

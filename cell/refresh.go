@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Observe processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have a
-// filter.
+// Observe processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have
+// a filter.
 func (c *Cells[T]) Observe(id ID, head Head) {
 	for knownEpoch := c.knownEpoch.Load(); head.KnownEpoch > knownEpoch; knownEpoch = c.knownEpoch.Load() {
 		if c.knownEpoch.CompareAndSwap(knownEpoch, head.KnownEpoch) {

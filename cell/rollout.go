@@ -54,14 +54,14 @@ func (a Rollout) each(do Action, gen uint16) Rollout {
 	return a
 }
 
-// Next returns the next request: ActionMake, ActionAnnounce, ActionWait, ActionPublish, then ActionSeal and then ActionFilter for each older
-// generation, and finally ActionDone.
+// Next returns the next request: ActionMake, ActionAnnounce, ActionWait, ActionPublish, then ActionSeal and then
+// ActionFilter for each older generation, and finally ActionDone.
 func (a Rollout) Next() Request {
 	return Request{Do: a.do, Gen: a.at, Epoch: a.view.Epoch}
 }
 
-// Step returns the rollout after its request was carried out. For ActionAnnounce and ActionPublish it must also be called if
-// another process changed the map first; their replies carry the newest map.
+// Step returns the rollout after its request was carried out. For ActionAnnounce and ActionPublish it must also be
+// called if another process changed the map first; their replies carry the newest map.
 func (a Rollout) Step(r Reply) Rollout {
 	switch a.do {
 	case ActionMake:

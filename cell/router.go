@@ -18,9 +18,6 @@ type Router struct {
 // NewRouter returns a router of a map.
 func NewRouter(m *Map) *Router { return &Router{m: m} }
 
-// Map returns the map that the router uses.
-func (r *Router) Map() *Map { return r.m }
-
 // ExplainKey returns where an external key may live. No probe has been made.
 func (r *Router) ExplainKey(source, key string) KeyRoute {
 	k := r.m.KeyOf(source, key)

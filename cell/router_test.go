@@ -58,9 +58,6 @@ func TestRouter_AgreesWithTheMap(t *testing.T) {
 	t.Parallel()
 	m := example(t)
 	r := cell.NewRouter(m)
-	if r.Map() != m {
-		t.Error("Map is not the router's map")
-	}
 	for _, v := range hashVectors(t) {
 		route := r.ExplainKey(v.Source, v.Key)
 		k := m.KeyOf(v.Source, v.Key)

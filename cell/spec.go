@@ -22,7 +22,8 @@ var ErrMap = errors.New("cell: invalid cell map")
 
 // Spec is a cell map as plain data: NewMap checks it and makes a Map of it.
 type Spec struct {
-	// ID identifies a map and all its successors. If empty, NewMap draws it from Rand, and the salt, unless that is set.
+	// ID identifies a map and all its successors. If empty, NewMap draws it from Rand, and the salt, unless that is
+	// set.
 	ID string
 	// Epoch counts the versions of a map. Defaults to 1.
 	Epoch uint64

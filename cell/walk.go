@@ -117,8 +117,8 @@ type Reply struct {
 	View View
 }
 
-// Lasting reports whether a reply to ActionRead stays true and may be cached: the rows of a sealed cell never change, those
-// of an open one may.
+// Lasting reports whether a reply to ActionRead stays true and may be cached: the rows of a sealed cell never change,
+// those of an open one may.
 func (r Reply) Lasting() bool {
 	return !r.Fenced && r.Keys == Sealed
 }

@@ -232,8 +232,8 @@ func (h *Handle) stateOf(ctx context.Context, to *led, b *entity.Birth, rec *ent
 	return nil
 }
 
-// resolveRedirects resolves redirects of live records. A redirect is final only if the target entity lists the record; until then a
-// merge or a split is in progress.
+// resolveRedirects resolves redirects of live records. A redirect is final only if the target entity lists the record;
+// until then a merge or a split is in progress.
 func (h *Handle) resolveRedirects(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
 	var anchors []entity.PUID
 	for _, l := range following {

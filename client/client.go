@@ -158,8 +158,8 @@ func (c *Client) Hit(ctx context.Context, metric counter.Metric) error {
 // counted, or wraps counter.ErrCommitUnknown. Hits without a time get the current time. If the error is not nil,
 // nothing was sent.
 //
-// When the context ends, hits not sent yet are taken back, and the outcome of the others is unknown: the client continues
-// to send them.
+// When the context ends, hits not sent yet are taken back, and the outcome of the others is unknown: the client
+// continues to send them.
 func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
 	of := &call{left: len(hits), done: make(chan struct{})}
 	all := make([]*pending, len(hits))

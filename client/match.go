@@ -80,8 +80,8 @@ type MatchPut struct {
 }
 
 // Match compares 1 to 1000 records with the stored ones without storing them; package entities describes the result.
-// Results are in the order of probes. It changes nothing, so it can be repeated after any error: an *Error if the server
-// refused the request. It uses none of the queue of hits, and may be called after Close.
+// Results are in the order of probes. It changes nothing, so it can be repeated after any error: an *Error if the
+// server refused the request. It uses none of the queue of hits, and may be called after Close.
 func (c *Client) Match(ctx context.Context, probes []Probe, opts *MatchOptions) ([]Match, error) {
 	if opts == nil {
 		opts = &MatchOptions{}

@@ -29,12 +29,12 @@
 //
 // # Once
 //
-// A hit that is resent because no reply arrived would count twice. A [Batch] with a [Key], or with the next
-// number of a [Producer], counts once: each cell records, in the transaction that counts, which hits of the batch
-// it has counted. A repeat is answered from that record, and hits refused the first time can still be counted.
-// Records are forgotten after [Window]. Before a cell forgets, it raises the dedup horizon, and refuses hits below it that
-// must count once; such hits therefore need explicit times. Since the dedup horizon decides and not a clock, a batch
-// counts at most once however late it arrives.
+// A hit that is resent because no reply arrived would count twice. A [Batch] with a [Key], or with the next number of a
+// [Producer], counts once: each cell records, in the transaction that counts, which hits of the batch it has counted. A
+// repeat is answered from that record, and hits refused the first time can still be counted. Records are forgotten
+// after [Window]. Before a cell forgets, it raises the dedup horizon, and refuses hits below it that must count once;
+// such hits therefore need explicit times. Since the dedup horizon decides and not a clock, a batch counts at most once
+// however late it arrives.
 //
 // A metric's row, with its name and kind, is written with its first day. If a day must be created and the row is
 // missing, the cell was restored from a backup: nothing is counted, and the directory is asked where the metric

@@ -38,8 +38,8 @@ func (g *CommitGroup) ids(of func(*item) bool) []ID {
 	return slices.Compact(ids)
 }
 
-// ensureMetricRows ensures that every metric with a new day has its row. After a restore from a backup the cell may lack it;
-// then nothing is counted, and the directory is asked again where the metric is.
+// ensureMetricRows ensures that every metric with a new day has its row. After a restore from a backup the cell may
+// lack it; then nothing is counted, and the directory is asked again where the metric is.
 func (g *CommitGroup) ensureMetricRows(ctx context.Context, tx Tx, made []BucketKey) error {
 	if len(made) == 0 {
 		return nil

@@ -260,8 +260,9 @@ func (d *cellDedup) Save(ctx context.Context, tx Tx) error { return d.states.Sav
 // forgotten limits the records deleted in one transaction.
 const forgotten = 2000
 
-// forget deletes dedup records below a dedup horizon, in milliseconds since 1970, and reports whether there may be more.
-// A forgotten batch cannot count again: the dedup horizon is raised first, permanently, and all of its hits lie below.
+// forget deletes dedup records below a dedup horizon, in milliseconds since 1970, and reports whether there may be
+// more. A forgotten batch cannot count again: the dedup horizon is raised first, permanently, and all of its hits lie
+// below.
 func forget(ctx context.Context, tx Tx, horizon int64) (more bool, err error) {
 	if err := tx.RaiseDedupHorizon(ctx, horizon); err != nil {
 		return false, err

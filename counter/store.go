@@ -40,8 +40,8 @@ type Store interface {
 	// update, no other transaction changes them until this one ends.
 	FirstBuckets(ctx context.Context, table Table, below BucketKey, limit int) ([]Bucket, error)
 
-	// CompactedDays returns the compacted day under each key, the zero CompactedDay where there is none. In an update, no
-	// other transaction changes the existing ones until this one ends.
+	// CompactedDays returns the compacted day under each key, the zero CompactedDay where there is none. In an update,
+	// no other transaction changes the existing ones until this one ends.
 	CompactedDays(ctx context.Context, keys []BucketKey) ([]CompactedDay, error)
 	// PutCompactedDays writes compacted days by their keys.
 	PutCompactedDays(ctx context.Context, days []CompactedDay) error
@@ -56,7 +56,8 @@ type Store interface {
 	// DedupHorizon returns the dedup horizon in milliseconds since 1970: an older hit that must count once is refused,
 	// because its record may be forgotten. In an update, no other transaction raises it until this one ends.
 	DedupHorizon(ctx context.Context) (int64, error)
-	// RaiseDedupHorizon raises the dedup horizon; a lower value changes nothing. It waits for updates that have read the dedup horizon.
+	// RaiseDedupHorizon raises the dedup horizon; a lower value changes nothing. It waits for updates that have read
+	// the dedup horizon.
 	RaiseDedupHorizon(ctx context.Context, horizon int64) error
 
 	// Batches returns the record of each batch by its key, the zero DedupRecord where there is none. In an update

@@ -21,11 +21,11 @@ type AllOptions struct {
 // allPage is how many entities All reads from a cell at once.
 const allPage = 500
 
-// All returns the entities of all cells, cell by cell in the order of the anchors' puids. It reads pages of 500, one ahead
-// of the caller. Each page is one snapshot of one cell, so an entity that changes at the same time may be returned as
-// it was before or after, and one that is merged or split may be returned twice or not at all; changes.Handle.Tail, called
-// before, marks what to look at again. An unreachable cell, an unreadable row and an unknown kind end the sequence with
-// an error, as its last element.
+// All returns the entities of all cells, cell by cell in the order of the anchors' puids. It reads pages of 500, one
+// ahead of the caller. Each page is one snapshot of one cell, so an entity that changes at the same time may be
+// returned as it was before or after, and one that is merged or split may be returned twice or not at all;
+// changes.Handle.Tail, called before, marks what to look at again. An unreachable cell, an unreadable row and an
+// unknown kind end the sequence with an error, as its last element.
 func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*entity.Entity, error] {
 	var o AllOptions
 	if opts != nil {

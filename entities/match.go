@@ -70,8 +70,8 @@ const (
 
 // Found is the result of one probe.
 type Found struct {
-	// Candidates are the entities that share a blocking key with the probe, or with MatchOptions.Fuzzy a name, each with its best pair: by level, then by
-	// descending match weight, then in the order of entities.
+	// Candidates are the entities that share a blocking key with the probe, or with MatchOptions.Fuzzy a name, each
+	// with its best pair: by level, then by descending match weight, then in the order of entities.
 	Candidates []Candidate
 	// Reason is set if there was nothing to compare with: one of the constants Reason....
 	Reason string
@@ -107,8 +107,8 @@ type Prediction struct {
 	Outcome string
 	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.
 	Entity locality.ID
-	// Merges are the entities that would be merged into Entity. Splits are the entities whose records would no longer be
-	// all in one. Both are ordered.
+	// Merges are the entities that would be merged into Entity. Splits are the entities whose records would no longer
+	// be all in one. Both are ordered.
 	Merges, Splits []locality.ID
 }
 

@@ -66,8 +66,8 @@ type Typos string
 
 // How many typing errors are forgiven. Entities with all words as they are written come first.
 const (
-	// TyposFallback is TyposAuto if no entity has all words as they are written, otherwise TyposNone: a search that finds
-	// something finds nothing else.
+	// TyposFallback is TyposAuto if no entity has all words as they are written, otherwise TyposNone: a search that
+	// finds something finds nothing else.
 	TyposFallback Typos = ""
 	TyposAuto     Typos = "auto" // none in words of up to 2 letters, one in up to 5, two in longer words
 	TyposNone     Typos = "0"

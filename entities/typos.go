@@ -35,8 +35,8 @@ const (
 	minWords = 16
 )
 
-// bestEdits searches for the words as they are written, then for corrected ones: those with one typing error, then those
-// with two. Each of these searches leaves out what the one before has found.
+// bestEdits searches for the words as they are written, then for corrected ones: those with one typing error, then
+// those with two. Each of these searches leaves out what the one before has found.
 func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) error {
 	after := q.After
 	if after.Edits == 0 {

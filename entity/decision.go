@@ -25,10 +25,10 @@ const (
 	VerdictValue Verdict = "value"
 )
 
-// Decision is a manual decision about records. Decisions are state, as records are: entities are a function
-// of both. A decision is stored under the puid of its record; one about a pair is stored under both. A key
-// keeps its puid, so a decision survives deletion and re-insertion of the record, a new term-frequency table, and growth of
-// the installation.
+// Decision is a manual decision about records. Decisions are state, as records are: entities are a function of both. A
+// decision is stored under the puid of its record; one about a pair is stored under both. A key keeps its puid, so a
+// decision survives deletion and re-insertion of the record, a new term-frequency table, and growth of the
+// installation.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	A       PUID    `json:"a"`

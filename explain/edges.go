@@ -11,9 +11,9 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Edges returns the stored comparisons of records of one kind that are matches, possible matches or relations, ordered by A,
-// then B, each with its match weight. An edge between two of the records is returned under both. It reads all of them at
-// once: pass some thousand records at most.
+// Edges returns the stored comparisons of records of one kind that are matches, possible matches or relations, ordered
+// by A, then B, each with its match weight. An edge between two of the records is returned under both. It reads all of
+// them at once: pass some thousand records at most.
 func (h *Handle) Edges(ctx context.Context, kind string, puids []entity.PUID) (edges []derived.Edge, err error) {
 	k := h.engine.Kind(kind)
 	if k == nil {

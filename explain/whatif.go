@@ -54,8 +54,8 @@ const (
 )
 
 // WhatIf returns the entities that a scenario would produce, computed from the stored data by the code that resolves.
-// Nothing is written. A blocking key carried by more than resolve.MaxBlockSize records stays a stop key even if the scenario
-// deletes some of them.
+// Nothing is written. A blocking key carried by more than resolve.MaxBlockSize records stays a stop key even if the
+// scenario deletes some of them.
 func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error) {
 	begin := time.Now()
 	if err := q.check(); err != nil {

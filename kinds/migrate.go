@@ -43,9 +43,9 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 	return nil
 }
 
-// Migrate changes the schema or term-frequency table of a kind during reads and writes. New writes use the new rules at once, and
-// existing records are resolved again, cell by cell. It may be interrupted anywhere: the maintenance loop of this or another
-// process continues it, and so does calling Migrate again.
+// Migrate changes the schema or term-frequency table of a kind during reads and writes. New writes use the new rules at
+// once, and existing records are resolved again, cell by cell. It may be interrupted anywhere: the maintenance loop of
+// this or another process continues it, and so does calling Migrate again.
 func (h *Handle) Migrate(ctx context.Context, p Proposal, progress func(Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err

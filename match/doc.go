@@ -27,17 +27,17 @@
 //	Cluster     one component's records → things, by average link
 //	ClusterAll  a whole set's, component by component
 //
-// A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier
-// the observed agreement is if both records describe the same thing. One fixed table holds the bits of
-// every level, for all data; nothing is trained. Weights are integers in hundredths of a bit, because float
-// sums depend on their order. An edge stores only the vector, from which the explanation follows.
+// A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier the observed
+// agreement is if both records describe the same thing. One fixed table has the weight of every level, for all data;
+// nothing is trained, unless a kind brings weights of its own (package learn). Weights are integers in hundredths of a
+// bit, because float sums depend on their order. An edge stores only the vector, from which the explanation follows.
 //
 // The weight of a name depends on how rare its words are. Frequencies come from a [TermFrequencies], a table of term
 // frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of
 // business. Live counts would make decisions depend on history.
 //
-// Blocking keys are blocking keys. They are few, because each costs a resolver a read and a write at a random
-// location, and specific: few things should share one. A blocking key carried by more than [MaxBlockSize]
+// A record has few blocking keys, because each costs a resolver a read and a write at a random location, and
+// they are specific: few things should share one. A blocking key carried by more than [MaxBlockSize]
 // records is a stop key and yields no candidates; for blocking keys without a location the limit is
 // [MaxBlockAnywhere] or [MaxBlockWords]. Records with identical content ([Record.Equal]) count once. The
 // hashes are stored on disk and never change.

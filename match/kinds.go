@@ -37,8 +37,8 @@ var builtInAliases = sync.OnceValue(func() map[string]map[string]Attribute {
 	return all
 })
 
-// AliasesOf returns the aliases of an attribute. A kind without any that has the name of a built-in kind, as one that an
-// earlier release stored, has those of the built-in kind, for attributes of the same name and type.
+// AliasesOf returns the aliases of an attribute. A kind without any that has the name of a built-in kind, as one that
+// an earlier release stored, has those of the built-in kind, for attributes of the same name and type.
 func (s *Schema) AliasesOf(attribute string) []string {
 	a, ok := s.Attribute(attribute)
 	if !ok || len(a.Aliases) > 0 || slices.ContainsFunc(s.Attributes, func(a Attribute) bool { return len(a.Aliases) > 0 }) {

@@ -101,9 +101,9 @@ type Schema struct {
 	Version    int // part of the state: another version gives other results
 	Attributes []Attribute
 	Sources    map[string]Source
-	// Prior is the weight of a pair before its fields are compared, in hundredths of a bit: the logarithm of the odds that
-	// two records, taken at random, describe the same thing. The built-in weights already contain one, so it is 0 with
-	// them; weights from package learn need their own.
+	// Prior is the weight of a pair before its fields are compared, in hundredths of a bit: the logarithm of the odds
+	// that two records, taken at random, describe the same thing. The built-in weights already contain one, so it is 0
+	// with them; weights from package learn need their own.
 	Prior Weight
 	// Weights override the match weights of levels, in hundredths of a bit, by the name of a line of an explanation
 	// and the text of the level.

@@ -40,8 +40,8 @@ const (
 )
 
 // Term-frequency table holds term frequencies: how common tokens and full names are. It is frozen, so decisions under a
-// term-frequency table are reproducible, and the state of a resolver includes the term-frequency table's Hash. A Term-frequency table is safe for
-// concurrent use.
+// term-frequency table are reproducible, and the state of a resolver includes the term-frequency table's Hash. A
+// Term-frequency table is safe for concurrent use.
 type TermFrequencies struct {
 	records int               // 0: no statistics, the tables decide
 	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
@@ -50,8 +50,8 @@ type TermFrequencies struct {
 	hash    uint64
 }
 
-// DefaultTermFrequencies returns the term-frequency table for use without statistics: words of business are common; given names,
-// streets and cities are familiar; words in no table are rare; the best known chains are listed.
+// DefaultTermFrequencies returns the term-frequency table for use without statistics: words of business are common;
+// given names, streets and cities are familiar; words in no table are rare; the best known chains are listed.
 var DefaultTermFrequencies = sync.OnceValue(func() *TermFrequencies {
 	p := &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {

@@ -18,9 +18,9 @@ import (
 // ErrTermFrequencies means that bytes are not a term-frequency table, or one of a newer Locus.
 var ErrTermFrequencies = errors.New("match: not a pack")
 
-// An encoded term-frequency table is the magic with the format version, the hash, and, compressed with zstd, the number of
-// records and the three tables. A table is its length followed by rows ordered by hash: the difference to
-// the previous hash, and the count. Numbers are varints.
+// An encoded term-frequency table is the magic with the format version, the hash, and, compressed with zstd, the number
+// of records and the three tables. A table is its length followed by rows ordered by hash: the difference to the
+// previous hash, and the count. Numbers are varints.
 var termsMagic = []byte("locus-pack/2\n")
 
 const (

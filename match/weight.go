@@ -108,8 +108,8 @@ func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
 func (v *Vector) put(f field, l level) { *v &^= 15 << (4 * f); v.set(f, l) }
 
-// Sum returns the prior of the kind and the sum of the bits of the levels. It stays below the threshold unless a field that
-// identifies the thing agrees, because many things share an address, with its city and coordinates.
+// Sum returns the prior of the kind and the sum of the bits of the levels. It stays below the threshold unless a field
+// that identifies the thing agrees, because many things share an address, with its city and coordinates.
 func (m *Matcher) Sum(v Vector) Weight {
 	sum := m.total(v)
 	if sum >= m.threshold && !m.named(v) {

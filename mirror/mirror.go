@@ -156,7 +156,7 @@ func (m *Mirror) followAll(ctx context.Context, installation string, cells []cel
 // ended returns the error that ended a mirror; the end of the context is not an error.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // that somebody ended it is no error
+		return nil //nolint:nilerr // being stopped is no error
 	}
 	return err
 }

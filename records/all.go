@@ -25,10 +25,10 @@ type AllOptions struct {
 // allPage is how many records All reads from a cell at once.
 const allPage = 1000
 
-// All returns the live records of all cells with their entity ids, cell by cell in the order of puids. It reads pages of
-// 1000, one ahead of the caller. Each page is one snapshot of one cell, so a record that is written at the same time may
-// be returned as it was before or after; changes.Handle.Tail, called before, marks what to look at again. An unreachable
-// cell, an unreadable row and an invalid option end the sequence with an error, as its last element.
+// All returns the live records of all cells with their entity ids, cell by cell in the order of puids. It reads pages
+// of 1000, one ahead of the caller. Each page is one snapshot of one cell, so a record that is written at the same time
+// may be returned as it was before or after; changes.Handle.Tail, called before, marks what to look at again. An
+// unreachable cell, an unreadable row and an invalid option end the sequence with an error, as its last element.
 func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*Record, error] {
 	var o AllOptions
 	if opts != nil {
@@ -88,8 +88,8 @@ func (h *Handle) checkAll(ctx context.Context, o AllOptions) error {
 	return nil
 }
 
-// ByPUID returns the records of at most 1000 puids, in their order: nil where there never was one, and the tombstone of a
-// deleted record, whose entity is zero.
+// ByPUID returns the records of at most 1000 puids, in their order: nil where there never was one, and the tombstone of
+// a deleted record, whose entity is zero.
 func (h *Handle) ByPUID(ctx context.Context, puids []entity.PUID) ([]*Record, error) {
 	if len(puids) > MaxBatch {
 		return nil, problem.Invalid("/records", "invalid", "%d puids, at most %d are taken", len(puids), MaxBatch)

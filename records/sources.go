@@ -29,8 +29,9 @@ type Source struct {
 // sourcesPage is how many records of a cell are counted in one transaction.
 const sourcesPage = 100_000
 
-// Sources returns all sources, by name. It reads every record, without its content: about a second for a million. Records
-// that are written at the same time may be counted as they were before or after. An unreachable cell is an error.
+// Sources returns all sources, by name. It reads every record, without its content: about a second for a million.
+// Records that are written at the same time may be counted as they were before or after. An unreachable cell is an
+// error.
 func (h *Handle) Sources(ctx context.Context) ([]Source, error) {
 	cells := h.engine.ByPUID()
 	pages := make([][]entity.SourceCount, len(cells))

@@ -41,8 +41,8 @@
 // # Groups elsewhere
 //
 // A rollup with store: mongodb keeps its groups [Elsewhere]; the log and the generation's watermark W stay in the cell.
-// Each group has its own watermark w and contains its changes up to w. A Step lets Elsewhere advance the groups that its
-// changes touch, with a [CatchUp], and then a transaction advances W.
+// Each group has its own watermark w and contains its changes up to w. A Step lets Elsewhere advance the groups that
+// its changes touch, with a [CatchUp], and then a transaction advances W.
 //
 // A reader reads the groups and then the log, and adds to each group the changes after its w. All of them are then true
 // at one position, the end of the log, regardless of concurrent writes. No change touched a group with w < W in

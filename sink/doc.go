@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sink delivers the current state of every entity ID of an installation to other systems, first all of them
-// and then each time one may have changed.
+// Package sink delivers the current state of every entity ID of an installation to other systems: first of all IDs,
+// and then of each one that may have changed.
 //
 //	installation                      owner of the lease sink/NAME                       target
 //	cell g0-0: log ─► read ─► ids ─┐  ┌─ lane 0: take an id, read its state, give it ─►  Deliver: id, rev, op,
@@ -31,12 +31,14 @@
 // # Fill
 //
 // The ends of all logs are noted, then all IDs of each cell are read in order, page by page, and then its log is
-// followed from the noted position. If a log has been trimmed beyond the position, or a cell was restored from a backup,
-// everything is filled again. An application may keep changes for a sink that lags, up to a limit: see package sinks.
+// followed from the noted position. If a log has been trimmed beyond the position, or a cell was restored from a
+// backup, everything is filled again. An application may keep changes for a sink that lags, up to a limit: see package
+// sinks.
 //
 // # Parts
 //
 // A [Sink] is a target; packages below this one implement it, and package sinktest certifies an implementation. A
 // [Runner] runs a sink in one process; any number of processes may run the same one, and the lease decides which of
-// them works. Its [Store] and lease are of the application: one row each, in a database that these processes share.
+// them works. The application provides its [Store] and its lease: one row each, in a database that these processes
+// share.
 package sink

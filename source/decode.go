@@ -36,9 +36,9 @@ type Row struct {
 	Time time.Time
 }
 
-// DecodeRow returns the row of a message. ok is false if the message has none, such as the tombstone after a deletion of
-// Debezium. The error says why the message cannot be read; it wraps ErrStop for a truncated table, which no record can
-// express.
+// DecodeRow returns the row of a message. ok is false if the message has none, such as the tombstone after a deletion
+// of Debezium. The error says why the message cannot be read; it wraps ErrStop for a truncated table, which no record
+// can express.
 func DecodeRow(f Format, m Message) (row Row, ok bool, err error) {
 	if f == Debezium {
 		return decodeDebezium(m)

@@ -28,11 +28,11 @@
 // # Gaps
 //
 // A stream that has dropped messages before they were read, or that was created again, stops the source with an
-// error that wraps [ErrGap]. A person decides whether to go on from what is left.
+// error that wraps [ErrGap]. An operator decides whether to continue with the messages that remain.
 //
 // # Parts
 //
 // A [Stream] is the consumer of a broker; packages below this one implement it, and package sourcetest certifies an
 // implementation. A [Runner] runs a source in one process; any number of processes may run the same one, and the lease
-// decides which of them works. [Store] and [Target] are of the installation.
+// decides which of them works. The installation provides [Store] and [Target].
 package source

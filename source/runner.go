@@ -47,7 +47,8 @@ const (
 	defaultPoll     = 2 * time.Second
 	defaultBatch    = 1000
 	defaultPatience = time.Minute
-	// firstPause is the pause before the first retry, otherPause that before the lease of another process is tried again.
+	// firstPause is the pause before the first retry, otherPause that before the lease of another process is tried
+	// again.
 	firstPause = 250 * time.Millisecond
 	otherPause = time.Second
 	// measureEvery is how often the ends of the stream are read for the lag.

@@ -17,9 +17,9 @@ import (
 type Store interface {
 	// Load returns the progress saved last, the zero value if there is none.
 	Load(ctx context.Context) (Progress, error)
-	// Save replaces the progress, removes dead letters and adds others, in one transaction, and sets p.Dead. The error wraps lease.ErrLost,
-	// and nothing is saved, unless the lease of the source still has this token; it wraps ErrStop if the source was
-	// paused, changed or dropped. again are the dead letters that a person wants to be tried again.
+	// Save replaces the progress, removes dead letters and adds others, in one transaction, and sets p.Dead. The error
+	// wraps lease.ErrLost, and nothing is saved, unless the lease of the source still has this token; it wraps ErrStop
+	// if the source was paused, changed or dropped. again are the dead letters that a person wants to be tried again.
 	Save(ctx context.Context, token int64, p *Progress, add []Letter, remove []At) (again []Letter, err error)
 }
 
@@ -85,8 +85,8 @@ type Op struct {
 
 // Target is the installation that records are written to.
 type Target interface {
-	// Apply writes operations, each of another record, and returns once they are durable. refused has an entry for each:
-	// nil, or why it can never be written. After an error some may have been written; they can be repeated.
+	// Apply writes operations, each of another record, and returns once they are durable. refused has an entry for
+	// each: nil, or why it can never be written. After an error some may have been written; they can be repeated.
 	//
 	// A put takes the place of a record that was observed at the same time, and none of a newer one. A deletion keeps a
 	// record that is newer; one of a record that does not exist does nothing.

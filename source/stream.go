@@ -68,9 +68,9 @@ type Stream interface {
 	// Position returns where reading began: the position given to the Driver, with Log and a Next for every partition
 	// that has one.
 	Position() Position
-	// Fetch returns the next messages, at most limit, those of a partition in the order of their offsets. It waits until
-	// there is at least one. If the context ends first the error wraps that of the context, and no message is lost: the
-	// next call returns it.
+	// Fetch returns the next messages, at most limit, those of a partition in the order of their offsets. It waits
+	// until there is at least one. If the context ends first the error wraps that of the context, and no message is
+	// lost: the next call returns it.
 	Fetch(ctx context.Context, limit int) ([]Message, error)
 	// Read returns one message again, without moving the position. The error wraps ErrGone if the stream no longer has
 	// it.

@@ -144,8 +144,8 @@ func (w *work) write(ctx context.Context, messages []Message) (*result, error) {
 			of := versions[ref]
 			ops[i] = of[len(of)-1].op
 		}
-		// Writes are not fenced by the token. A put or deletion of a former owner that is late changes nothing newer, except
-		// that it may put a record that was deleted since.
+		// Writes are not fenced by the token. A put or deletion of a former owner that is late changes nothing newer,
+		// except that it may put a record that was deleted since.
 		if w.late() {
 			return nil, fmt.Errorf("write records: %w", lease.ErrLost)
 		}

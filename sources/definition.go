@@ -122,8 +122,8 @@ func (h *Handle) check(d *Definition) error {
 }
 
 // Create creates a source, or changes the format, the mapping or the secret of one. changed is false if it is the same
-// already. A paused source stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if the
-// source reads another stream: drop it first.
+// already. A paused source stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if
+// the source reads another stream: drop it first.
 func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, changed bool, err error) {
 	if err := h.able(); err != nil {
 		return nil, false, err
@@ -167,8 +167,8 @@ func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
 	})
 }
 
-// Resume lets a source go on where it stopped; fromStart begins again with the oldest message that the stream has, which
-// repeats harmlessly. The error is ErrNotFound if there is none.
+// Resume lets a source go on where it stopped; fromStart begins again with the oldest message that the stream has,
+// which repeats harmlessly. The error is ErrNotFound if there is none.
 func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Status, error) {
 	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
 		d.Paused, d.Reason = false, ""

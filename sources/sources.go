@@ -161,8 +161,8 @@ func deadOf(ctx context.Context, tx storage.Tx, name string) ([]source.Letter, e
 	return readRow[[]source.Letter](ctx, tx, deadName(name))
 }
 
-// Retry lets the owner of a source read messages of dead letters again: those at the given places, or all of them if none
-// is given. It returns how many. A letter whose message is refused again stays.
+// Retry lets the owner of a source read messages of dead letters again: those at the given places, or all of them if
+// none is given. It returns how many. A letter whose message is refused again stays.
 func (h *Handle) Retry(ctx context.Context, name string, at ...source.At) (n int, err error) {
 	return h.letters(ctx, name, at, func(l *source.Letter) (keep bool) { l.Again = true; return true })
 }

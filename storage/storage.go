@@ -20,8 +20,8 @@ type Options struct {
 	// Cells is the number of cells of a new installation. Defaults to the backend's choice. An existing
 	// installation keeps the number it was created with; any other value is refused.
 	Cells int
-	// Salt is the salt of the key digests of a new installation that is restored from a dump: digests of deleted records
-	// stay valid. Drawn if zero.
+	// Salt is the salt of the key digests of a new installation that is restored from a dump: digests of deleted
+	// records stay valid. Drawn if zero.
 	Salt [16]byte
 	// Scratch opens a directory of data that is thrown away in the end: nothing waits for the disk, so that a power
 	// failure damages it, and deleted content is not overwritten. PostgreSQL ignores it.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tokens stores the API tokens of an installation, and says who a token is.
+// Package tokens stores the API tokens of an installation and returns the principal of a token.
 //
-// The authority of the cell map holds them, as one definition: the SHA-256 of each token, its name, roles and expiry. Every
-// process keeps a copy in memory, which is at most a second old: checking a token costs no query, and a revoked token
-// ends within a second in every process.
+// They are one definition in the authority of the cell map: the SHA-256 of each token, its name, roles and expiry.
+// Every process keeps a copy in memory that is at most a second old: checking a token needs no query, and a revoked
+// token ends within a second in every process.
 //
 //	no token yet ──► every caller is the operator
 //	     │ Create

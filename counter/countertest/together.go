@@ -102,10 +102,10 @@ func nobodyElseChangesFirstBuckets(t tester, c Cell) {
 			_, err := s.AddTallies(ctx, []counter.Tally{{ID: 3, Minute: noon, N: 1}, {ID: 1, Minute: noon + 60, N: 1}, {ID: 2, Minute: noon, N: 1}})
 			return err
 		}
-		return compact(ctx, s)
+		return CompactFirst(ctx, s)
 	})
 	for range 3 {
-		update(t, c, compact)
+		update(t, c, CompactFirst)
 	}
 	open, packed := buckets(t, c, counter.Days, keys...), compacted(t, c, keys...)
 	for i := range keys {
@@ -119,8 +119,8 @@ func nobodyElseChangesFirstBuckets(t tester, c Cell) {
 	}
 }
 
-// compact adds the first days to the compacted ones, and deletes them.
-func compact(ctx context.Context, s counter.Store) error {
+// CompactFirst adds the first days to the compacted ones, and deletes them.
+func CompactFirst(ctx context.Context, s counter.Store) error {
 	list, err := s.FirstBuckets(ctx, counter.Days, math.MaxInt64, 2)
 	if err != nil || len(list) == 0 {
 		return err

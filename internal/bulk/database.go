@@ -31,7 +31,8 @@ func recogniseDatabase(url string, kinds []*match.Schema, o *Options) (p *Plan, 
 	defer func() { err = errors.Join(err, table.Close()) }()
 	p.key = table.Key()
 	named := slices.ContainsFunc(table.Columns(), func(c tabular.Column) bool { return c.Name == ColumnKey })
-	// A table that an export made has the number of each record in that installation, which means nothing in another one.
+	// A table that an export made has the number of each record in that installation, which means nothing in another
+	// one.
 	if slices.ContainsFunc(table.Columns(), func(c tabular.Column) bool { return c.Name == columnPUID }) {
 		ignoring := *o
 		ignoring.Ignore = append(slices.Clone(o.Ignore), columnPUID)

@@ -224,8 +224,8 @@ func (m *mapping) resolve(name string) (uses []use, reason string) {
 	return nil, m.noColumn(name)
 }
 
-// list returns the attribute whose lists a column of CSV has, as an export writes them: phones[] has those of phones. It
-// returns "" for any other column, and for one that an option names.
+// list returns the attribute whose lists a column of CSV has, as an export writes them: phones[] has those of phones.
+// It returns "" for any other column, and for one that an option names.
 func (m *mapping) list(name string) string {
 	header := exchange.ParseHeader(name)
 	if !m.lists || !header.Many || !m.isAttribute(header.Name) || m.isSet(header.Name) || slices.Contains(m.named(), name) {

@@ -63,8 +63,8 @@ var personPrefixes = []string{"person", "patient", "member", "employee", "attend
 // suffixes are words after the name of an attribute that do not change what it is.
 var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}
 
-// counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It returns
-// other names as they are.
+// counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It
+// returns other names as they are.
 func counted(plain string) string {
 	words := strings.Split(plain, "_")
 	for i := 1; i < len(words)-1; i++ {

@@ -167,8 +167,8 @@ func (r *Reader) openFile(name string) error {
 	return nil
 }
 
-// Beside returns the name of an input for files beside it: a file's own, and one in the current directory for the standard
-// input and for what else the process has open already, as the shell's <(command), /dev/fd/63.
+// Beside returns the name of an input for files beside it: a file's own, and one in the current directory for the
+// standard input and for what else the process has open already, as the shell's <(command), /dev/fd/63.
 func Beside(name string) string {
 	switch dir, base := filepath.Split(name); {
 	case name == Stdin, name == "/dev/stdin":

@@ -33,7 +33,8 @@ type recognition struct {
 	reasons map[string]string // why a column was guessed
 }
 
-// recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that explain as many, the first counts.
+// recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that
+// explain as many, the first counts.
 func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
 	var best *recognition
 	most := -1
@@ -71,7 +72,8 @@ func (r *recognition) names() []string {
 }
 
 // explain builds the mapping for one kind and returns the number of columns that it explains. A part of a person's name
-// counts twice: a list of people often has the names of their companies, too, and no list of companies has such parts alone.
+// counts twice: a list of people often has the names of their companies, too, and no list of companies has such parts
+// alone.
 func (r *recognition) explain() (explained int, err error) {
 	names := r.names()
 	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
@@ -268,8 +270,8 @@ func isDated(source string) bool {
 	return false
 }
 
-// missing returns the columns that options name and the file lacks. A file that is not stored may lack all columns of an
-// assignment, which is then not in the mapping.
+// missing returns the columns that options name and the file lacks. A file that is not stored may lack all columns of
+// an assignment, which is then not in the mapping.
 func (r *recognition) missing() (names []string) {
 	wanted := append(r.mapping.named(), r.o.Ignore...)
 	for _, a := range r.o.Set {

@@ -18,9 +18,9 @@ import (
 )
 
 // Recognise reads the beginning of a file, at most 256 KiB, and returns how to read it as records of one of the kinds;
-// the first is the default. Name is "-" for stdin, or the URL of a database. What the options say is taken as it is, the rest is recognised. The
-// error is a *FileError: the file cannot be read, or an option does not fit it. What only a person can know is in
-// Plan.Questions. Close the plan, or the reader of Plan.Open.
+// the first is the default. Name is "-" for stdin, or the URL of a database. What the options say is taken as it is,
+// the rest is recognised. The error is a *FileError: the file cannot be read, or an option does not fit it. What only a
+// person can know is in Plan.Questions. Close the plan, or the reader of Plan.Open.
 func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) (*Plan, error) {
 	if o == nil {
 		o = &Options{}

@@ -95,8 +95,8 @@ func (t *tableRows) list() []cell {
 	return t.cells
 }
 
-// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the attributes
-// if it can be mapped, else by the columns.
+// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the
+// attributes if it can be mapped, else by the columns.
 func (t *tableRows) object() json.RawMessage {
 	if row, _ := t.mapper.row(t.list()); row != nil {
 		return row.Flat()

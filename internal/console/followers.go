@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// cellStates are the states of a rollup in a cell: each has a colour, a mark that does not depend on colour, and a text.
+// cellStates are the states of a rollup in a cell: each has a colour, a mark that does not depend on colour, and a
+// text.
 var cellStates = []struct{ Class, Mark, Text string }{
 	{"following", "", "following"},
 	{"filling", "·", "being built"},

@@ -45,8 +45,8 @@ type amount struct {
 	Zero      bool
 }
 
-// newGroupTable lays out groups. by is the measure they are ordered by, if any; the answer then lacks the other measures
-// that cannot be summed, see adds.
+// newGroupTable lays out groups. by is the measure they are ordered by, if any; the answer then lacks the other
+// measures that cannot be summed, see adds.
 func newGroupTable(d *rollup.Definition, groups []rollup.Group, by string, link func([]string) string) *groupTable {
 	t := &groupTable{Names: d.Group, Measure: by}
 	if orders := Orders(d); by == "" && len(orders) > 0 {

@@ -122,8 +122,8 @@ type hit struct {
 	Line     []string // location and category
 	Made     string
 	Points   int
-	// Corrected is set if the entity lacks words of the search, First for the first such entity of the page. Corrections
-	// name the words that it has instead.
+	// Corrected is set if the entity lacks words of the search, First for the first such entity of the page.
+	// Corrections name the words that it has instead.
 	Corrected, First bool
 	Corrections      []string
 }

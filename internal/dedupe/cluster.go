@@ -23,9 +23,9 @@ type Clusters struct {
 type Cluster struct {
 	ID   int // from 1, in the order of the first rows; 0 for a refused row
 	Size int // rows
-	// Weight is the weakest join that holds the row: the smallest match weight on the strongest chain of comparisons between
-	// the row and the first row of its cluster. For that row itself it is its strongest comparison. Weighed is false for a
-	// row that is alone.
+	// Weight is the weakest join that holds the row: the smallest match weight on the strongest chain of comparisons
+	// between the row and the first row of its cluster. For that row itself it is its strongest comparison. Weighed is
+	// false for a row that is alone.
 	Weight  match.Weight
 	Weighed bool
 }
@@ -116,8 +116,8 @@ func (s *Session) weigh(ctx context.Context, c *Clusters) error {
 	return nil
 }
 
-// chain follows the strongest edges first, as in a maximum spanning tree: a row's weight is known when its group meets that of
-// the first row of its cluster.
+// chain follows the strongest edges first, as in a maximum spanning tree: a row's weight is known when its group meets
+// that of the first row of its cluster.
 func (s *Session) chain(page []int, edges []derived.Edge, at map[entity.PUID]int) {
 	edges = slices.DeleteFunc(edges, func(e derived.Edge) bool {
 		a, known := at[e.A]

@@ -33,8 +33,8 @@ type Input struct {
 	number int64
 }
 
-// record returns the record of a row. Its key is that of the row, or "row N" if it has none, or another row has it already:
-// both are rows of the input.
+// record returns the record of a row. Its key is that of the row, or "row N" if it has none, or another row has it
+// already: both are rows of the input.
 func (in *Input) record(r *bulk.Row) records.Input {
 	key := r.Key
 	if key == "" || in.taken[key] {
@@ -73,7 +73,8 @@ func (in *Input) next(schema *match.Schema) (*records.Input, *bulk.RowError, err
 	return &rec, nil, nil
 }
 
-// Add puts the rows of a file, all files of one kind, and calls refuse for each row that is no record. One batch is read while another is put.
+// Add puts the rows of a file, all files of one kind, and calls refuse for each row that is no record. One batch is
+// read while another is put.
 func (s *Session) Add(ctx context.Context, in *Input, refuse func(Refusal) error) error {
 	schema := s.DB.Kinds().Schema(in.Kind)
 	if schema == nil {

@@ -21,9 +21,10 @@ type Pair struct {
 	Weight match.Weight
 }
 
-// Pairs matches the rows of the second file with those of the first, which Add has put with its source as distinct: the session
-// does not change, and rows of the second file do not see each other. A row may be in several pairs. Pairs are in the order
-// of B, the best first. It calls refuse for each row that cannot be matched and returns how many rows there are.
+// Pairs matches the rows of the second file with those of the first, which Add has put with its source as distinct: the
+// session does not change, and rows of the second file do not see each other. A row may be in several pairs. Pairs are
+// in the order of B, the best first. It calls refuse for each row that cannot be matched and returns how many rows
+// there are.
 func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) error) (pairs []Pair, rows int, err error) {
 	place, err := s.places(ctx)
 	if err != nil {
@@ -91,8 +92,8 @@ func (s *Session) places(ctx context.Context) (map[entity.Ref]int, error) {
 	return place, nil
 }
 
-// OneToOne returns pairs with each row at most once, taking the best match weights first, then the earlier rows. They are in
-// the order of B.
+// OneToOne returns pairs with each row at most once, taking the best match weights first, then the earlier rows. They
+// are in the order of B.
 func OneToOne(pairs []Pair) []Pair {
 	sorted := slices.SortedStableFunc(slices.Values(pairs), func(x, y Pair) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))

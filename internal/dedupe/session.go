@@ -20,8 +20,8 @@ import (
 
 // Options configures Open. Nil is the default.
 type Options struct {
-	// Keep is the directory of the data, which then stays and can be served; it must not exist or be empty. "" is a temporary
-	// one, which Close removes.
+	// Keep is the directory of the data, which then stays and can be served; it must not exist or be empty. "" is a
+	// temporary one, which Close removes.
 	Keep string
 	// Kinds replaces built-in kinds by others, by their names, or adds to them.
 	Kinds []*match.Schema
@@ -29,8 +29,8 @@ type Options struct {
 	Distinct []string
 }
 
-// observed is the time of all records: the views of entities depend on the ages of records, and the result of a file must
-// not depend on when it is read.
+// observed is the time of all records: the views of entities depend on the ages of records, and the result of a file
+// must not depend on when it is read.
 var observed = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // batch is how many rows are put at once.
@@ -51,7 +51,8 @@ type row struct {
 	weight  match.Weight
 }
 
-// Open creates the installation, in SQLite, whose package the program imports. It belongs to this process and can be read by its user only.
+// Open creates the installation, in SQLite, whose package the program imports. It belongs to this process and can be
+// read by its user only.
 func Open(ctx context.Context, opts *Options) (*Session, error) {
 	var o Options
 	if opts != nil {

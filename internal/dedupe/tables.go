@@ -42,9 +42,9 @@ func (s *Session) EachLink(ctx context.Context, c *Clusters, fn func(source, key
 	return nil
 }
 
-// EachGolden calls fn for each cluster, in the order of their numbers: its number, then the columns of the table of entities
-// after id and kind. The records of a cluster, in the first of them, are in the order of the input: the order of their births
-// depends on the clock.
+// EachGolden calls fn for each cluster, in the order of their numbers: its number, then the columns of the table of
+// entities after id and kind. The records of a cluster, in the first of them, are in the order of the input: the order
+// of their births depends on the clock.
 func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, fn func(exchange.Row) error) error {
 	of := map[string]int{} // ids of entities
 	for rec, err := range s.DB.Records().All(ctx, nil) {

@@ -102,7 +102,8 @@ func (r *Reader) syntax(err error) (line int, text string) {
 	return 0, text
 }
 
-// Value is the value of a field, such as the one at /measures/weight/scale. Reading it as the wrong form records a problem.
+// Value is the value of a field, such as the one at /measures/weight/scale. Reading it as the wrong form records a
+// problem.
 type Value struct {
 	r       *Reader
 	node    *yaml.Node

@@ -18,8 +18,8 @@ import (
 type Restored struct {
 	Totals
 	Entities int64 `json:"entities"`
-	// Expected and Hash are the hashes of the entities in the dump and in the installation; Expected is "" if the dump has
-	// none, for the reason Unsettled.
+	// Expected and Hash are the hashes of the entities in the dump and in the installation; Expected is "" if the dump
+	// has none, for the reason Unsettled.
 	Expected  string `json:"expected,omitempty"`
 	Hash      string `json:"hash"`
 	Unsettled string `json:"unsettled,omitempty"`
@@ -82,8 +82,8 @@ type filling struct {
 	rollups   []rollup.Definition
 }
 
-// Fill reads the rest of a dump into an installation, whose rules it has, and resolves the records. It returns the rollups
-// to define.
+// Fill reads the rest of a dump into an installation, whose rules it has, and resolves the records. It returns the
+// rollups to define.
 func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup.Definition, error) {
 	f := &filling{Reader: d, engine: e, numbers: map[entity.PUID]entity.PUID{}, births: map[cell.ID][]entity.Birth{}}
 	f.counters.filling = f

@@ -186,8 +186,8 @@ func (c *counters) putBuckets(ctx context.Context) error {
 	return nil
 }
 
-// putBatches writes the collected dedup records to every cell, because any may have the metrics of a batch. Where a cell
-// of the dump had counted one part of a batch and a cell after it another, the record is their union.
+// putBatches writes the collected dedup records to every cell, because any may have the metrics of a batch. Where a
+// cell of the dump had counted one part of a batch and a cell after it another, the record is their union.
 func (c *counters) putBatches(ctx context.Context) error {
 	err := c.engine.Parallel(c.engine.Map().Cells(), func(_ int, id cell.ID) error {
 		return c.engine.Update(ctx, id, func(tx storage.Tx) error { return mergeBatches(ctx, tx, c.batches) })

@@ -82,8 +82,8 @@ type placed struct {
 	away bool    // the key itself belongs to another cell
 }
 
-// place returns where a record lives: in the cell of its birth id, which lies near its key. Only at a border between two
-// cells that was not one in the dumped installation can they be different cells.
+// place returns where a record lives: in the cell of its birth id, which lies near its key. Only at a border between
+// two cells that was not one in the dumped installation can they be different cells.
 func (f *filling) place(key cell.Key, birth locality.ID) (placed, error) {
 	m := f.engine.Map()
 	p := placed{key: key, home: m.Home(key.Position())}

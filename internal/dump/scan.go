@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// decisions reads the decisions of a cell. One about a pair is stored under both records, and both rows are read: after an
-// erasure they differ.
+// decisions reads the decisions of a cell. One about a pair is stored under both records, and both rows are read: after
+// an erasure they differ.
 func (t *taking) decisions(ctx context.Context, tx storage.Tx) error {
 	var l lines
 	for after := (entity.DecisionKey{A: engine.FirstPUID}); ; {

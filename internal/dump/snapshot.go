@@ -36,8 +36,8 @@ type snapshots struct {
 	waiting   int // records in the redo sets
 }
 
-// read opens a snapshot of every cell between two batches, when no record waits for its resolution, and scans all of them
-// while writes go on. It reports how many records were waiting all the same.
+// read opens a snapshot of every cell between two batches, when no record waits for its resolution, and scans all of
+// them while writes go on. It reports how many records were waiting all the same.
 func (s *snapshots) read(ctx context.Context) (waiting int, err error) {
 	for n := 1; ; n++ {
 		err := s.once(ctx, n == attempts)

@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// section is the lines of one type, compressed in a temporary file: several cells write it at once, and a slow reader of
-// the dump keeps no snapshot open.
+// section is the lines of one type, compressed in a temporary file: several cells write it at once, and a slow reader
+// of the dump keeps no snapshot open.
 type section struct {
 	mu   sync.Mutex
 	file *os.File

@@ -57,8 +57,8 @@ const (
 	sectionCount
 )
 
-// Take reads an installation, while it is written to. Each cell is read in one snapshot; all are opened at one time. The
-// lines go to temporary files.
+// Take reads an installation, while it is written to. Each cell is read in one snapshot; all are opened at one time.
+// The lines go to temporary files.
 func Take(ctx context.Context, e *engine.Engine) (*Dump, error) {
 	if e.Documents != nil {
 		return nil, ErrDocuments

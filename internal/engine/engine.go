@@ -32,8 +32,8 @@ type Engine struct {
 	Logger   *slog.Logger
 	Now      func() time.Time
 	ReadOnly bool
-	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes, which
-	// do the work that is due.
+	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes,
+	// which do the work that is due.
 	Passive bool
 	// MaxRollups and MaxKinds limit how many can be defined; a negative number is no limit.
 	MaxRollups, MaxKinds int
@@ -115,7 +115,8 @@ type migrations struct{ n atomic.Int32 }
 
 func (s *migrations) under() bool { return s.n.Load() > 0 }
 
-// Migrating registers the caller as continuing a migration of a kind, so that the maintenance loop does not, until end is called.
+// Migrating registers the caller as continuing a migration of a kind, so that the maintenance loop does not, until end
+// is called.
 func (e *Engine) Migrating() (end func()) {
 	e.migrations.n.Add(1)
 	return func() { e.migrations.n.Add(-1) }

@@ -21,9 +21,9 @@ const (
 	settlePause = 5 * time.Second
 )
 
-// Maintainer is the maintenance loop of a process. It extends the period that the cell map covers, reads a newer map when a
-// cell has reported one, repairs what restored cells have lost, and finishes a growth or a migration of a kind that a process
-// left unfinished. In a read-only installation it only reads the map.
+// Maintainer is the maintenance loop of a process. It extends the period that the cell map covers, reads a newer map
+// when a cell has reported one, repairs what restored cells have lost, and finishes a growth or a migration of a kind
+// that a process left unfinished. In a read-only installation it only reads the map.
 type Maintainer struct {
 	engine *Engine
 	cancel func()

@@ -19,11 +19,11 @@ var ErrNoData = errors.New("eval: no labelled sets")
 type AllOptions struct {
 	Data     string // folder of the labelled sets
 	Baseline string // file of frozen figures; empty: no comparison
-	// Term-frequency table holds the name statistics. Defaults to counts over each set itself, without labels. match.DefaultTermFrequencies() is
-	// what a resolver without data uses.
+	// Term-frequency table holds the name statistics. Defaults to counts over each set itself, without labels.
+	// match.DefaultTermFrequencies() is what a resolver without data uses.
 	Terms *match.TermFrequencies
-	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data to
-	// learn from.
+	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data
+	// to learn from.
 	Learn bool
 	// Small leaves out sets of more than 10,000 records.
 	Small bool

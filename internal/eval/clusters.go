@@ -21,8 +21,8 @@ type ClustersOptions struct {
 	Learn   bool                   // learn the weights from the set, without its labels
 }
 
-// Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records clustered; F1
-// is over the pairs of rows in one cluster.
+// Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records
+// clustered; F1 is over the pairs of rows in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {

@@ -11,8 +11,8 @@
 //	   truth  ──────► judge ──► Report: P, R, F1 with intervals, curve, blocking, worst errors
 //
 // There are three main protocols: [Pairs] decides given pairs; [Tables] finds pairs across two tables by shared
-// blocking keys; [Clusters] resolves one table as a resolver would, and counts pairs inside clusters. [All] runs every set
-// of the data folder with frozen columns and compares it with a [Baseline].
+// blocking keys; [Clusters] resolves one table as a resolver would, and counts pairs inside clusters. [All] runs every
+// set of the data folder with frozen columns and compares it with a [Baseline].
 //
 // Safeguards against wrong figures:
 //   - Forbidden columns cannot be mapped. Rows are named by the hash of their

@@ -51,15 +51,6 @@ func (r *Results) Write(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// ReadResults reads what Write wrote.
-func ReadResults(r io.Reader) (*Results, error) {
-	results := &Results{}
-	if err := json.NewDecoder(r).Decode(results); err != nil {
-		return nil, fmt.Errorf("read results: %w", err)
-	}
-	return results, nil
-}
-
 // standard is what a set is compared with: the goal for F1, and published figures.
 type standard struct {
 	goal      float64

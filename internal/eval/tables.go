@@ -26,8 +26,8 @@ type TablesOptions struct {
 	Learn             bool                   // learn the weights from the set, without its labels
 }
 
-// Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs decided to
-// be the same thing.
+// Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs
+// decided to be the same thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {

@@ -70,8 +70,8 @@ func (c *csvWriter) Write(row Row) error {
 // Close writes what is buffered.
 func (c *csvWriter) Close() error { return c.w.Flush() }
 
-// defused keeps a spreadsheet from evaluating a text: an apostrophe before what would be a formula, unless it is a negative
-// number.
+// defused keeps a spreadsheet from evaluating a text: an apostrophe before what would be a formula, unless it is a
+// negative number.
 func defused(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return text

@@ -8,6 +8,6 @@
 //	       ─► Sorter           puts rows in order in bounded memory, with runs on disk
 //	       ─► File             a file that has its name only once it is complete
 //
-// A row has a list of values for each column, nil for none. Text is written byte for byte, so that what is written can be
-// read again without loss: SplitList reverses JoinList, and package bulk reads the CSV and the JSON lines.
+// A row has a list of values for each column, nil for none. Text is written byte for byte, so that what is written can
+// be read again without loss: SplitList reverses JoinList, and package bulk reads the CSV and the JSON lines.
 package exchange

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is written under a temporary name beside its own, and gets its name when it is complete. A file that
-// had the name before is replaced by Commit, not earlier.
+// File is a file that is written under a temporary name beside its own, and gets its name when it is complete. A file
+// that had the name before is replaced by Commit, not earlier.
 type File struct {
 	*os.File
 	name string
@@ -30,8 +30,8 @@ func Create(name string) (*File, error) {
 	return &File{File: f, name: name}, nil
 }
 
-// Commit makes the content durable and gives the file its name, in one step. A new file can be read by others as far as the
-// directory allows, a replaced one keeps its permissions.
+// Commit makes the content durable and gives the file its name, in one step. A new file can be read by others as far as
+// the directory allows, a replaced one keeps its permissions.
 func (f *File) Commit() error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(f.name); err == nil {

@@ -19,8 +19,8 @@ const (
 	Parquet Format = "parquet"
 )
 
-// ParseFormat returns the format of a name, or if that is "" the one that the extension of a file names. Without either it
-// is fallback.
+// ParseFormat returns the format of a name, or if that is "" the one that the extension of a file names. Without either
+// it is fallback.
 func ParseFormat(name, file string, fallback Format) (Format, error) {
 	if name == "" {
 		switch strings.ToLower(filepath.Ext(file)) {
@@ -42,8 +42,8 @@ func ParseFormat(name, file string, fallback Format) (Format, error) {
 
 // Options configures New. Nil is the default.
 type Options struct {
-	// Spreadsheet writes an apostrophe before values of CSV that a spreadsheet would take for formulas. Such a file cannot be
-	// read again without loss.
+	// Spreadsheet writes an apostrophe before values of CSV that a spreadsheet would take for formulas. Such a file
+	// cannot be read again without loss.
 	Spreadsheet bool
 	// Metadata are names and values for the footer of Parquet. CSV and JSON lines have no place for them.
 	Metadata [][2]string

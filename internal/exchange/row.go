@@ -11,8 +11,8 @@ import (
 // Type is the type of a column's values.
 type Type int
 
-// The types. Text is written as it is. Values of Int are decimal integers of 64 bits, those of Float decimal numbers; JSON
-// and Parquet have them as numbers.
+// The types. Text is written as it is. Values of Int are decimal integers of 64 bits, those of Float decimal numbers;
+// JSON and Parquet have them as numbers.
 const (
 	Text Type = iota
 	Int
@@ -54,8 +54,8 @@ func ParseHeader(text string) Column {
 	return Column{Name: name, Many: many}
 }
 
-// Select returns the columns of these names, in this order, and their positions in columns. The error names the first one
-// that does not exist, and all that do.
+// Select returns the columns of these names, in this order, and their positions in columns. The error names the first
+// one that does not exist, and all that do.
 func Select(columns []Column, names []string) (selected []Column, at []int, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name || c.Header() == name })
@@ -79,8 +79,8 @@ const separator = " | "
 
 var listEscape = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-// JoinList returns the values of a list as one text: joined by " | ", a backslash before each backslash and each bar of a
-// value. An empty list is "".
+// JoinList returns the values of a list as one text: joined by " | ", a backslash before each backslash and each bar of
+// a value. An empty list is "".
 func JoinList(values []string) string {
 	switch len(values) {
 	case 0:
@@ -100,8 +100,8 @@ func JoinList(values []string) string {
 	return b.String()
 }
 
-// SplitList is the reverse of JoinList. A backslash before any other character, and a bar without a blank on both sides,
-// stand for themselves, so that text which JoinList did not write loses nothing.
+// SplitList is the reverse of JoinList. A backslash before any other character, and a bar without a blank on both
+// sides, stand for themselves, so that text which JoinList did not write loses nothing.
 func SplitList(text string) []string {
 	if text == "" {
 		return nil

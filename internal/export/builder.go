@@ -40,8 +40,8 @@ func (b *builder) op(other string) {
 	}
 }
 
-// attributes adds the attributes of kinds, each once. One that has many values in any kind is a list. One with the name of
-// another column is called attributes.NAME.
+// attributes adds the attributes of kinds, each once. One that has many values in any kind is a list. One with the name
+// of another column is called attributes.NAME.
 func (b *builder) attributes(kinds []*match.Schema) {
 	own := len(b.columns)
 	taken := []string{columnEntity, columnPUID, columnVersion}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package export turns what an installation holds into the rows of a table: its records, its entities, the links between
-// them, and people's decisions; all of them, or what has changed since a watermark.
+// Package export turns what an installation holds into the rows of a table: its records, its entities, the links
+// between them, and people's decisions; all of them, or what has changed since a watermark.
 //
 //	Open ─► Table{Columns, Watermark, Rows}
 //	          Watermark is read before the first row: Open with Since at it returns what the table does not have yet

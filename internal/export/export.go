@@ -57,10 +57,11 @@ type Query struct {
 	Kind   string // only this kind; "" for all. Not for decisions
 	Source string // only this source, and the entities with a record of it; "" for all. Not for decisions
 	// Columns are the names of the columns, in order; nil for the usual ones. Others that exist are entity, puid and
-	// version of records, puid of links, and at, entity_a and entity_b of decisions; UsualColumns stands for the usual ones.
+	// version of records, puid of links, and at, entity_a and entity_b of decisions; UsualColumns stands for the usual
+	// ones.
 	Columns []string
-	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions. A cell
-	// that the watermark does not name is read from the beginning of its log.
+	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions.
+	// A cell that the watermark does not name is read from the beginning of its log.
 	Since changelog.Watermark
 }
 
@@ -76,8 +77,8 @@ type Table struct {
 }
 
 // Open prepares a table. The error is a *locus.InvalidError for an invalid query, whose pointers name its fields, and
-// locus.ErrUnavailable if a cell cannot be read. Reading rows since a watermark ends with changelog.ErrTrimmed if changes
-// after it are no longer in the logs.
+// locus.ErrUnavailable if a cell cannot be read. Reading rows since a watermark ends with changelog.ErrTrimmed if
+// changes after it are no longer in the logs.
 func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error) {
 	if !slices.Contains(All, what) {
 		return nil, problem.Invalid("/what", "invalid", "there is no table %.20q: there are records, entities, links and decisions", what)

@@ -2,9 +2,9 @@
 
 package export
 
-// MarkLists reads all rows once and makes lists of the columns that have several values in one of them: a source may send
-// alternatives for an attribute with one value, which only such a column of CSV can hold. Writing CSV fails at a row with
-// several values in any other column.
+// MarkLists reads all rows once and makes lists of the columns that have several values in one of them: a source may
+// send alternatives for an attribute with one value, which only such a column of CSV can hold. Writing CSV fails at a
+// row with several values in any other column.
 func (t *Table) MarkLists() error {
 	if !t.several {
 		return nil

@@ -36,8 +36,8 @@ func (b *builder) eachChange(ctx context.Context, fn func(*changelog.Change)) er
 	}
 }
 
-// changedRecords returns the records that were put or deleted after the watermark, as they are now, in the order of puids;
-// with links, also those that were in an entity that has changed. It keeps their puids in memory, 8 bytes each.
+// changedRecords returns the records that were put or deleted after the watermark, as they are now, in the order of
+// puids; with links, also those that were in an entity that has changed. It keeps their puids in memory, 8 bytes each.
 func (b *builder) changedRecords(ctx context.Context, links bool) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
 		touched := map[entity.PUID]struct{}{}
@@ -72,8 +72,8 @@ func (b *builder) changedRecords(ctx context.Context, links bool) iter.Seq2[*rec
 	}
 }
 
-// changedEntities yields the state of the ids that a change after the watermark is about, in the order of ids. It keeps the
-// ids in memory, 16 bytes each.
+// changedEntities yields the state of the ids that a change after the watermark is about, in the order of ids. It keeps
+// the ids in memory, 16 bytes each.
 func (b *builder) changedEntities(ctx context.Context, yield func(exchange.Row, error) bool) {
 	touched := map[locality.ID]struct{}{}
 	if err := b.eachChange(ctx, func(c *changelog.Change) {
@@ -124,8 +124,8 @@ func (b *builder) states(ctx context.Context, ids []locality.ID) (states []mirro
 	return states, nil
 }
 
-// state returns the row of a state, nil if the query leaves it out. The kind and the sources of an id that is no longer an
-// entity's are unknown, so redirects and deletions are rows of every kind and source.
+// state returns the row of a state, nil if the query leaves it out. The kind and the sources of an id that is no longer
+// an entity's are unknown, so redirects and deletions are rows of every kind and source.
 func (b *builder) state(s *mirror.State) exchange.Row {
 	b.begin()
 	b.set(columnEntity, s.ID.String())

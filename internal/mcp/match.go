@@ -40,8 +40,9 @@ const (
 type advised struct {
 	Advice string       `json:"advice,omitempty"`
 	ID     *locality.ID `json:"id,omitempty"` // for use
-	// Reason is a code: matches, stored (the agent remembers it already), possible_match, kept_apart (it is the same as an entity, but would not be put into it),
-	// no_blocking_key (too little is known to compare), only_stop_keys (what is known is too common to compare), new.
+	// Reason is a code: matches, stored (the agent remembers it already), possible_match, kept_apart (it is the same as
+	// an entity, but would not be put into it), no_blocking_key (too little is known to compare), only_stop_keys (what
+	// is known is too common to compare), new.
 	Reason string `json:"reason,omitempty"`
 	// Merges are other entities that a put would merge into it.
 	Merges   []locality.ID `json:"merges,omitempty"`

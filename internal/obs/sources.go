@@ -16,8 +16,8 @@ type SourcesFunc func() map[string]source.Stats
 // WatchSources sets the function that returns the sources that the process reads.
 func (m *Metrics) WatchSources(ask SourcesFunc) { m.sources.ask.Store(&ask) }
 
-// sourceMetrics collects the state of sources at a scrape. Lag and dead letters are reported by the process that reads the
-// source, so that they are not counted twice.
+// sourceMetrics collects the state of sources at a scrape. Lag and dead letters are reported by the process that reads
+// the source, so that they are not counted twice.
 type sourceMetrics struct{ ask atomic.Pointer[SourcesFunc] }
 
 var (

@@ -43,8 +43,8 @@ type Load struct {
 	Watermark string
 }
 
-// Write writes rows and watermark in one transaction. It makes the table if it is missing, adds columns, and makes lists of
-// texts that have several values now. The error is ErrChanged if another export has written since Begin.
+// Write writes rows and watermark in one transaction. It makes the table if it is missing, adds columns, and makes
+// lists of texts that have several values now. The error is ErrChanged if another export has written since Begin.
 func (t *Target) Write(ctx context.Context, s *State, l *Load) (written int, err error) {
 	err = pgx.BeginFunc(ctx, t.conn, func(tx pgx.Tx) error {
 		if err := t.record(ctx, tx, s, l); err != nil {

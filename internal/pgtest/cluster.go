@@ -38,7 +38,7 @@ func masterCluster(initdb string) (string, error) {
 	defer mastering.Unlock()
 	name := "locus-pg-master" + strings.ReplaceAll(filepath.Dir(initdb), "/", "-") + fmt.Sprintf("-%d", os.Getuid())
 	dir := filepath.Join("/tmp", name)
-	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // who runs the servers must pass
+	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // the user of the servers must pass
 		return "", err
 	}
 	info, err := os.Lstat(dir)

@@ -6,7 +6,7 @@
 //	sqlite:FILE         ├─► Open ──┤
 //	mysql://host/db     ┘          └ --query, or no primary key: one result, as far as it is taken
 //
-// Values have the text that package tabular gives to files: dates and times in ISO form, times with a zone in UTC, arrays
-// as several values. Columns of bytes have none. Passwords come from the environment or from files of the database's own
-// clients and appear in no name and no error.
+// Values have the text that package tabular gives to files: dates and times in ISO form, times with a zone in UTC,
+// arrays as several values. Columns of bytes have none. Passwords come from the environment or from files of the
+// database's own clients and appear in no name and no error.
 package sqltable

@@ -21,8 +21,8 @@ import (
 	"github.com/locus-db/locus/internal/tabular"
 )
 
-// mysql is a transaction of MySQL or MariaDB. Values come as texts, as the server writes them; only its transactional tables
-// are read as they were at one time.
+// mysql is a transaction of MySQL or MariaDB. Values come as texts, as the server writes them; only its transactional
+// tables are read as they were at one time.
 type mysql struct {
 	db      *sql.DB
 	conn    *sql.Conn
@@ -113,7 +113,8 @@ func (m *mysql) param(_ int, column string) string {
 	return "?"
 }
 
-// after compares column by column: the server finds the rows of such a condition by the index, and those of a tuple not.
+// after compares column by column: the server finds the rows of such a condition by the index, and those of a tuple
+// not.
 func (m *mysql) after(key, params []string) string {
 	var any []string
 	for i := range key {

@@ -42,7 +42,8 @@ type column struct {
 
 // database is an open snapshot.
 type database interface {
-	// describe returns the columns of what is read, and its primary key: none if it is a query, or if the key may be null.
+	// describe returns the columns of what is read, and its primary key: none if it is a query, or if the key may be
+	// null.
 	describe(ctx context.Context, from string, table string) (columns []column, key []string, err error)
 	// query runs a statement. Parameters are written by param.
 	query(ctx context.Context, statement string, args []string) (rows, error)
@@ -59,8 +60,8 @@ type database interface {
 	close() error
 }
 
-// rows is the result of a statement: for each row the texts of its columns, nil for null, valid until the next call. The
-// error is io.EOF at the end.
+// rows is the result of a statement: for each row the texts of its columns, nil for null, valid until the next call.
+// The error is io.EOF at the end.
 type rows interface {
 	next() (values []*string, err error)
 	close() error

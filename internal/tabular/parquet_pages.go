@@ -150,8 +150,8 @@ func encodingOf(header *format.PageHeader) format.Encoding {
 	return header.DataPageHeader.V.Encoding
 }
 
-// checkPage checks the bytes of a page: their checksum, if there is one, and what they unpack to. It returns buf, perhaps
-// a longer one.
+// checkPage checks the bytes of a page: their checksum, if there is one, and what they unpack to. It returns buf,
+// perhaps a longer one.
 func checkPage(r io.ReaderAt, at int64, codec format.CompressionCodec, header *format.PageHeader, buf []byte) ([]byte, error) {
 	page := slices.Grow(buf[:0], int(header.CompressedPageSize))[:header.CompressedPageSize]
 	if _, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(page))), page); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// walk calls leaf for the leaves of a column in order, with the path that JSON of the same content would have: a list has
-// the path of its values, unless these are objects or lists. inList reports that column is the element of a list.
+// walk calls leaf for the leaves of a column in order, with the path that JSON of the same content would have: a list
+// has the path of its values, unless these are objects or lists. inList reports that column is the element of a list.
 func walk(column *parquet.Column, path string, inList bool, leaf func(*parquet.Column, string)) {
 	switch {
 	case column.Repeated() && !inList:
@@ -44,8 +44,8 @@ func walk(column *parquet.Column, path string, inList bool, leaf func(*parquet.C
 	}
 }
 
-// elementOf returns the element of a LIST, nil for any other group. Writers name the repeated group and the element as they
-// like; a repeated field that is a leaf or has several fields is the element itself.
+// elementOf returns the element of a LIST, nil for any other group. Writers name the repeated group and the element as
+// they like; a repeated field that is a leaf or has several fields is the element itself.
 func elementOf(column *parquet.Column) *parquet.Column {
 	fields := column.Columns()
 	if len(fields) != 1 || !fields[0].Repeated() {
@@ -77,8 +77,8 @@ func pairsOf(column *parquet.Column) *parquet.Column {
 	return fields[0]
 }
 
-// textOf returns how values of a type are written, or why they have no text. The function reports false for a value that
-// counts as null: a number that is none.
+// textOf returns how values of a type are written, or why they have no text. The function reports false for a value
+// that counts as null: a number that is none.
 func textOf(t parquet.Type) (text func(parquet.Value) (string, bool), binary string) {
 	if logical := t.LogicalType(); logical != nil {
 		switch of := logical.Value.(type) {

@@ -36,8 +36,8 @@ type Row struct {
 // Table reads rows in order. It is not safe for concurrent use.
 type Table interface {
 	Columns() []Column
-	// Next returns the next row, and io.EOF at the end. After any other error nothing more can be read, and the error is
-	// an *Error.
+	// Next returns the next row, and io.EOF at the end. After any other error nothing more can be read, and the error
+	// is an *Error.
 	Next() (Row, error)
 	// Done returns the share of the table that was read, 0 to 1, or -1 if it is unknown.
 	Done() float64

@@ -21,8 +21,8 @@ const (
 // ErrNoWorkbook means that a zip archive is no workbook.
 var ErrNoWorkbook = errors.New("tabular: no workbook")
 
-// Workbook is an XLSX file. Its parts are read as streams; only the formats, and a part of the texts that cells share, are
-// kept in memory.
+// Workbook is an XLSX file. Its parts are read as streams; only the formats, and a part of the texts that cells share,
+// are kept in memory.
 type Workbook struct {
 	parts   map[string]*zip.File // by name, in lower case
 	sheets  []sheet

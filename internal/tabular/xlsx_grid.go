@@ -50,8 +50,8 @@ func (w *Workbook) Grid(name string) (*Grid, error) {
 // Close closes the sheet, not the workbook.
 func (g *Grid) Close() error { return g.in.Close() }
 
-// Next returns the next row that has a value: its number, and the texts of its columns up to the last that is not empty.
-// They are valid until the next call. At the end the error is io.EOF, and else an *Error.
+// Next returns the next row that has a value: its number, and the texts of its columns up to the last that is not
+// empty. They are valid until the next call. At the end the error is io.EOF, and else an *Error.
 func (g *Grid) Next() (int64, []string, error) {
 	for g.err == nil {
 		if g.err = g.next(); g.err == nil && len(g.row) > 0 {

@@ -16,11 +16,11 @@
 // The model assumes that fields agree independently. Where different things agree in several fields at once, such as
 // the shops of one building, the fit would take them for matches. Three things keep it from that:
 //
-//   - A pair is a match as far as today's weights and the new ones say so together, see anchor.
+//   - Today's weights and the new ones together estimate whether a pair is a match, see anchor.
 //   - A level that few pairs have keeps most of its weight of today, see spread.
 //   - A draft is compared with today's weights without labels, see Draft.Refused. It is refused if it joins pairs that
-//     today's weights call different, or many more pairs than today, if its matches contradict each other more often, or if halves of the pairs give
-//     different drafts.
+//     today's weights call different, or many more pairs than today, if its matches contradict each other more often, or
+//     if halves of the pairs give different drafts.
 //
 // Everything is a function of the set of records: random pairs are drawn with a fixed seed from records in the order of
 // their source and key.

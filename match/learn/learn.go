@@ -115,8 +115,8 @@ type model struct {
 }
 
 // Weights fits the prior and the weights of the matcher's kind to the records, which the matcher has normalised. It
-// compares every candidate (match.Candidates) and 100 random pairs for each record, up to 200,000, and keeps the vectors of the candidates in
-// memory: 24 bytes each.
+// compares every candidate (match.Candidates) and 100 random pairs for each record, up to 200,000, and keeps the
+// vectors of the candidates in memory: 24 bytes each.
 func Weights(m *match.Matcher, records []*match.Record) *Draft {
 	l := newModel(m, records)
 	learned, matches := l.fit(1, 1)

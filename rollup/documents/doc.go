@@ -8,9 +8,9 @@
 //	read the document ──►│ after w ├──► write it, if its watermark is still w
 //	{key, body, w}       └─────────┘    {key, body, end of the batch}
 //
-// Each document is one group and has its own watermark w. It contains the changes of its group up to w. [Groups.Advance]
-// reads the documents that the changes of a batch touch, adds to each the changes after its w, and writes it only if w
-// is unchanged. After all of them are written, a transaction of the cell advances W:
+// Each document is one group and has its own watermark w. It contains the changes of its group up to w.
+// [Groups.Advance] reads the documents that the changes of a batch touch, adds to each the changes after its w, and
+// writes it only if w is unchanged. After all of them are written, a transaction of the cell advances W:
 //
 //	killed between two     the next batch adds to each document the changes that it lacks
 //	doubled, or late       finds another w and writes nothing: so every group that is touched is written,

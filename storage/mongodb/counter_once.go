@@ -89,8 +89,8 @@ func (t *counterTx) PutDayBatches(ctx context.Context, of []perdocument.DayMemor
 	return nil
 }
 
-// forget removes from a day the batches that summaries cover or that are below the dedup horizon. This is free because the
-// day is written anyway.
+// forget removes from a day the batches that summaries cover or that are below the dedup horizon. This is free because
+// the day is written anyway.
 func (t *counterTx) forget(d *day) {
 	n := len(d.memory)
 	kept := slices.DeleteFunc(slices.Clone(d.memory), func(e entry) bool {

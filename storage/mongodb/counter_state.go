@@ -74,8 +74,8 @@ func (t *counterTx) RaiseDedupHorizon(ctx context.Context, to int64) error {
 	return nil
 }
 
-// checkHorizon returns errAgain if the dedup horizon has changed, and otherwise raises it. It runs before all other writes:
-// batches below the dedup horizon may be forgotten only after every writer can see that it has risen.
+// checkHorizon returns errAgain if the dedup horizon has changed, and otherwise raises it. It runs before all other
+// writes: batches below the dedup horizon may be forgotten only after every writer can see that it has risen.
 func (t *counterTx) checkHorizon(ctx context.Context) error {
 	if t.floor == nil || t.reading {
 		return nil

@@ -6,11 +6,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
 	"github.com/locus-db/locus/internal/mongotest"
-	"github.com/locus-db/locus/storage/mongodb"
 )
 
 func TestCounterStore(t *testing.T) {
@@ -28,9 +26,4 @@ func TestCounterStore(t *testing.T) {
 		}
 		return c
 	})
-}
-
-func countersOf(d *mongodb.Documents) counter.Database {
-	metrics := d.Metrics()
-	return metrics.Cell(metrics.List()[0])
 }

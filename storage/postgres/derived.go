@@ -46,7 +46,8 @@ func comparePostings(a, b derived.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
 }
 
-// The rows of a blocking key are read from the index in order, up to the limit: a blocking key may have too many records.
+// The rows of a blocking key are read from the index in order, up to the limit: a blocking key may have too many
+// records.
 const sqlRecordsByKey = `SELECT f.n, p.puid FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS f (blocking_key, most, n)
 	CROSS JOIN LATERAL (SELECT puid FROM posting WHERE blocking_key = f.blocking_key ORDER BY puid LIMIT f.most) AS p`
 

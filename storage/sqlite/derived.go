@@ -42,8 +42,8 @@ func comparePostings(a, b derived.Posting) int {
 	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
 }
 
-// The rows come blocking key by blocking key in the order of the arguments, and within a blocking key in table order. There is no
-// ORDER BY: it would sort, and would read all records of a blocking key that has too many.
+// The rows come blocking key by blocking key in the order of the arguments, and within a blocking key in table order.
+// There is no ORDER BY: it would sort, and would read all records of a blocking key that has too many.
 const sqlRecordsByKey = "SELECT j.key, p.puid FROM json_each(?) AS j CROSS JOIN posting AS p ON p.blocking_key = j.value"
 
 // RecordsByKey runs one statement, and another after each blocking key that reaches its limit.

@@ -49,7 +49,8 @@ type Cell struct {
 // Suite is the name of a suite, and of the subtest of Run that is its result.
 type Suite string
 
-// The suites: one for each Store of a transaction, for the transaction as a whole, for the driver, and for copying a cell.
+// The suites: one for each Store of a transaction, for the transaction as a whole, for the driver, and for copying a
+// cell.
 const (
 	CellStore      Suite = "CellStore"
 	Driver         Suite = "Driver"

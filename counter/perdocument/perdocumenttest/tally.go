@@ -4,10 +4,9 @@ package perdocumenttest
 
 import (
 	"context"
-	"errors"
-	"math"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
 	"github.com/locus-db/locus/counter/perdocument"
 )
 
@@ -34,25 +33,7 @@ func addTallies(ctx context.Context, s perdocument.Store, ids ...counter.ID) err
 	return err
 }
 
-// compact adds the first days to the compacted ones, and deletes them.
-func compact(ctx context.Context, s perdocument.Store) error {
-	list, err := s.FirstBuckets(ctx, counter.Days, math.MaxInt64, 2)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	var keys []counter.BucketKey
-	for _, of := range list {
-		keys = append(keys, of.Key)
-	}
-	days, err := s.CompactedDays(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for i, of := range list {
-		days[i] = counter.CompactedDay{Key: of.Key, N: days[i].N + of.Values[counter.DayTotal]}
-	}
-	return errors.Join(s.PutCompactedDays(ctx, days), s.DeleteBuckets(ctx, counter.Days, keys))
-}
+func compact(ctx context.Context, s perdocument.Store) error { return countertest.CompactFirst(ctx, s) }
 
 // total returns the total of a metric's day, open and closed.
 func total(t tester, c Cell, id counter.ID) int64 {

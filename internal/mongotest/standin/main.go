@@ -2,7 +2,7 @@
 
 // Command standin speaks MongoDB's protocol for tests, where there is no MongoDB: FerretDB over SQLite, on a
 // free port of this machine. Its URI is the first line that it prints. It ends, and its files go, when its
-// standard input does: so it never outlives who started it, however that ended.
+// standard input does: so it never outlives the process that started it.
 //
 //	standin [DIRECTORY]
 package main
