@@ -93,7 +93,7 @@ func BenchmarkMigrate(b *testing.B) {
 			b.ReportMetric(20_000/time.Since(begin).Seconds(), step+"-records/s")
 			begin = time.Now()
 		}
-		pack, err := s.Kinds().BuildPack(b.Context(), "place", nil)
+		pack, err := s.Kinds().BuildTermFrequencies(b.Context(), "place", nil)
 		if err != nil {
 			b.Fatal(err)
 		}

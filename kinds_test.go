@@ -75,7 +75,7 @@ func TestP09_AKindMigratesToTerms(t *testing.T) {
 	puts := shops(60)
 	put(t, s, puts...)
 	before := entitiesOf(t, s)
-	pack, err := s.Kinds().BuildPack(t.Context(), "place", nil)
+	pack, err := s.Kinds().BuildTermFrequencies(t.Context(), "place", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestP09_AKindMigratesToTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := locus.OpenCells(t.Context(), cells, &locus.Options{Pack: counted})
+	other, err := locus.OpenCells(t.Context(), cells, &locus.Options{TermFrequencies: counted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	b := openAt(t, where, &storage.Options{MustExist: true})
 	defer b.Close()
 	put(t, b, puts[40:60]...)
-	pack, err := a.Kinds().BuildPack(t.Context(), "place", nil)
+	pack, err := a.Kinds().BuildTermFrequencies(t.Context(), "place", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

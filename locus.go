@@ -143,7 +143,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		if err := kind.Validate(); err != nil {
 			return err
 		}
-		matchers[i] = match.New(kind, o.Pack)
+		matchers[i] = match.New(kind, o.TermFrequencies)
 	}
 	mint, err := newMint(o)
 	if err != nil {
@@ -164,7 +164,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		}
 	}
 	db.kinds = kinds.New(e)
-	if err := db.kinds.Adopt(ctx, asked, o.Kinds, o.Pack); err != nil {
+	if err := db.kinds.Adopt(ctx, asked, o.Kinds, o.TermFrequencies); err != nil {
 		return err
 	}
 	if err := e.AttachDocuments(ctx); err != nil {

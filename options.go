@@ -33,8 +33,8 @@ type Options struct {
 	// Defaults to match.Kinds(). In an existing installation, missing kinds are added, and a kind that differs from the
 	// stored one is kinds.ErrOtherKind: change it with kinds.Handle.Migrate.
 	Kinds []*match.Schema
-	// Term-frequency table holds the name statistics for new kinds. Defaults to match.DefaultTermFrequencies().
-	Pack *match.TermFrequencies
+	// TermFrequencies are the name statistics for new kinds. Defaults to match.DefaultTermFrequencies().
+	TermFrequencies *match.TermFrequencies
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
 	// Node makes the ids minted by this process differ from those of other processes. Defaults to a random one.
@@ -90,8 +90,8 @@ func (o *Options) withDefaults() Options {
 	if d.Kinds == nil {
 		d.Kinds = match.Kinds()
 	}
-	if d.Pack == nil {
-		d.Pack = match.DefaultTermFrequencies()
+	if d.TermFrequencies == nil {
+		d.TermFrequencies = match.DefaultTermFrequencies()
 	}
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)

@@ -78,7 +78,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		_, err = s.Kinds().Create(t.Context(), match.Kinds()[0])
 		refused("create a kind", err)
 		refused("switch a kind", s.Kinds().Migrate(t.Context(), kinds.Proposal{}, nil))
-		_, err = s.Kinds().BuildPack(t.Context(), "", nil)
+		_, err = s.Kinds().BuildTermFrequencies(t.Context(), "", nil)
 		refused("build a pack", err)
 		refused("drop a rollup", s.Rollups().Drop(t.Context(), "places"))
 		_, err = s.Rollups().Rebuild(t.Context(), "places")

@@ -66,7 +66,7 @@ func TestP09_AnUpgradeKeepsEveryId(t *testing.T) {
 			s := open(t, at, 2)
 			puts := shops(60)
 			put(t, s, puts...)
-			pack, err := s.Kinds().BuildPack(t.Context(), "place", nil)
+			pack, err := s.Kinds().BuildTermFrequencies(t.Context(), "place", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -183,5 +183,5 @@ func (s *Server) buildTerms(c *call, progress func(any)) (any, error) {
 	if !given || v.Kind() != strictjson.String {
 		return nil, fault(CodeInvalid, "/kind", "kind is missing: the kind whose records are counted")
 	}
-	return s.svc.Kinds().BuildPack(c, v.Text(), func(p kinds.Progress) { progress(p) })
+	return s.svc.Kinds().BuildTermFrequencies(c, v.Text(), func(p kinds.Progress) { progress(p) })
 }
