@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
@@ -56,13 +57,14 @@ func outdate(t *testing.T, at string) {
 // its entities, readers find every entity all the time, and every id leads to an entity afterwards.
 func TestP09_AnUpgradeKeepsEveryId(t *testing.T) {
 	t.Parallel()
-	for name, where := range map[string]func() string{
-		"files":  t.TempDir,
-		"server": func() string { return pgtest.Shared(t).URL(pgtest.Shared(t).Database(t)) },
+	longtest.Slow(t)
+	for name, where := range map[string]func(*testing.T) string{
+		"files":  (*testing.T).TempDir,
+		"server": func(t *testing.T) string { return pgtest.Shared(t).URL(pgtest.Shared(t).Database(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := where()
+			at := where(t)
 			s := open(t, at, 2)
 			puts := shops(60)
 			put(t, s, puts...)
