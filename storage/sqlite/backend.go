@@ -63,7 +63,8 @@ type Cell struct {
 	cache atomic.Int64
 
 	writer  chan *conn // holds the write connection while it is idle
-	readers chan *conn // holds the idle read connections; nil is one not opened yet
+	readers chan *conn // holds the idle read connections
+	spare   chan *conn // holds a nil for each read connection that is not open
 	closed  chan struct{}
 	closing atomic.Bool
 	breaker *breaker.Breaker           // open while another program holds the file's write lock
@@ -113,9 +114,9 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	c.writer = make(chan *conn, 1)
 	c.writer <- w
 	c.breaker = breaker.New(breaker.Options{Probe: c.probe, Rand: rand.Float64})
-	c.readers = make(chan *conn, c.opts.Readers)
+	c.readers, c.spare = make(chan *conn, c.opts.Readers), make(chan *conn, c.opts.Readers)
 	for range c.opts.Readers {
-		c.readers <- nil
+		c.spare <- nil
 	}
 	return c, nil
 }
@@ -178,7 +179,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	if err := c.breaker.Err(); err != nil {
 		return fmt.Errorf("cell %s: %w", c, err)
 	}
-	w, err := take(ctx, c, c.writer)
+	w, err := take(ctx, c, c.writer, nil)
 	if err != nil {
 		return err
 	}
@@ -217,11 +218,11 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 
 // View runs fn in a transaction that reads one snapshot of the cell. Readers and writers do not block each other.
 func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
-	r, err := take(ctx, c, c.readers)
+	r, err := take(ctx, c, c.readers, c.spare)
 	if err != nil {
 		return err
 	}
-	defer func() { c.readers <- r }()
+	defer func() { c.release(r) }()
 	if r == nil {
 		on, err := dial(c.path, nil)
 		if err != nil {
@@ -237,7 +238,7 @@ func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
 // Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
 // cache.
 func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error {
-	w, err := take(ctx, c, c.writer)
+	w, err := take(ctx, c, c.writer, nil)
 	if err != nil {
 		return err
 	}
@@ -254,26 +255,42 @@ func (c *Cell) read(on *conn, fn func(storage.Tx) error) error {
 	return fn(t)
 }
 
-// take waits for a connection.
-func take(ctx context.Context, c *Cell, from chan *conn) (*conn, error) {
+// release puts back what take got from readers or spare.
+func (c *Cell) release(r *conn) {
+	if r == nil {
+		c.spare <- nil
+	} else {
+		c.readers <- r
+	}
+}
+
+// take waits for a connection. It prefers an idle one to a spare: opening one reads the schema, a millisecond.
+func take(ctx context.Context, c *Cell, idle, spare chan *conn) (got *conn, err error) {
 	if err := c.err(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	from := idle
 	select {
-	case got := <-from:
-		if err := c.err(); err != nil {
-			from <- got
-			return nil, err
+	case got = <-idle:
+	default:
+		select {
+		case got = <-idle:
+		case got = <-spare:
+			from = spare
+		case <-c.closed:
+			return nil, c.err()
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		return got, nil
-	case <-c.closed:
-		return nil, c.err()
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
+	if err := c.err(); err != nil {
+		from <- got
+		return nil, err
+	}
+	return got, nil
 }
 
 // err returns why the cell takes no more work, or nil.
@@ -331,8 +348,12 @@ func (c *Cell) Close() error {
 	w := <-c.writer
 	var errs []error
 	for range c.opts.Readers {
-		if r := <-c.readers; r != nil && c.failure.Load() == nil {
-			errs = append(errs, r.close())
+		select {
+		case r := <-c.readers:
+			if c.failure.Load() == nil {
+				errs = append(errs, r.close())
+			}
+		case <-c.spare:
 		}
 	}
 	if c.failure.Load() != nil {
