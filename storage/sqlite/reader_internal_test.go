@@ -8,7 +8,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Reads one after the other share a connection; only reads at the same time open more, up to the limit.
+// Opening a cell and reading its pulse take the write connection. Reads one after the other share a connection; only
+// reads at the same time open more.
 func TestView_OpensAConnectionForEachReadAtOnce(t *testing.T) {
 	t.Parallel()
 	c := openCell(t)
@@ -18,6 +19,10 @@ func TestView_OpensAConnectionForEachReadAtOnce(t *testing.T) {
 			t.Errorf("%d read connections are open, want %d", got, want)
 		}
 	}
+	if _, err := c.Pulse(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	isOpen(0)
 	nothing := func(storage.Tx) error { return nil }
 	for range 3 {
 		if err := c.View(t.Context(), nothing); err != nil {
