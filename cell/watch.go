@@ -47,7 +47,7 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 	var head Head
 	var epoch uint64
 	var knownEpoch map[ID]Pulse
-	if err := db.View(ctx, func(t T) (err error) {
+	if err := db.Read(ctx, func(t T) (err error) {
 		if head, err = t.Head(ctx); err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func TestP07_RealProcesses(t *testing.T) {
 // Java: two copies of the class in one JVM, in sequential mode, minted up to 80,495 duplicates in 2 x 500,000 IDs.
 func TestP07_TwoGenerators(t *testing.T) {
 	inEveryOrder(t, func(t *testing.T, order locality.Order) {
-		const n = 500_000
+		n := longtest.Sample(50_000, 200_000, 500_000, 500_000)
 		opts := &locality.Options{Order: order}
 		none(t, "random nodes", fill(generator(t, opts), n), fill(generator(t, opts), n))
 		opts.Node = locality.FixedNode(1000 + uint32(order))

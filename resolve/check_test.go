@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
@@ -196,23 +197,37 @@ func live(t *testing.T, in *installation, seed uint64) {
 // In the gate all damages are done to copies of one history, in a long run each to a history of its own.
 func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 	t.Parallel()
-	var histories []string
+	type history struct {
+		dir  string
+		want map[locality.ID]string
+	}
+	var histories []history
 	for seed := range longtest.Times(1, len(damages)) {
-		histories = append(histories, prepared(t, func(in *installation) { live(t, in, uint64(seed)) }))
+		var h history
+		h.dir = prepared(t, func(in *installation) {
+			live(t, in, uint64(seed))
+			h.want = in.check(t)
+			in.clean(t)
+		})
+		histories = append(histories, h)
 	}
 	for i, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			in := open(t, copied(t, histories[i%len(histories)]), nil)
-			want := in.check(t)
-			in.clean(t)
+			if i%longtest.Sample(3, 1, 1, 1) > 0 {
+				longtest.Slow(t)
+			}
+			h := histories[i%len(histories)]
+			in := open(t, copied(t, h.dir), nil)
 			at := in.hurt(t, d, rand.New(rand.NewPCG(uint64(i), 2)))
 			found := in.differences(t, false)
 			if !slices.ContainsFunc(found, func(f resolve.Difference) bool { return f.What == d.what && f.Cell == at || f.What == d.what }) {
 				t.Fatalf("the check does not find it: %+v", found)
 			}
-			if again := in.differences(t, false); len(again) != len(found) {
-				t.Errorf("a check that repairs nothing found %d differences, and then %d", len(found), len(again))
+			if i%longtest.Stride(4) == 0 {
+				if again := in.differences(t, false); len(again) != len(found) {
+					t.Errorf("a check that repairs nothing found %d differences, and then %d", len(found), len(again))
+				}
 			}
 			repaired := in.differences(t, true)
 			for _, f := range repaired {
@@ -229,7 +244,7 @@ func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 			if d.unrepaired {
 				return
 			}
-			if diff := differ(in.check(t), want); diff != "" {
+			if diff := differ(in.check(t), h.want); diff != "" {
 				t.Errorf("repaired, the entities are others:\n%s", diff)
 			}
 		})

@@ -34,6 +34,7 @@ type decoder struct {
 	width   int
 	values  map[string]string // interned dimension values
 	slots   group             // preallocated, not yet handed out; used if many is set
+	grown   int               // the size of the last slots
 	numbers slot
 	many    bool
 }
@@ -48,7 +49,7 @@ func (d *decoder) room(n int) (g group, numbers slot) {
 		return make(group, n), make(slot, n*d.width)
 	}
 	if len(d.slots) < n {
-		size := max(n, 1024)
+		size := more(&d.grown, n, 1024)
 		d.slots, d.numbers = make(group, size), make(slot, size*d.width)
 	}
 	g, numbers = d.slots[:n:n], d.numbers[:n*d.width:n*d.width]

@@ -47,6 +47,13 @@ type merging struct {
 	of       []*read   // parts of the current group
 	slab     []Value   // preallocated values, not yet handed out
 	slots    []Slot    // preallocated slots
+	grown    int       // the size of the last slab
+}
+
+// more returns the size of the next allocation for parts of n: most answers are small, and a large one takes few.
+func more(last *int, n, most int) int {
+	*last = min(max(16, 2**last), most)
+	return max(n, *last)
 }
 
 // least takes the next group and returns its part from each cell that has it.
@@ -106,7 +113,7 @@ func (m *merging) none(n int) []Slot {
 		return []Slot{}
 	}
 	if len(m.slots) < n {
-		m.slots = make([]Slot, max(n, 1024))
+		m.slots = make([]Slot, more(&m.grown, n, 1024))
 	}
 	slots := m.slots[:0:n]
 	m.slots = m.slots[n:]
@@ -117,7 +124,7 @@ func (m *merging) none(n int) []Slot {
 func (m *merging) blank() Values {
 	n := len(m.measures)
 	if len(m.slab) < n {
-		m.slab = make([]Value, max(n, 4096))
+		m.slab = make([]Value, more(&m.grown, n, 4096))
 	}
 	vs := Values(m.slab[:n:n])
 	m.slab = m.slab[n:]

@@ -260,7 +260,7 @@ func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []
 // runSeeds runs the simulator and logs what it saw.
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
-	seeds := uint64(longtest.Sample(20, 200, 300, 1000))
+	seeds := uint64(longtest.Sample(20, 200, 200, 1000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}

@@ -63,7 +63,8 @@ type Cell struct {
 	cache atomic.Int64
 
 	writer  chan *conn // holds the write connection while it is idle
-	readers chan *conn // holds the idle read connections; nil is one not opened yet
+	readers chan *conn // holds the idle read connections
+	spare   chan *conn // holds a nil for each read connection that is not open
 	closed  chan struct{}
 	closing atomic.Bool
 	breaker *breaker.Breaker           // open while another program holds the file's write lock
@@ -113,9 +114,9 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	c.writer = make(chan *conn, 1)
 	c.writer <- w
 	c.breaker = breaker.New(breaker.Options{Probe: c.probe, Rand: rand.Float64})
-	c.readers = make(chan *conn, c.opts.Readers)
+	c.readers, c.spare = make(chan *conn, c.opts.Readers), make(chan *conn, c.opts.Readers)
 	for range c.opts.Readers {
-		c.readers <- nil
+		c.spare <- nil
 	}
 	return c, nil
 }
@@ -183,8 +184,12 @@ func (c *Cell) Close() error {
 	w := <-c.writer
 	var errs []error
 	for range c.opts.Readers {
-		if r := <-c.readers; r != nil && c.failure.Load() == nil {
-			errs = append(errs, r.close())
+		select {
+		case r := <-c.readers:
+			if c.failure.Load() == nil {
+				errs = append(errs, r.close())
+			}
+		case <-c.spare:
 		}
 	}
 	if c.failure.Load() != nil {

@@ -190,7 +190,7 @@ func openFiles(ctx context.Context, cells *storage.Cells) error {
 			if err != nil {
 				return err
 			}
-			return c.View(ctx, func(storage.Tx) error { return nil })
+			return c.Read(ctx, func(storage.Tx) error { return nil })
 		})
 	}
 	return g.Wait()

@@ -19,7 +19,8 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 		got, err = t.(*tx).identity(ctx)
 		return err
 	}
-	if err := c.View(ctx, read); err != nil {
+	// The write connection is open.
+	if err := c.Read(ctx, read); err != nil {
 		return fmt.Errorf("read identity of %s: %w", c.path, err)
 	}
 	if got == nil || *got != want {

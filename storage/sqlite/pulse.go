@@ -14,13 +14,24 @@ import (
 
 // Pulse reads the pulse, which every transaction that writes something increments.
 func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
-	err = c.View(ctx, func(rt storage.Tx) error {
+	read := func(rt storage.Tx) error {
 		s, err := rt.(*tx).own(ctx)
 		if err == nil {
 			p = s.pulse()
 		}
 		return err
-	})
+	}
+	// A cell that is opened for one command needs no second connection for this row.
+	select {
+	case w := <-c.writer:
+		err = c.err()
+		if err == nil {
+			err = c.read(w, read)
+		}
+		c.writer <- w
+	default:
+		err = c.View(ctx, read)
+	}
 	if err != nil {
 		return cell.Pulse{}, fmt.Errorf("read pulse of cell %s: %w", c, err)
 	}

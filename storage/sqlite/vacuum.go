@@ -12,7 +12,7 @@ import (
 // the write-ahead log. Writers wait for all of it, readers for the last step. An interrupted Vacuum loses nothing:
 // a partially written file is never used.
 func (c *Cell) Vacuum(ctx context.Context) error {
-	w, err := take(ctx, c, c.writer)
+	w, err := take(ctx, c, c.writer, nil)
 	if err != nil {
 		return err
 	}
@@ -26,11 +26,11 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 		}
 	}
 	for range cap(c.readers) {
-		r, err := take(ctx, c, c.readers)
+		r, err := take(ctx, c, c.readers, c.spare)
 		if err != nil {
 			return err
 		}
-		defer func() { c.readers <- r }()
+		defer c.release(r)
 	}
 	r, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)")
 	switch {
