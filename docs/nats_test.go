@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,7 +64,8 @@ func TestCommands_OnNATS(t *testing.T) {
 	}
 }
 
-// natsCommand is what the pages use of the command nats: stream add NAME --subjects SUBJECT, and pub SUBJECT TEXT.
+// natsCommand is what the pages use of the command nats: stream add NAME --subjects SUBJECT, stream get NAME SEQUENCE, and
+// pub SUBJECT TEXT.
 func natsCommand(args []string) error {
 	conn, err := nats.Connect(os.Getenv("NATS_URL"))
 	if err != nil {
@@ -79,6 +81,8 @@ func natsCommand(args []string) error {
 	switch {
 	case len(args) == 6 && args[0] == "stream" && args[1] == "add" && args[3] == "--subjects":
 		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: args[2], Subjects: []string{args[4]}})
+	case len(args) == 4 && args[0] == "stream" && args[1] == "get":
+		err = printMessage(ctx, js, args[2], args[3])
 	case len(args) == 3 && args[0] == "pub":
 		_, err = js.Publish(ctx, args[1], []byte(args[2]))
 	default:
@@ -88,4 +92,21 @@ func natsCommand(args []string) error {
 		return fmt.Errorf("nats %q: %w", args, err)
 	}
 	return nil
+}
+
+func printMessage(ctx context.Context, js jetstream.JetStream, stream, sequence string) error {
+	of, err := js.Stream(ctx, stream)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseUint(sequence, 10, 64)
+	if err != nil {
+		return err
+	}
+	m, err := of.GetMsg(ctx, n)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf("%s\n%s\n", m.Subject, m.Data)
+	return err
 }

@@ -80,11 +80,11 @@ func newStreamCard(s *Stream) streamCard {
 }
 
 func newSinkCard(s *Stream) streamCard {
-	c, lag, of := newStreamCard(s), "known to the process that delivers", "all kinds"
+	c, lag, of := newStreamCard(s), "–", "all kinds"
 	if s.Waits != nil {
 		lag = behind(*s.Waits)
-	} else if s.Owner == "" {
-		lag = "–"
+	} else if s.State == "following" || s.State == "filling" {
+		lag = "known to the process that delivers"
 	}
 	if s.Kind != "" {
 		of = s.Kind

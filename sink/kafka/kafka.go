@@ -53,7 +53,9 @@ func (s *Sink) connect(ctx context.Context) error {
 		return fmt.Errorf("kafka: %w", err)
 	}
 	s.producer = producer
-	err = errors.Join(s.ensure(ctx, s.topic, -1), s.ensure(ctx, s.progress, 1))
+	if err = s.ensure(ctx, s.topic, -1); err == nil {
+		err = s.ensure(ctx, s.progress, 1)
+	}
 	if err == nil {
 		_, _, err = producer.ProducerID(ctx)
 	}

@@ -174,3 +174,44 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A batch of new and of known IDs: the new ones are inserted, of the others those with a lower rev are replaced.
+func TestDeliver_NewAndKnown(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.URI(t)
+	s := must(t, uri)
+	want := map[int]int64{}
+	for round, ids := range [][2]int{{0, 30}, {15, 50}, {0, 50}} {
+		var events []sink.Event
+		for n := ids[0]; n < ids[1]; n++ {
+			e := event(1, 1, int64(1000*round+n+1), nil)
+			e.ID[2] = byte(n)
+			if round == 2 && n%3 > 0 { // late
+				e.Rev = sinktest.Rev(1, 1)
+			}
+			events, want[n] = append(events, e), max(want[n], e.Rev)
+		}
+		if err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(1), Events: events}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cursor, err := database(t, uri).Collection("golden").Find(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []struct {
+		ID  locality.ID `bson:"_id"`
+		Rev int64
+	}
+	if err := cursor.All(t.Context(), &docs); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		if n := int(d.ID[2]); d.Rev != want[n] {
+			t.Errorf("%d has rev %d, want %d", n, d.Rev, want[n])
+		}
+	}
+	if len(docs) != len(want) {
+		t.Errorf("%d documents, want %d", len(docs), len(want))
+	}
+}
