@@ -59,6 +59,7 @@ type serving struct {
 	hits        retaining
 	cert, key   string        // files of the certificate, "" without TLS
 	linger      time.Duration // 0 for the default, negative for none
+	readOnly    bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -67,7 +68,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the HTTP API and the console from a data directory or from shared databases",
 		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
-			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
+			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1\n" +
+			"  PGHOST=standby1 locus serve --read-only --map postgres:///locus",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			w, err := a.locate(c)
@@ -117,6 +119,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	s.hits.flags(c)
+	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
 }
@@ -124,6 +127,8 @@ func (a *app) serveCommand() *cobra.Command {
 // check rejects flags that do not apply to the kind of installation.
 func (s *serving) check(w where) error {
 	switch {
+	case s.readOnly && s.cells > 0:
+		return usage("leave it out", "--cells is for a new installation, and --read-only makes none")
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case (s.cert == "") != (s.key == ""):
@@ -207,7 +212,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
-		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
+		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
 		Sinks:   &sinks.Options{},
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
@@ -239,7 +244,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 // options returns the options for opening the databases.
 func (s *serving) options(log *slog.Logger) *storage.Options {
 	return &storage.Options{
-		Cells: s.cells, Connections: s.connections,
+		Cells: s.cells, Connections: s.connections, MustExist: s.readOnly, Standby: s.readOnly,
 		OnEvent: func(e cell.Event) {
 			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
 			if e.Err != nil {
