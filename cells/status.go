@@ -131,7 +131,7 @@ func (h *Handle) Status(ctx context.Context) (*Status, error) {
 	for i, c := range status.Cells {
 		status.Counts = status.Counts.Add(c.Counts)
 		status.Redo += c.Redo
-		if errs[i] == nil && !c.Writes {
+		if errs[i] == nil && !c.Writes && !h.engine.ReadOnly {
 			unwritable++
 			status.Reason = fmt.Sprintf("cell %v takes no writes", ids[i])
 		}
@@ -174,6 +174,9 @@ func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
 		return err
 	}); err != nil {
 		return nothing, err
+	}
+	if h.engine.Passive {
+		return c, nil
 	}
 	err = h.engine.Cells.Writable(ctx, id)
 	if c.Writes = err == nil || errors.Is(err, cell.ErrMoved); !c.Writes {

@@ -4,6 +4,7 @@ package records
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/locus-db/locus/entity"
@@ -16,7 +17,7 @@ import (
 // rejected item has Err set and does not affect the others. A returned error concerns the whole batch: nothing was
 // applied. Put is idempotent.
 func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
-	if err := h.engine.CheckWrites(); err != nil {
+	if err := errors.Join(h.engine.CheckWrites(), h.engine.Resolver.Upgraded(ctx)); err != nil {
 		return nil, err
 	}
 	results := make([]Result, len(puts))
@@ -87,7 +88,7 @@ func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult,
 
 // DeleteIf is Delete of records that have the given versions.
 func (h *Handle) DeleteIf(ctx context.Context, deletions []Deletion) ([]DeleteResult, error) {
-	if err := h.engine.CheckWrites(); err != nil {
+	if err := errors.Join(h.engine.CheckWrites(), h.engine.Resolver.Upgraded(ctx)); err != nil {
 		return nil, err
 	}
 	results := make([]DeleteResult, len(deletions))

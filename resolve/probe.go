@@ -94,12 +94,7 @@ const matchAttempts = 3
 // concerns all of them, such as a cell.ErrStaleMap, after which the call can be repeated.
 func (r *Resolver) Match(ctx context.Context, probes []Probe, opts Matching) ([]Probed, error) {
 	for attempt := 0; ; attempt++ {
-		if r.Rules().Outdated() {
-			if err := r.Reload(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if err := r.Rules().outdated(); err != nil {
+		if err := r.Upgraded(ctx); err != nil {
 			return nil, err
 		}
 		version := r.Rules().Version

@@ -60,6 +60,17 @@ func (r *Rules) ready() error {
 // Outdated reports whether the installation has to be upgraded before anything is written.
 func (r *Rules) Outdated() bool { return r.outdated() != nil }
 
+// Upgraded returns ErrOutdated if the installation has to be upgraded, as far as can be known.
+func (r *Resolver) Upgraded(ctx context.Context) error {
+	if !r.Rules().Outdated() {
+		return nil
+	}
+	if err := r.Reload(ctx); err != nil { // another process may have upgraded since
+		return err
+	}
+	return r.Rules().outdated()
+}
+
 // Upgrade begins resolving the records of all kinds again by the matcher of this program, if the entities were made by an
 // older version. Every cell must answer. From then on processes with the former matcher are refused, and Resume does the
 // work; until the last step has begun, records that are put wait. Upgrade reports whether Resume has anything to do.

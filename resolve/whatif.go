@@ -47,7 +47,7 @@ type whatIf struct {
 // instead, both ordered by id. Nothing is written. The error is ErrTooMany if more than MaxLinked records
 // are involved, or that of match.Matcher.With.
 func (r *Resolver) WhatIf(ctx context.Context, kind *Kind, about Scenario) (before, after []*entity.Entity, err error) {
-	if err := r.Rules().outdated(); err != nil {
+	if err := r.Upgraded(ctx); err != nil {
 		return nil, nil, err
 	}
 	matcher, err := kind.Matcher.With(about.Bits, about.Threshold)

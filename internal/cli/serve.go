@@ -71,6 +71,7 @@ type serving struct {
 	proxies     []string      // networks of the proxies
 	public      string        // URL for browsers and other machines
 	linger      time.Duration // 0 for the default, negative for none
+	readOnly    bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -79,7 +80,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the HTTP API and the console from a data directory or from shared databases",
 		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
-			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
+			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1\n" +
+			"  PGHOST=standby1 locus serve --read-only --map postgres:///locus",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			w, err := a.locate(c)
@@ -146,6 +148,7 @@ func (a *app) serveCommand() *cobra.Command {
 	s.people.flags(c)
 	s.hits.flags(c)
 	s.audit.flags(c)
+	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
 }
@@ -155,6 +158,8 @@ func (s *serving) check(w where) error {
 	switch {
 	case s.rollups < 0 || s.kinds < 0:
 		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
+	case s.readOnly && s.cells > 0:
+		return usage("leave it out", "--cells is for a new installation, and --read-only makes none")
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case s.retain < leastRetain:
@@ -245,7 +250,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
-		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
+		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
 		Sinks: &sinks.Options{}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
@@ -286,7 +291,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 // options returns the options for opening the databases.
 func (s *serving) options(log *slog.Logger) *storage.Options {
 	return &storage.Options{
-		Cells: s.cells, Connections: s.connections,
+		Cells: s.cells, Connections: s.connections, MustExist: s.readOnly, Standby: s.readOnly,
 		OnEvent: func(e cell.Event) {
 			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
 			if e.Err != nil {

@@ -73,6 +73,13 @@ func (s *Server) match(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	least, err := c.query.watermark("min_watermark")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.svc.Changes().Await(c, least); err != nil {
+		return nil, err
+	}
 	probes := make([]entities.Probe, 0, len(items))
 	for i := range items {
 		if p := &items[i].put; items[i].fault == nil {

@@ -3,14 +3,17 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 )
 
 func (f *fixture) match(body string) []httpapi.MatchResult {
@@ -113,5 +116,42 @@ func TestMatch_RefusesBadRequests(t *testing.T) {
 			status = http.StatusBadRequest
 		}
 		f.do(http.MethodPost, "/v1/match", body).refused(status, code)
+	}
+}
+
+// A match waits until what is read contains a watermark.
+func TestMatch_WaitsForAWatermark(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.item(joe)
+	tail, err := f.svc.Changes().Tail(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := `{"probes":[{"attributes":{"phones":"415 555 0123"}}]}`
+	ask := func(least string) answer { return f.do(http.MethodPost, "/v1/match?min_watermark="+least, probe) }
+	if r := decode[httpapi.MatchResponse](ask(tail.String())); len(r.Results[0].Entities) != 1 {
+		t.Errorf("%+v", r)
+	}
+	for least, code := range map[string]httpapi.Code{"": httpapi.CodeInvalid, "g0-0": httpapi.CodeInvalid} {
+		ask(least).refused(422, code)
+	}
+	ask("g9-9:1").refused(404, httpapi.CodeNotFound)
+	home := f.svc.Cells().Map().Home(f.svc.Cells().Map().KeyOf("guide", "1").Position())
+	tail[home]++
+	written := make(chan error, 1)
+	go func() {
+		_, err := f.svc.Records().Put(context.Background(), []records.Input{{Ref: entity.Ref{Source: "guide", Key: "1"}, Attributes: entity.Attributes{"name": {"Joe's New Pizza"}, "phones": {"(415) 555-0123"}}}})
+		written <- err
+	}()
+	if r := decode[httpapi.MatchResponse](ask(tail.String())); len(r.Results[0].Entities) != 1 {
+		t.Errorf("after a write: %+v", r)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	tail[home] += 1000
+	if p := ask(tail.String()).refused(503, httpapi.CodeUnavailable); !strings.Contains(p.Detail, "behind the watermark") {
+		t.Error(p.Detail)
 	}
 }

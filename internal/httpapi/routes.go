@@ -164,8 +164,9 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/match", class: matches, needs: access.All(access.Read), handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
-			failures: deciding[:len(deciding)-2],
+			failures: append([]Code{CodeNotFound}, deciding[:len(deciding)-2]...),
 			summary:  "Match 1 to 1000 records without storing them: the candidates of each, and what a put would do",
+			query:    []param{{"min_watermark", "Wait until the databases that this server reads contain this watermark, such as that of a write", false}},
 		},
 		{
 			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,

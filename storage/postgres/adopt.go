@@ -35,6 +35,9 @@ func (c *Cell) recognise(at place, home *place) error {
 	if home == nil || at == *home {
 		return nil
 	}
+	if c.opts.Standby && at.timeline == 0 && at.system == home.system && at.oid == home.oid {
+		return nil // a standby has no timeline of its own
+	}
 	what := "a copy of it, or restored from a backup"
 	if at.system == home.system && at.oid == home.oid {
 		what = "a replica that was promoted, or recovered to an earlier moment"
@@ -50,7 +53,7 @@ func (t *tx) queueWhere() {
 		if err := r.Scan(&home, &at); err != nil {
 			return err
 		}
-		if home != at {
+		if home != at && (at != 0 || !t.cell.opts.Standby) {
 			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", ErrStrange, t.cell.target.shown, home, at)
 		}
 		return nil

@@ -40,6 +40,8 @@ type Options struct {
 	Lifetime time.Duration
 	// Unsafe accepts servers that may lose acknowledged writes, and unverified connections to other hosts.
 	Unsafe bool
+	// Standby accepts hot standbys; for a process that only reads.
+	Standby bool
 	// Restored accepts the database of the authority although it was restored from a backup or promoted; for locus
 	// cell restored.
 	Restored bool
@@ -94,7 +96,7 @@ func NewDriver(opts *Options) *Driver {
 
 // Check implements cell.Driver.
 func (d *Driver) Check(url string) error {
-	_, err := parseURL(url, d.opts.Unsafe)
+	_, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 	return err
 }
 
@@ -102,7 +104,7 @@ func (d *Driver) Check(url string) error {
 // the schema of a cell; several processes may do so at once. Without create, the error is ErrMissing if there is no
 // database, or no cell in it.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[storage.Tx], error) {
-	t, err := parseURL(url, d.opts.Unsafe)
+	t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 func (d *Driver) Fit(ctx context.Context, _, added []string) error {
 	asked := map[*pool]bool{}
 	for _, url := range added {
-		t, err := parseURL(url, d.opts.Unsafe)
+		t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 		if err != nil {
 			return err
 		}

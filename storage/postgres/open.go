@@ -54,7 +54,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells
 	}
 	options := cell.CellsOptions[storage.Tx]{
 		Authority: authority, Others: first(template), Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
-		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
+		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Standby || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
 		Driver: func(url string) (storage.Driver, error) {
 			if IsURL(url) || opts.Other == nil {
 				return opts.Driver, nil

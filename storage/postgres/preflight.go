@@ -91,7 +91,7 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	if err := on.run(ctx, reading, b); err != nil {
 		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
 	}
-	if s.standby {
+	if s.standby && !c.opts.Standby {
 		return fmt.Errorf("connect to %s: %w", c.target.shown, &lostError{errors.New("it is a standby: the primary is elsewhere")})
 	}
 	if err := s.check(c.opts, c.target.shown, c.target.pooler); err != nil {

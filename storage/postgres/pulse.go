@@ -67,7 +67,7 @@ func readPulse(p *cell.Pulse) func(pgx.Rows) error {
 // stood refuses a database that is behind the pulse this process had already seen: a snapshot of it was restored
 // while the process ran.
 func (c *Cell) stood(p cell.Pulse, seen *cell.Pulse) error {
-	if seen == nil || !p.Before(*seen) || c.opts.Restored || c.opts.Unsafe {
+	if seen == nil || !p.Before(*seen) || c.opts.Restored || c.opts.Standby || c.opts.Unsafe {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is at %v and was seen at %v: a snapshot or a backup of it was put back: put its newest state back, or stop all processes and accept the loss with locus cell restored",
@@ -126,7 +126,7 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 
 // Marked reads the database on a separate connection, without migrating or adopting it.
 func (d *Driver) Marked(ctx context.Context, url string) (text string, err error) {
-	t, err := parseURL(url, d.opts.Unsafe)
+	t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ type target struct {
 // parseURL parses a URL like libpq, with defaults from the PG* environment and the password file, and additionally
 // accepts pooler=1. unsafe allows a connection to another host that an attacker on the path could read or
 // impersonate.
-func parseURL(raw string, unsafe bool) (*target, error) {
+func parseURL(raw string, unsafe, standby bool) (*target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, unparsed(raw, err)
@@ -58,7 +58,7 @@ func parseURL(raw string, unsafe bool) (*target, error) {
 		return nil, fmt.Errorf("%w: pooler=%s: want 1 where PgBouncer pools by transaction, or nothing", ErrURL, v)
 	}
 	q.Del("pooler")
-	if strings.Contains(u.Host+q.Get("host"), ",") && q.Get("target_session_attrs") == "" {
+	if strings.Contains(u.Host+q.Get("host"), ",") && q.Get("target_session_attrs") == "" && !standby {
 		q.Set("target_session_attrs", "read-write")
 	}
 	parse := func() (err error) {
@@ -142,7 +142,7 @@ func isHere(host string) bool {
 // len], with {g} and {i} replaced: postgres://db1/locus_g{g}_{i}.
 func Template(maps string) (authority string, template []string, err error) {
 	for _, raw := range splitURLs(maps) {
-		if _, err := parseURL(raw, true); err != nil {
+		if _, err := parseURL(raw, true, false); err != nil {
 			return "", nil, err
 		}
 		before, query, found := strings.Cut(raw, "?")

@@ -26,7 +26,7 @@ func TestParseURL(t *testing.T) {
 		"postgres:///x?host=/var/run/postgresql&port=6432&user=al": {"al@/var/run/postgresql:6432", "x", false, false},
 	} {
 		t.Setenv("PGUSER", "postgres")
-		got, err := parseURL(url, false)
+		got, err := parseURL(url, false, false)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -47,15 +47,15 @@ func TestParseURL_RefusesWhatIsNotVerified(t *testing.T) {
 		"postgres://db1/x?sslmode=disable", "postgres://db1/x?sslmode=allow", "postgres://db1/x?sslmode=prefer", "postgres://db1/x?sslmode=require",
 		"postgres://db1/x?sslmode=verify-ca", "postgres://localhost,db1/x?sslmode=disable", "postgres://192.0.2.1/x?sslmode=prefer",
 	} {
-		if _, err := parseURL(url, false); !errors.Is(err, ErrPreflight) || !strings.Contains(err.Error(), "verify-full") {
+		if _, err := parseURL(url, false, false); !errors.Is(err, ErrPreflight) || !strings.Contains(err.Error(), "verify-full") {
 			t.Errorf("%s: %v, want ErrPreflight", url, err)
 		}
-		if _, err := parseURL(url, true); err != nil {
+		if _, err := parseURL(url, true, false); err != nil {
 			t.Errorf("%s, where unsafe is what was asked for: %v", url, err)
 		}
 	}
 	t.Setenv("PGSSLMODE", "require")
-	if _, err := parseURL("postgres://db1/x", false); !errors.Is(err, ErrPreflight) {
+	if _, err := parseURL("postgres://db1/x", false, false); !errors.Is(err, ErrPreflight) {
 		t.Errorf("PGSSLMODE=require: %v, want ErrPreflight", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestParseURL_Refuses(t *testing.T) {
 		"postgres://u:s3cret@db1:x/y":                 "cannot be parsed",
 		"postgres://u:s3cret@db1/y?connect_timeout=x": "y",
 	} {
-		_, err := parseURL(url, false)
+		_, err := parseURL(url, false, false)
 		if !errors.Is(err, ErrURL) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want ErrURL and %s", url, err, says)
 		}
