@@ -106,6 +106,9 @@ func (a *app) serveCommand() *cobra.Command {
 					listeners[i] = tls.NewListener(l, certificate.Config())
 				}
 			}
+			if !w.shared {
+				listeners = append(listeners, s.socket(w.place, options.Logger)...)
+			}
 			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
 		},
 	}

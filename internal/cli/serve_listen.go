@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -113,6 +114,19 @@ func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 		return usage("locus token create admin --role administrator --output admin.token "+at, "refusing to serve at %.80q: %v", s.addr, err)
 	}
 	return nil
+}
+
+// socket returns the listener for commands with --data, none where the system does not protect it or the path is too long.
+func (s *serving) socket(dir string, log *slog.Logger) []net.Listener {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	l, err := listen.Socket(dir)
+	if err != nil {
+		log.Warn("commands with --data do not reach this server", "err", err)
+		return nil
+	}
+	return []net.Listener{l}
 }
 
 // onHangup calls do at every SIGHUP until stop is called.
