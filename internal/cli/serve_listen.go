@@ -90,6 +90,27 @@ func (s *serving) certificate(log *slog.Logger) (*listen.Certificate, error) {
 	return c, nil
 }
 
+// bootstrap makes the token of --bootstrap-token-file valid.
+func (s *serving) bootstrap(ctx context.Context, svc *locus.DB, log *slog.Logger) error {
+	if s.boot == "" {
+		return nil
+	}
+	secret, err := tokenIn(s.boot)
+	if err != nil {
+		return err
+	}
+	until, err := svc.Tokens().Bootstrap(ctx, secret)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--bootstrap-token-file %s: %w", s.boot, err)
+	case until.IsZero():
+		log.Info("the bootstrap token is not valid: there are or were other tokens, or its day is over")
+	default:
+		log.Info("the bootstrap token is valid", "until", until)
+	}
+	return nil
+}
+
 // mayServe refuses an address that other machines can reach unless the installation has a token.
 func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 	host, _, err := net.SplitHostPort(s.addr)
