@@ -142,6 +142,11 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		return s, nil
 	}
 	h.writeUses(ctx, c)
+	if b := c.Boot; b != nil {
+		t := held{expires: b.Expires, who: &Principal{Name: b.Name, ID: b.ID, Permissions: access.Everything()}}
+		copy(t.hash[:], b.Hash)
+		s.tokens[b.ID] = t
+	}
 	for _, r := range c.Tokens {
 		set, err := access.Grant(r.Roles, r.Allow)
 		if err != nil {

@@ -89,6 +89,9 @@ func (h *Handle) Create(ctx context.Context, by *Principal, n Request) (secret s
 			return problem.Invalid("/name", "invalid", "there are %d tokens, the most that an installation has: revoke one", maxTokens)
 		}
 		c.add(r)
+		if c.Boot != nil {
+			c.Boot.Expires = r.Created // there is another credential now
+		}
 		if err := c.lastAccess(r.Created); err != nil {
 			return problem.Invalid("/roles", "invalid", "the first token needs the role administrator: without it no other could be made")
 		}

@@ -45,6 +45,8 @@ const (
 	// DefaultLife and MaxLife are the default and the limit of Request.Life.
 	DefaultLife = 90 * 24 * time.Hour
 	MaxLife     = 366 * 24 * time.Hour
+	// bootLife is how long a bootstrap token is valid.
+	bootLife = 24 * time.Hour
 	// maxTokens limits how many tokens an installation has.
 	maxTokens = 1000
 	// fresh is how old the copy in memory may be.
@@ -94,6 +96,8 @@ type catalog struct {
 	Codes []code `json:"codes,omitempty"`
 	// LoginSecret seals the cookies of logins.
 	LoginSecret []byte `json:"login_secret,omitempty"`
+	// Boot is the last bootstrap token, nil if there was none. Its end is kept, so that a restart does not begin it again.
+	Boot *row `json:"boot,omitempty"`
 }
 
 const catalogName = "tokens"

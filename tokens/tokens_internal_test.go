@@ -266,3 +266,65 @@ func TestLastUse(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// TestP10_BootstrapIsForTheBeginning begins an installation with a bootstrap token: it is valid for a day, not longer after a
+// restart, and only until there is another token.
+func TestP10_BootstrapIsForTheBeginning(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	boot, other := NewBootstrap(), NewBootstrap()
+	begin := func(secret string) time.Time {
+		t.Helper()
+		until, err := f.a.Bootstrap(t.Context(), secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return until
+	}
+	for _, wrong := range []string{"", "x", boot[:len(boot)-1], strings.Replace(boot, "boot", "tok", 1)} {
+		if _, err := f.a.Bootstrap(t.Context(), wrong); !errors.Is(err, problem.ErrInvalid) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	if closed, err := f.a.Closed(t.Context()); closed || err != nil {
+		t.Fatal("what is no token closes the installation:", err)
+	}
+	first := begin(boot)
+	if want := f.now.Add(bootLife); !first.Equal(want) {
+		t.Errorf("valid until %v, want %v", first, want)
+	}
+	if closed, err := f.a.Closed(t.Context()); !closed || err != nil || !f.valid(f.a, boot) || f.valid(f.a, other) {
+		t.Errorf("closed %v, %v", closed, err)
+	}
+	f.now = f.now.Add(bootLife - time.Minute)
+	if again := begin(boot); !again.Equal(first) || !f.valid(f.a, boot) {
+		t.Errorf("after a restart it is valid until %v, not %v", again, first)
+	}
+	f.now = f.now.Add(2 * time.Minute)
+	if again := begin(boot); !again.IsZero() || f.valid(f.a, boot) {
+		t.Errorf("after a day it is valid until %v", again)
+	}
+	if begin(other).IsZero() || !f.valid(f.a, other) || f.valid(f.a, boot) {
+		t.Error("a new one is not valid")
+	}
+	who, err := f.a.Check(t.Context(), other)
+	if err != nil || who.Name != "bootstrap" {
+		t.Fatal(who, err)
+	}
+	f.create(who, Request{Name: "root", Roles: []string{"administrator"}})
+	f.now = f.now.Add(fresh)
+	for _, h := range []*Handle{f.a, f.b} {
+		if f.valid(h, other) {
+			t.Error("it is valid beside another token")
+		}
+	}
+	if live, err := f.a.Live(t.Context(), who); live || err != nil {
+		t.Errorf("its work goes on: %v", err)
+	}
+	if _, err := f.a.Revoke(t.Context(), access.Local(), "root"); err != nil {
+		t.Fatal(err)
+	}
+	if again := begin(other); !again.IsZero() || f.valid(f.a, other) {
+		t.Errorf("it comes back when the other token is revoked, until %v", again)
+	}
+}

@@ -17,24 +17,26 @@ import (
 //	locus_tok_0j0g0xae_hscanlgn4wcPJZDgCiWuubGXGtkpnxBAk8HgDd32zzf31zOTa
 //	prefix    id       256 random bits as 43 digits of base 62, then the CRC-32 of everything before it as 6 more
 const (
-	// Prefix begins every token, so that scanners find the ones that leak.
-	Prefix = "locus_tok_"
+	// Prefix begins every token, so that scanners find the ones that leak, and BootPrefix one that an
+	// installation begins with.
+	Prefix     = "locus_tok_"
+	BootPrefix = "locus_boot_"
 
 	idDigits     = 8
 	randomDigits = 43
 	sumDigits    = 6
-	tokenBytes   = len(Prefix) + idDigits + 1 + randomDigits + sumDigits
+	restBytes    = idDigits + 1 + randomDigits + sumDigits
 
 	digits   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	idLetter = "0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
 // Pattern is the regular expression of a token, for secret scanners.
-const Pattern = `\blocus_tok_[0-9a-z]{8}_[0-9A-Za-z]{49}\b`
+const Pattern = `\blocus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{49}\b`
 
 var (
-	exact = regexp.MustCompile(`^locus_tok_[0-9a-z]{8}_[0-9A-Za-z]{49}$`)
-	found = regexp.MustCompile(`locus_tok_[0-9a-z]{8}_[0-9A-Za-z]{0,49}`)
+	exact = regexp.MustCompile(`^locus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{49}$`)
+	found = regexp.MustCompile(`locus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{0,49}`)
 )
 
 // ErrToken means that a text is not a token, or has a typing error.
@@ -44,14 +46,22 @@ var ErrToken = errors.New("it is not a token: want locus_tok_ and 58 more charac
 type Hash [sha256.Size]byte
 
 // NewToken returns a new random token and its id.
-func NewToken() (token, id string) {
+func NewToken() (token, id string) { return newToken(Prefix) }
+
+// NewBootstrap returns a new token to begin an installation with.
+func NewBootstrap() string {
+	token, _ := newToken(BootPrefix)
+	return token
+}
+
+func newToken(prefix string) (token, id string) {
 	var name [idDigits]byte
 	for i := range name {
 		name[i] = idLetter[number(int64(len(idLetter)))]
 	}
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
-	body := Prefix + string(name[:]) + "_" + base62(new(big.Int).SetBytes(random[:]), randomDigits)
+	body := prefix + string(name[:]) + "_" + base62(new(big.Int).SetBytes(random[:]), randomDigits)
 	return body + sum(body), string(name[:])
 }
 
@@ -79,17 +89,22 @@ func base62(n *big.Int, width int) string {
 
 // ParseToken returns the id and the hash of a token. The error is ErrToken, also for a token with a typing error.
 func ParseToken(token string) (id string, h Hash, err error) {
-	if len(token) != tokenBytes || !exact.MatchString(token) || sum(token[:tokenBytes-sumDigits]) != token[tokenBytes-sumDigits:] {
+	rest, found := strings.CutPrefix(token, Prefix)
+	if !found {
+		rest, found = strings.CutPrefix(token, BootPrefix)
+	}
+	whole := len(token) - sumDigits
+	if !found || len(rest) != restBytes || !exact.MatchString(token) || sum(token[:whole]) != token[whole:] {
 		return "", h, ErrToken
 	}
-	return token[len(Prefix) : len(Prefix)+idDigits], sha256.Sum256([]byte(token)), nil
+	return rest[:idDigits], sha256.Sum256([]byte(token)), nil
 }
 
 // Redact replaces every token and secret of a session in a text, also one that is cut off, by its prefix and id.
 func Redact(text string) string {
 	text = redactSessions(text)
-	if !strings.Contains(text, Prefix) {
+	if !strings.Contains(text, Prefix) && !strings.Contains(text, BootPrefix) {
 		return text
 	}
-	return found.ReplaceAllStringFunc(text, func(t string) string { return t[:len(Prefix)+idDigits] + "_..." })
+	return found.ReplaceAllStringFunc(text, func(t string) string { return t[:strings.LastIndexByte(t, '_')] + "_..." })
 }

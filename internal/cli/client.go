@@ -12,8 +12,10 @@ import (
 	"io"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -77,7 +80,31 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 		}
 		return cl, err
 	}
+	if !w.shared {
+		if cl := dialSocket(c.Context(), w); cl != nil {
+			return cl, nil
+		}
+	}
 	return a.openClient(c.Context(), w, to)
+}
+
+// dialSocket connects to the server that has a data directory open, nil if there is none.
+func dialSocket(ctx context.Context, w where) *client {
+	path := filepath.Join(w.place, listen.SocketName)
+	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
+	conn, err := dial(ctx)
+	if err != nil {
+		return nil
+	}
+	_ = conn.Close()
+	transport := &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConnsPerHost: 8,
+	}
+	return &client{
+		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
+		close: func() error { transport.CloseIdleConnections(); return nil },
+	}
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }

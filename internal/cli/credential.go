@@ -24,20 +24,29 @@ const maxTokenFile = 4 << 10
 func (a *app) credential(c *cobra.Command) (string, error) {
 	from, text := "variable LOCUS_TOKEN", a.env["LOCUS_TOKEN"]
 	if path := a.tokenFile; path != "" && (text == "" || flagged(c, "token-file")) {
-		from = "the file " + path
-		file, err := os.Open(path)
-		if err != nil {
-			return "", usage("--token-file FILE, or LOCUS_TOKEN", "cannot read the token: %v", err)
-		}
-		defer file.Close()
-		content, err := io.ReadAll(io.LimitReader(file, maxTokenFile))
-		if err != nil {
-			return "", usage("--token-file FILE, or LOCUS_TOKEN", "cannot read the token: %v", err)
-		}
-		text = string(content)
+		return tokenIn(path)
 	} else if text == "" {
 		return "", nil
 	}
+	return parsed(from, text)
+}
+
+// tokenIn returns the token in a file.
+func tokenIn(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", usage("a file with a token", "cannot read the token: %v", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxTokenFile))
+	if err != nil {
+		return "", usage("a file with a token", "cannot read the token: %v", err)
+	}
+	return parsed("the file "+path, string(content))
+}
+
+// parsed returns the token in a text that is from somewhere.
+func parsed(from, text string) (string, error) {
 	token := strings.TrimSpace(text)
 	if _, _, err := access.ParseToken(token); err != nil {
 		return "", usage("copy it again, or locus token create makes another", "%s: %v", from, err)

@@ -69,6 +69,7 @@ type serving struct {
 	tls         string        // where TLS ends: a listen.Mode
 	cert, key   string        // files of the certificate
 	proxies     []string      // networks of the proxies
+	boot        string        // file of the bootstrap token
 	public      string        // URL for browsers and other machines
 	linger      time.Duration // 0 for the default, negative for none
 	readOnly    bool
@@ -108,7 +109,10 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			err = s.mayServe(c.Context(), svc, w)
+			err = s.bootstrap(c.Context(), svc, options.Logger)
+			if err == nil {
+				err = s.mayServe(c.Context(), svc, w)
+			}
 			if err == nil {
 				err = s.people.serve(c.Context(), svc, options, s.public)
 			}
@@ -122,6 +126,9 @@ func (a *app) serveCommand() *cobra.Command {
 				for i, l := range listeners {
 					listeners[i] = tls.NewListener(l, certificate.Config())
 				}
+			}
+			if !w.shared {
+				listeners = append(listeners, s.socket(w.place, options.Logger)...)
 			}
 			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
 		},
@@ -140,6 +147,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.public, "public-url", "", "URL of the server for browsers and other machines, such as https://locus.example; requests may use its name")
 	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
 	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
+	c.Flags().StringVar(&s.boot, "bootstrap-token-file", "", "file with a token of locus token bootstrap: valid for a day, and only until there is another token")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -89,6 +90,27 @@ func (s *serving) certificate(log *slog.Logger) (*listen.Certificate, error) {
 	return c, nil
 }
 
+// bootstrap makes the token of --bootstrap-token-file valid.
+func (s *serving) bootstrap(ctx context.Context, svc *locus.DB, log *slog.Logger) error {
+	if s.boot == "" {
+		return nil
+	}
+	secret, err := tokenIn(s.boot)
+	if err != nil {
+		return err
+	}
+	until, err := svc.Tokens().Bootstrap(ctx, secret)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--bootstrap-token-file %s: %w", s.boot, err)
+	case until.IsZero():
+		log.Info("the bootstrap token is not valid: there are or were other tokens, or its day is over")
+	default:
+		log.Info("the bootstrap token is valid", "until", until)
+	}
+	return nil
+}
+
 // mayServe refuses an address that other machines can reach unless the installation has a token.
 func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 	host, _, err := net.SplitHostPort(s.addr)
@@ -113,6 +135,19 @@ func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 		return usage("locus token create admin --role administrator --output admin.token "+at, "refusing to serve at %.80q: %v", s.addr, err)
 	}
 	return nil
+}
+
+// socket returns the listener for commands with --data, none where the system does not protect it or the path is too long.
+func (s *serving) socket(dir string, log *slog.Logger) []net.Listener {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	l, err := listen.Socket(dir)
+	if err != nil {
+		log.Warn("commands with --data do not reach this server", "err", err)
+		return nil
+	}
+	return []net.Listener{l}
 }
 
 // onHangup calls do at every SIGHUP until stop is called.

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -233,5 +234,39 @@ func TestServe_FlagsOfTheLine(t *testing.T) {
 		if r := run(t.Context(), nil, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, flags...)...); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%v: want %q: %v", flags, says, r)
 		}
+	}
+}
+
+// TestP10_BootstrapOverTheNetwork starts an installation as an orchestrator does, with a file and no other step.
+func TestP10_BootstrapOverTheNetwork(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, boot, admin := filepath.Join(dir, "data"), filepath.Join(dir, "boot"), filepath.Join(dir, "admin")
+	if r := run(t.Context(), nil, "token", "bootstrap", "--output", boot); r.code != 0 || strings.Contains(r.stdout+r.err, "locus_boot_") {
+		t.Fatal(r)
+	}
+	serve := []string{"serve", "--data", data, "--addr", "0.0.0.0:0", "--cells", "1", "--tls", "external", "--trusted-proxies", "127.0.0.1"}
+	if r := run(t.Context(), nil, append(serve, "--bootstrap-token-file", filepath.Join(dir, "none"))...); r.code != 2 {
+		t.Errorf("without the file: %v", r)
+	}
+	s := launch(t, append(serve, "--bootstrap-token-file", boot)...)
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"LOCUS_URL": "http://127.0.0.1:" + at.Port()}
+	list := func(file string) int { return run(t.Context(), env, "token", "list", "--token-file", file).code }
+	if r := run(t.Context(), env, "token", "list"); r.code != 1 {
+		t.Errorf("without a token: %v", r)
+	}
+	if r := run(t.Context(), env, "token", "create", "admin", "--role", "administrator", "--token-file", boot, "--output", admin); r.code != 0 {
+		t.Fatal(r)
+	}
+	if list(boot) != 1 || list(admin) != 0 {
+		t.Error("the bootstrap token is valid beside another one, or that is not")
+	}
+	s.stop()
+	if text, err := os.ReadFile(boot); err != nil || strings.Contains(s.talk.String(), strings.TrimSpace(string(text))[30:]) {
+		t.Errorf("the log has the token: %s, %v", s.talk, err)
 	}
 }

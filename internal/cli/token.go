@@ -31,7 +31,7 @@ func (a *app) tokenCommand() *cobra.Command {
 		Example: "  locus token create admin --role administrator --output admin.token\n" +
 			"  locus token list",
 	}
-	c.AddCommand(a.tokenCreate(), a.tokenList(), a.tokenRotate(), a.tokenRevoke())
+	c.AddCommand(a.tokenCreate(), a.tokenBootstrap(), a.tokenList(), a.tokenRotate(), a.tokenRevoke())
 	return c
 }
 
@@ -124,15 +124,54 @@ func (a *app) tokenRotate() *cobra.Command {
 	return a.connection(c)
 }
 
+func (a *app) tokenBootstrap() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "bootstrap",
+		Short: "Make a token for locus serve --bootstrap-token-file, without a server",
+		Long: "An orchestrator starts a new installation with it, as a secret file, and uses it to create the first token. It is\n" +
+			"valid for a day from the first start on, and only until there is another token.",
+		Example: "  locus token bootstrap --output boot.token\n  locus token bootstrap --json | jq -r .secret",
+		Args:    arguments(),
+		RunE: func(*cobra.Command, []string) (err error) {
+			secret := access.NewBootstrap()
+			if output != "" {
+				file, err := newTokenFile(output)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(file, secret)
+				return errors.Join(err, file.Close())
+			}
+			if a.json {
+				return a.printJSON(map[string]string{"secret": secret})
+			}
+			_, err = fmt.Fprintln(a.stdout, secret)
+			return err
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	return c
+}
+
+// newTokenFile creates a file for a token, which only its owner can read.
+func newTokenFile(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the file of the token: %v", err), Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
+	}
+	return file, nil
+}
+
 // made sends a request that makes a token, and prints it or writes it to a file. The file is created first, so that no
 // token is made that cannot be stored.
 func (a *app) made(to opening, output, method, path string, request any) func(*cobra.Command, []string) error {
 	return a.connectedTo(to, func(c *cobra.Command, cl *client, _ []string) (err error) {
 		out := a.stdout
 		if output != "" {
-			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			file, err := newTokenFile(output)
 			if err != nil {
-				return &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the file of the token: %v", err), Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
+				return err
 			}
 			defer func() {
 				if err != nil {

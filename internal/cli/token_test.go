@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -95,5 +96,49 @@ func TestToken_StaysWithItsServer(t *testing.T) {
 		if r := run(t.Context(), nil, "entity", "list", "--url", server.URL, "--token-file", write(t, name, text)); r.code != 2 || strings.Contains(r.err, secret[20:40]) {
 			t.Errorf("%s: %v", name, r)
 		}
+	}
+}
+
+// TestP10_TheOperatorGetsIn runs commands with --data beside a server: they use its socket, need no token, and replace a lost
+// administrator, while the network needs a token.
+func TestP10_TheOperatorGetsIn(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no socket")
+	}
+	dir, err := os.MkdirTemp("", "s") // names of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	data := filepath.Join(dir, "data")
+	s := launch(t, "serve", "--data", data, "--addr", "127.0.0.1:0", "--cells", "1")
+	csv := write(t, "r.csv", "id,name\n1,Joes Pizza\n")
+	for _, step := range []struct {
+		says string
+		code int
+		args []string
+	}{
+		{"", 0, []string{"ingest", "--data", data, "--source", "s", "--key", "id", "--yes", csv}},
+		{"", 0, []string{"token", "create", "admin", "--role", "administrator", "--data", data}},
+		{"", 1, []string{"entity", "list", "--url", s.URL}},
+		{"Joes Pizza", 0, []string{"entity", "list", "--data", data}},
+		{"Joes Pizza", 0, []string{"export", "records", "--data", data}},
+		{"admin", 0, []string{"token", "list", "--data", data}},
+		{"revoked 1 token", 0, []string{"token", "revoke", "admin", "--data", data}},
+		{"", 0, []string{"token", "create", "second", "--role", "administrator", "--data", data}},
+		{"", 1, []string{"entity", "list", "--url", s.URL}},
+		{"put", 0, []string{"change", "tail", "--data", data}},
+	} {
+		if r := run(t.Context(), nil, step.args...); r.code != step.code || !strings.Contains(r.stdout+r.err, step.says) {
+			t.Errorf("%v: want exit %d, %q: %v", step.args, step.code, step.says, r)
+		}
+	}
+	s.stop()
+	if _, err := os.Lstat(filepath.Join(data, "locus.sock")); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+	if r := run(t.Context(), nil, "entity", "list", "--data", data); r.code != 0 || !strings.Contains(r.stdout, "Joes Pizza") {
+		t.Errorf("without the server: %v", r)
 	}
 }

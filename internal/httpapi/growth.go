@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -87,7 +88,7 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 		return nil, err
 	}
 	var to cell.Destination
-	if to.URL, err = s.place(body["url"], "/url"); err != nil {
+	if to.URL, err = s.place(c, body["url"], "/url"); err != nil {
 		return nil, err
 	}
 	if replace, given := body["replace"]; given {
@@ -121,7 +122,7 @@ func (s *Server) growth(c *call) (g cell.Growth, err error) {
 			return g, wrongKind("/urls", urls, "an array of urls")
 		}
 		for i, v := range urls.Items() {
-			to, err := s.place(v, "/urls/"+strconv.Itoa(i))
+			to, err := s.place(c, v, "/urls/"+strconv.Itoa(i))
 			if err != nil {
 				return g, err
 			}
@@ -171,14 +172,14 @@ func number(body map[string]strictjson.Value, name string, limit int) (int, erro
 
 // place reads a database URL. Invalid URLs, and what must not be stored in a map that is copied to every cell, are
 // rejected here without connecting.
-func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
+func (s *Server) place(ctx context.Context, v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		return "", wrongKind(pointer, v, "a url")
 	}
 	if _, secret, err := cell.ParseURL(v.Text()); err == nil && secret {
 		return "", fault(CodeInvalid, pointer, "it contains a password, which every cell would store; use PGPASSWORD in the server's environment, or its password file")
 	}
-	if err := s.mayPlace(v.Text(), pointer); err != nil {
+	if err := s.mayPlace(ctx, v.Text(), pointer); err != nil {
 		return "", err
 	}
 	if err := s.svc.Cells().CheckURL(v.Text()); err != nil {

@@ -5,6 +5,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -66,10 +67,17 @@ func require(who *access.Principal, needs access.Rule) error {
 	return fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
 }
 
+// local reports whether a request is the operator's: made in the process, or through the socket of the data directory, which only the
+// account that owns the data may use.
+func (s *Server) local(ctx context.Context) bool {
+	_, socket := ctx.Value(http.LocalAddrContextKey).(*net.UnixAddr)
+	return s.opts.Local || socket
+}
+
 // caller returns the principal of a request. The error is one fault for every reason why a credential is refused, so
 // that it helps no one to guess.
 func (s *Server) caller(r *http.Request) (*access.Principal, error) {
-	if s.opts.Local || s.svc == nil {
+	if s.svc == nil || s.local(r.Context()) {
 		return access.Local(), nil
 	}
 	closed, err := s.svc.Tokens().Closed(r.Context())
@@ -139,7 +147,7 @@ const liveCheck = time.Second
 // whileLive returns a context that ends when the token of a call does.
 func (s *Server) whileLive(ctx context.Context) (context.Context, context.CancelFunc) {
 	who := access.From(ctx)
-	if s.opts.Local || s.svc == nil || who == nil {
+	if s.svc == nil || who == nil || s.local(ctx) {
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancelCause(ctx)

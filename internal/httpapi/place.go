@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -33,8 +34,8 @@ func CheckPlace(at string) error {
 // its environment to the host. A request may name files of the data directory, servers that have cells, and Options.Places.
 // Its parameters must be those of the place, because they name files and sockets too. Nothing is opened or connected to here;
 // links are looked up.
-func (s *Server) mayPlace(to, pointer string) error {
-	if s.opts.Local {
+func (s *Server) mayPlace(ctx context.Context, to, pointer string) error {
+	if s.local(ctx) {
 		return nil
 	}
 	u, _, err := cell.ParseURL(to)
