@@ -4,7 +4,12 @@ package e2e_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/login"
@@ -19,6 +24,7 @@ func TestLogin(t *testing.T) {
 		"a token is exchanged for a session":        loginWithAToken,
 		"a session that ends leads to the login":    loginAgain,
 		"people sign in at their identity provider": loginAtAProvider,
+		"the command line is allowed to act":        loginAllows,
 		"the login page can be read anywhere":       loginLooks,
 	})
 }
@@ -118,9 +124,42 @@ func loginAtAProvider(tab *tab) {
 	tab.forgive("401")
 }
 
+// loginAllows follows the browser to the port at which locus login waits, which the policy of the page has to allow.
+func loginAllows(tab *tab) {
+	came := make(chan string, 1)
+	waits := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			came <- r.URL.Query().Get("code")
+		}
+		w.Header().Set("Content-Type", "text/plain")
+	}))
+	defer waits.Close()
+	tab.forgive("a request to " + waits.URL)
+	tab.forgive("404") // of the icon
+	tab.token("root", "administrator")
+	secret := tab.token("ann", "reviewer")
+	verifier := strings.Repeat("v", 43)
+	ask := url.Values{"challenge": {tokens.Challenge(verifier)}, "state": {"s"}, "port": {waits.URL[strings.LastIndex(waits.URL, ":")+1:]}}
+	tab.open("/login/cli?" + ask.Encode())
+	tab.await(`location.pathname === "/login"`)
+	tab.enter(`[name=token]`, secret+"\r")
+	tab.await(`location.pathname === "/login/cli"`)
+	tab.click(`main form button`)
+	select {
+	case code := <-came:
+		if _, made, err := tab.svc.Tokens().Redeem(context.Background(), code, verifier); err != nil || made.Name != "ann" {
+			tab.Errorf("%+v, %v", made, err)
+		}
+	case <-time.After(patience):
+		tab.Error("the browser did not come")
+	}
+}
+
 func loginLooks(tab *tab) {
 	tab.token("root", "administrator")
-	tab.login = func(public string) *login.Provider { return login.New(login.Config{Issuer: "http://127.0.0.1:1", PublicURL: public}) }
+	tab.login = func(public string) *login.Provider {
+		return login.New(login.Config{Issuer: "http://127.0.0.1:1", PublicURL: public})
+	}
 	tab.stop()
 	tab.serve()
 	tab.canBeRead([]string{"/login?to=/review"}, func(string) {})
