@@ -24,6 +24,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 )
@@ -87,6 +88,8 @@ type tab struct {
 	stop func()
 	// version is the version that the next server reports.
 	version string
+	// login is the identity provider of the next server at an address, nil for none.
+	login func(public string) *login.Provider
 	// frozen is held while the server's answers are blocked.
 	frozen sync.RWMutex
 
@@ -138,7 +141,11 @@ func (tab *tab) serve() {
 	if addr := listener.Addr().String(); addr != tab.addr { // who hears the tab reads it, too
 		tab.addr = addr
 	}
-	server := httpapi.New(tab.svc, &httpapi.Options{Linger: -1, Version: tab.version})
+	options := &httpapi.Options{Linger: -1, Version: tab.version}
+	if tab.login != nil {
+		options.Login = tab.login("http://" + tab.addr)
+	}
+	server := httpapi.New(tab.svc, options)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, &freezer{listener, &tab.frozen}) }()

@@ -78,6 +78,9 @@ func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	if !who.Named() {
 		return !s.closed, nil
 	}
+	if !who.Until.IsZero() {
+		return h.engine.Now().Before(who.Until), nil
+	}
 	if who.Session {
 		return h.signedIn(s, who.ID) != nil, nil
 	}

@@ -152,6 +152,20 @@ func TestP10_SessionOfAPerson(t *testing.T) {
 	}
 }
 
+// TestLive_UntilItsEnd checks a principal whose credential is not stored.
+func TestLive_UntilItsEnd(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.admin()
+	who := &Principal{Name: "jwt:ci", ID: "jwt", Until: f.now.Add(time.Minute)}
+	for _, want := range []bool{true, false} {
+		if live, err := f.a.Live(t.Context(), who); live != want || err != nil {
+			t.Errorf("%v, %v", live, err)
+		}
+		f.now = f.now.Add(time.Minute)
+	}
+}
+
 // TestSessions_AreLimited begins more sessions than a principal may have: the oldest ends.
 func TestSessions_AreLimited(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,10 @@
 
 package access
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Principal is who acts.
 type Principal struct {
@@ -14,6 +17,8 @@ type Principal struct {
 	ID string
 	// Session means that ID is that of a session in a browser.
 	Session bool
+	// Until is the end of a credential that is stored nowhere, zero for the others.
+	Until time.Time
 	// Permissions of the principal.
 	Permissions Set
 	// Rates are the limits of the principal.

@@ -22,6 +22,8 @@ import (
 type people struct {
 	issuer, client, secretFile string
 	roles                      []string
+	jwtIssuer                  string
+	jwtRoles                   []string
 }
 
 func (p *people) flags(c *cobra.Command) {
@@ -29,10 +31,15 @@ func (p *people) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.client, "oidc-client-id", "", "id of this server at the identity provider")
 	c.Flags().StringVar(&p.secretFile, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id")
 	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: the roles of a group in the claim groups; may be repeated")
+	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "", "URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
+	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: the roles of a subject of --jwt-issuer; may be repeated")
 }
 
 // check returns what is wrong with the flags, without reading a file. public is the URL of the server for browsers.
 func (p *people) check(public string) error {
+	if err := p.checkJWT(public); err != nil {
+		return err
+	}
 	given := map[string]bool{"--oidc-issuer": p.issuer != "", "--oidc-client-id": p.client != "", "--oidc-client-secret-file": p.secretFile != "", "--oidc-role": len(p.roles) > 0}
 	if !given["--oidc-issuer"] && !given["--oidc-client-id"] && !given["--oidc-client-secret-file"] && !given["--oidc-role"] {
 		return nil
@@ -45,27 +52,50 @@ func (p *people) check(public string) error {
 	if public == "" {
 		return usage("--public-url https://locus.example", "--oidc-issuer needs --public-url: the identity provider leads browsers back there")
 	}
-	if u, err := url.Parse(public); err != nil || u.Scheme != "https" && !listen.Loopback(u.Hostname()) {
+	if !secure(public) {
 		return usage("--public-url https://locus.example", "--public-url %.80q: people sign in over https:// only, or on this machine", public)
 	}
-	if u, err := url.Parse(p.issuer); err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !listen.Loopback(u.Hostname())) {
+	if !secure(p.issuer) {
 		return usage("--oidc-issuer https://id.example", "--oidc-issuer %.80q: want https://HOST", p.issuer)
 	}
-	_, err := p.groups()
+	_, err := granted("--oidc-role", p.roles)
 	return err
 }
 
-// groups returns the roles of each group.
-func (p *people) groups() (map[string][]string, error) {
+// checkJWT is check for the flags about services.
+func (p *people) checkJWT(public string) error {
+	switch {
+	case p.jwtIssuer == "" && len(p.jwtRoles) == 0:
+		return nil
+	case p.jwtIssuer == "" || len(p.jwtRoles) == 0:
+		return usage("give both", "--jwt-issuer and --jwt-role belong together: without a role a service may do nothing")
+	case public == "":
+		return usage("--public-url https://locus.example", "--jwt-issuer needs --public-url, which is the audience of its tokens")
+	}
+	if !secure(p.jwtIssuer) {
+		return usage("--jwt-issuer https://id.example", "--jwt-issuer %.80q: want https://HOST", p.jwtIssuer)
+	}
+	_, err := granted("--jwt-role", p.jwtRoles)
+	return err
+}
+
+// secure reports whether a URL is https://, or http:// on this machine.
+func secure(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && listen.Loopback(u.Hostname()))
+}
+
+// granted returns the roles of each group or subject of a flag.
+func granted(flag string, texts []string) (map[string][]string, error) {
 	groups := map[string][]string{}
-	for _, text := range p.roles {
+	for _, text := range texts {
 		i := strings.LastIndex(text, "=") // a group may contain one
 		if i <= 0 {
-			return nil, usage("--oidc-role crm-team=reviewer", "--oidc-role %.80q is not GROUP=ROLE", text)
+			return nil, usage(flag+" crm-team=reviewer", "%s %.80q is not NAME=ROLE", flag, text)
 		}
 		roles := strings.Split(text[i+1:], ",")
 		if _, err := access.Grant(roles, nil); err != nil {
-			return nil, usage("--oidc-role crm-team=reviewer", "--oidc-role %.80q: %v", text, err)
+			return nil, usage(flag+" crm-team=reviewer", "%s %.80q: %v", flag, text, err)
 		}
 		groups[text[:i]] = append(groups[text[:i]], roles...)
 	}
@@ -75,7 +105,7 @@ func (p *people) groups() (map[string][]string, error) {
 // serve adds to the options how people sign in. An identity provider needs an installation that has a token: without one every
 // request is taken.
 func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, public string) error {
-	if p.issuer == "" {
+	if p.issuer == "" && p.jwtIssuer == "" {
 		return nil
 	}
 	closed, err := svc.Tokens().Closed(ctx)
@@ -83,13 +113,23 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 		return fmt.Errorf("read the tokens: %w", err)
 	}
 	if !closed {
-		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer: there is no token yet, so every request is taken without signing in")
+		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer and --jwt-issuer: there is no token yet, so every request is taken without them")
+	}
+	if p.jwtIssuer != "" {
+		roles, err := granted("--jwt-role", p.jwtRoles)
+		if err != nil {
+			return err
+		}
+		options.Bearers = login.NewBearers(public, nil, login.Issuer{URL: p.jwtIssuer, Roles: roles})
+	}
+	if p.issuer == "" {
+		return nil
 	}
 	secret, err := os.ReadFile(p.secretFile)
 	if err != nil {
 		return usage("--oidc-client-secret-file FILE", "cannot read the secret: %v", err)
 	}
-	groups, err := p.groups()
+	groups, err := granted("--oidc-role", p.roles)
 	if err != nil {
 		return err
 	}

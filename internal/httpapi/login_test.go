@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/login"
@@ -161,4 +162,34 @@ func TestP10_GrantToTheCommandLine(t *testing.T) {
 		t.Error("it has not ended")
 	}
 	f.do("GET", "/v1/entities", "", bearer(made.Secret)...).refused(401, httpapi.CodeUnauthenticated)
+}
+
+// TestP10_ServicesWithJWTs sends JWTs of a configured issuer: to /v1, with a decision, and without a role for the route.
+func TestP10_ServicesWithJWTs(t *testing.T) {
+	t.Parallel()
+	idp := logintest.New(t, nil)
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) //nolint:forcetypeassert // the standard library says so
+	f := setup(t, &httpapi.Options{Bearers: login.NewBearers("https://locus.example", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"repo:crm": {"reviewer"}}})})
+	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""})
+	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	now := time.Now()
+	claims := map[string]any{"iss": idp.URL, "aud": "https://locus.example", "sub": "repo:crm", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
+	jwt := idp.Sign(claims)
+	if who := decode[httpapi.Whoami](f.do("GET", "/v1/whoami", "", bearer(jwt)...)); who.Name != "jwt:repo:crm" || strings.Join(who.Permissions, " ") != "schema read decide" {
+		t.Errorf("%+v", who)
+	}
+	body := `{"decisions":[{"verdict":"different","a":"a:1","b":"a:2"}]}`
+	if d := decode[httpapi.DecideResponse](f.do("POST", "/v1/decisions", body, bearer(jwt)...)).Results[0].Decision; d == nil || d.Author != "repo:crm" || d.By != "jwt:repo:crm" {
+		t.Errorf("%+v", d)
+	}
+	f.do("GET", "/v1/tokens", "", bearer(jwt)...).refused(403, httpapi.CodeForbidden)
+	f.do("GET", "/v1/whoami", "", bearer(jwt+"x")...).refused(401, httpapi.CodeUnauthenticated)
+	claims["exp"] = now.Add(-time.Minute).Unix()
+	f.do("GET", "/v1/whoami", "", bearer(idp.Sign(claims))...).refused(401, httpapi.CodeUnauthenticated)
+	f.do("GET", "/v1/whoami", "", "Cookie", "locus="+jwt).refused(401, httpapi.CodeUnauthenticated)
+	away := logintest.New(t, nil)
+	away.Close()
+	f.server = httpapi.New(f.svc, &httpapi.Options{Bearers: login.NewBearers("https://locus.example", nil, login.Issuer{URL: away.URL, Roles: map[string][]string{"repo:crm": {"reviewer"}}})})
+	claims["iss"] = away.URL
+	f.do("GET", "/v1/whoami", "", bearer(away.Sign(claims))...).refused(503, httpapi.CodeUnavailable)
 }

@@ -5,12 +5,15 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -90,8 +93,10 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	var who *access.Principal
 	if session := s.sessionOf(r); session != "" && len(r.Header["Authorization"]) == 0 {
 		who, err = s.svc.Tokens().CheckSession(r.Context(), session)
+	} else if text := credential(r); s.opts.Bearers != nil && login.Looks(text) {
+		who, err = s.bearer(r.Context(), text)
 	} else {
-		who, err = s.svc.Tokens().Check(r.Context(), credential(r))
+		who, err = s.svc.Tokens().Check(r.Context(), text)
 	}
 	if errors.Is(err, tokens.ErrUnknown) {
 		if err := s.failed(r); err != nil {
@@ -100,6 +105,23 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 		return nil, standard(CodeUnauthenticated)
 	}
 	return who, err
+}
+
+// bearer returns the principal of a JWT.
+func (s *Server) bearer(ctx context.Context, text string) (*access.Principal, error) {
+	who, until, err := s.opts.Bearers.Check(ctx, text)
+	switch {
+	case errors.Is(err, login.ErrUnreachable):
+		s.opts.Logger.WarnContext(ctx, "the issuer of a JWT cannot be asked", "err", err)
+		return nil, fmt.Errorf("%w: the issuer of the token cannot be asked for its keys", locus.ErrUnavailable)
+	case err != nil:
+		return nil, tokens.ErrUnknown
+	}
+	set, err := access.Grant(who.Roles, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Principal{Name: who.Name, Author: who.Author, ID: "jwt", Until: until, Permissions: set}, nil
 }
 
 // credential returns the token of a request, "" if it has none.

@@ -52,6 +52,8 @@ type Options struct {
 	Places []string
 	// Login is the identity provider through which people sign in to the console, nil for none.
 	Login *login.Provider
+	// Bearers checks the JWTs of services, nil if none are taken.
+	Bearers *login.Bearers
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of
