@@ -61,8 +61,7 @@ func (a *app) sinkCreate() *cobra.Command {
 			"kafka: takes USER@, sasl=plain|scram-sha-256|scram-sha-512 and tls=true; nats: takes USER@, or a token as secret, and tls=true.\n\n" +
 			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
 			"again changes the secret or the hold, and keeps the position.",
-		Example: "  locus sink create hook --to https://crm.example/locus --secret-env HOOK_SECRET\n" +
-			"  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD\n" +
+		Example: "  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD\n" +
 			"  locus sink create bus --to 'nats://bus.example/CRM?subject=crm.golden&tls=true' --secret-env NATS_TOKEN",
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
