@@ -62,7 +62,7 @@ func TestBudget_FarOverFails(t *testing.T) {
 func TestBudget_NotesWhatItRuns(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "times")
-	if out, code := timed(t, file, "sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; exit 3", "-test.short=true"); code != 3 {
+	if out, code := timed(t, file, "sh", "-c", "sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done'; exit 3", "-test.short=true"); code != 3 {
 		t.Errorf("exit code %d, want 3\n%s", code, out)
 	}
 	row, err := os.ReadFile(file)
