@@ -25,7 +25,6 @@ const (
 	idDigits     = 8
 	randomDigits = 43
 	sumDigits    = 6
-	restBytes    = idDigits + 1 + randomDigits + sumDigits
 
 	digits   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	idLetter = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -35,8 +34,8 @@ const (
 const Pattern = `\blocus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{49}\b`
 
 var (
-	exact = regexp.MustCompile(`^locus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{49}$`)
-	found = regexp.MustCompile(`locus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{0,49}`)
+	form  = regexp.MustCompile(`^[0-9a-z]{8}_[0-9A-Za-z]{49}$`) // after the prefix
+	found = regexp.MustCompile(`locus_(tok|boot|ses)_[0-9a-z]{8}_[0-9A-Za-z]{0,49}`)
 )
 
 // ErrToken means that a text is not a token, or has a typing error.
@@ -89,22 +88,27 @@ func base62(n *big.Int, width int) string {
 
 // ParseToken returns the id and the hash of a token. The error is ErrToken, also for a token with a typing error.
 func ParseToken(token string) (id string, h Hash, err error) {
-	rest, found := strings.CutPrefix(token, Prefix)
-	if !found {
-		rest, found = strings.CutPrefix(token, BootPrefix)
+	for _, prefix := range []string{Prefix, BootPrefix} {
+		if id, h, ok := parse(token, prefix); ok {
+			return id, h, nil
+		}
 	}
-	whole := len(token) - sumDigits
-	if !found || len(rest) != restBytes || !exact.MatchString(token) || sum(token[:whole]) != token[whole:] {
-		return "", h, ErrToken
+	return "", h, ErrToken
+}
+
+// parse returns the id and the hash of a secret with a prefix, and reports whether it is one.
+func parse(secret, prefix string) (id string, h Hash, ok bool) {
+	rest, ok := strings.CutPrefix(secret, prefix)
+	if !ok || !form.MatchString(rest) {
+		return "", h, false
 	}
-	return rest[:idDigits], sha256.Sum256([]byte(token)), nil
+	if whole := len(secret) - sumDigits; sum(secret[:whole]) != secret[whole:] {
+		return "", h, false
+	}
+	return rest[:idDigits], sha256.Sum256([]byte(secret)), true
 }
 
 // Redact replaces every token and secret of a session in a text, also one that is cut off, by its prefix and id.
 func Redact(text string) string {
-	text = redactSessions(text)
-	if !strings.Contains(text, Prefix) && !strings.Contains(text, BootPrefix) {
-		return text
-	}
 	return found.ReplaceAllStringFunc(text, func(t string) string { return t[:strings.LastIndexByte(t, '_')] + "_..." })
 }

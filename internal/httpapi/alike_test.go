@@ -4,6 +4,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -135,9 +136,10 @@ func TestP10_TokensAreNotLogged(t *testing.T) {
 	f := &fixture{t, svc, server}
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	bad, _ := access.NewToken()
+	basic := func(secret string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(":"+secret)) }
 	try := func() {
 		for _, secret := range []string{root, bad, bad[:60]} {
-			for _, headers := range [][]string{bearer(secret), {"Authorization", basic(secret)}, {"Authorization", secret}} {
+			for _, headers := range [][]string{bearer(secret), {"Authorization", basic(secret)}, {"Authorization", secret}, {"Cookie", "locus=" + secret}} {
 				for _, target := range []string{"/v1/entities", "/v1/records/a/1", "/", "/nowhere", "/v1/entities?token=x", "/readyz"} {
 					f.do(http.MethodGet, target, "", headers...)
 				}
