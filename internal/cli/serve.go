@@ -69,6 +69,8 @@ type serving struct {
 	tls         string        // where TLS ends: a listen.Mode
 	cert, key   string        // files of the certificate
 	proxies     []string      // networks of the proxies
+	fingerprint string        // of the authority of a self-signed certificate
+	authority   string        // file with its certificate
 	boot        string        // file of the bootstrap token
 	public      string        // URL for browsers and other machines
 	linger      time.Duration // 0 for the default, negative for none
@@ -119,6 +121,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
+			if certificate == nil {
+				if certificate, err = s.own(w.place, options.Logger); err != nil {
+					return errors.Join(err, svc.Close(), closeAll(listeners))
+				}
+			}
 			if certificate != nil {
 				options.Metrics.WatchCertificate(certificate.Until)
 				stop := onHangup(func() { _ = certificate.Reload() }) // an error is logged
@@ -142,7 +149,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
-	c.Flags().StringVar(&s.tls, "tls", "", "where TLS ends: files (--tls-cert and --tls-key, which imply it), or external (a proxy of --trusted-proxies)")
+	c.Flags().StringVar(&s.tls, "tls", "", "where TLS ends: files (--tls-cert and --tls-key, which imply it), self-signed (a certificate below DIR/tls), or external (a proxy of --trusted-proxies)")
 	c.Flags().StringSliceVar(&s.proxies, "trusted-proxies", nil, "with --tls external: addresses or networks of the proxies, such as 10.0.0.0/8; no other machine may connect")
 	c.Flags().StringVar(&s.public, "public-url", "", "URL of the server for browsers and other machines, such as https://locus.example; requests may use its name")
 	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
@@ -172,6 +179,8 @@ func (s *serving) check(w where) error {
 		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case s.retain < leastRetain:
 		return usage("--retain 24h", "--retain %v: want at least %v, so that followers can resume", s.retain, leastRetain)
+	case w.shared && s.mode() == listen.SelfSigned:
+		return usage("--tls-cert FILE --tls-key FILE", "--tls self-signed is for a data directory: servers that share databases use files, or each would have an authority of its own")
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections needs --map")
 	case !w.shared && w.mongodb == "" && w.unsafe:
@@ -205,7 +214,7 @@ func (s *serving) listen() ([]net.Listener, error) {
 		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
 	}
 	if err := s.wish(host).Address(); err != nil {
-		return nil, usage("--tls-cert FILE --tls-key FILE; or --tls external --trusted-proxies CIDR; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
+		return nil, usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external --trusted-proxies CIDR; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
 			"refusing to listen at %.80q: %v", s.addr, err)
 	}
 	if host == "localhost" {
@@ -319,6 +328,9 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 		if until := m.Until(); !until.IsZero() {
 			ready["until"] = until.UTC()
 		}
+		if s.fingerprint != "" {
+			ready["ca"], ready["ca_fingerprint"] = s.authority, s.fingerprint
+		}
 		if d := svc.Cells().Documents(); d != "" {
 			ready["documents"] = d
 		}
@@ -346,6 +358,9 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	}
 	a.say("API            %s/v1", base)
 	a.say("console        %s/", a.talk.Paint("36", base))
+	if s.fingerprint != "" {
+		a.say("authority      %s   %s", term.Escape(s.authority), s.fingerprint)
+	}
 	a.say("%s", access)
 	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)
 	return nil

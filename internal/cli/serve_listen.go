@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ func (s *serving) mode() listen.Mode {
 
 // scheme is that of the listeners.
 func (s *serving) scheme() string {
-	if mode := s.mode(); mode == listen.Files {
+	if mode := s.mode(); mode == listen.Files || mode == listen.SelfSigned {
 		return "https"
 	}
 	return "http"
@@ -45,8 +46,8 @@ func (s *serving) checkLine() error {
 	switch {
 	case (s.cert == "") != (s.key == ""):
 		return usage("give both", "--tls-cert and --tls-key belong together")
-	case mode != listen.Clear && mode != listen.Files && mode != listen.External:
-		return usage("--tls-cert FILE --tls-key FILE; or --tls external", "--tls %.40q: want files or external", s.tls)
+	case mode != listen.Clear && mode != listen.Files && mode != listen.SelfSigned && mode != listen.External:
+		return usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external", "--tls %.40q: want files, self-signed or external", s.tls)
 	case mode == listen.Files && s.cert == "":
 		return usage("--tls-cert FILE --tls-key FILE", "--tls files needs the files")
 	case mode != listen.Files && s.cert != "":
@@ -60,6 +61,22 @@ func (s *serving) checkLine() error {
 		return usage("--trusted-proxies 10.0.0.5,10.1.0.0/16", "--trusted-proxies: %v", err)
 	}
 	return s.checkPublic()
+}
+
+// own returns a certificate that the server signs itself, nil in another mode. The fingerprint of its authority is for the banner.
+func (s *serving) own(dir string, log *slog.Logger) (c *listen.Certificate, err error) {
+	if s.mode() != listen.SelfSigned {
+		return nil, nil
+	}
+	names := append([]string{"localhost", "127.0.0.1", "::1"}, s.hosts...)
+	if host, _, err := net.SplitHostPort(s.addr); err == nil && host != "" && net.ParseIP(host) != nil && !net.ParseIP(host).IsUnspecified() {
+		names = append(names, host)
+	}
+	if u, err := url.Parse(s.public); err == nil && u.Hostname() != "" {
+		names = append(names, u.Hostname())
+	}
+	c, s.fingerprint, s.authority, err = listen.OpenOwn(filepath.Join(dir, "tls"), names, log)
+	return c, err
 }
 
 // checkPublic rejects a public URL that is no origin.

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +145,7 @@ func TestP10_StartTable(t *testing.T) {
 	cert, key, client := pair(t)
 	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "127.0.0.1" // also for ::1
 	files := []string{"--tls-cert", cert, "--tls-key", key}
+	own := []string{"--tls", "self-signed"}
 	external := []string{"--tls", "external", "--trusted-proxies", "127.0.0.0/8,::1"}
 	closed, open := filepath.Join(t.TempDir(), "closed"), filepath.Join(t.TempDir(), "open")
 	first := launch(t, "serve", "--data", closed, "--addr", "127.0.0.1:0", "--cells", "1")
@@ -151,7 +153,7 @@ func TestP10_StartTable(t *testing.T) {
 		t.Fatal(r)
 	}
 	first.stop()
-	const loopback, other, firstToken, line = "127.0.0.1:0", "0.0.0.0:0", "locus token create admin --role administrator --output admin.token --data ", "--tls-cert FILE --tls-key FILE; or --tls external"
+	const loopback, other, firstToken, line = "127.0.0.1:0", "0.0.0.0:0", "locus token create admin --role administrator --output admin.token --data ", "--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external"
 	for _, row := range []struct {
 		name   string
 		addr   string
@@ -162,6 +164,9 @@ func TestP10_StartTable(t *testing.T) {
 	}{
 		{"loopback, clear, none", loopback, nil, false, 200, ""},
 		{"loopback, files, none", loopback, files, false, 200, ""},
+		{"loopback, self-signed, none", loopback, own, false, 200, ""},
+		{"other, self-signed, some", other, own, true, 401, ""},
+		{"other, self-signed, none", other, own, false, 0, firstToken},
 		{"loopback, external, none", loopback, external, false, 0, firstToken},
 		{"loopback, clear, some", loopback, nil, true, 401, ""},
 		{"loopback, files, some", loopback, files, true, 401, ""},
@@ -193,6 +198,13 @@ func TestP10_StartTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if slices.Contains(row.flags, "self-signed") {
+			text, err := os.ReadFile(filepath.Join(data, "tls", "ca.pem"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.Transport.(*http.Transport).TLSClientConfig.RootCAs.AppendCertsFromPEM(text)
+		}
 		for i, host := range []string{"127.0.0.1", "::1"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.Scheme+"://"+net.JoinHostPort(host, at.Port())+"/v1/entities", nil)
 			if err != nil {
@@ -221,15 +233,15 @@ func TestServe_FlagsOfTheLine(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	for says, flags := range map[string][]string{
-		"needs the addresses":   {"--tls", "external"},
-		"is for --tls external": {"--trusted-proxies", "10.0.0.1"},
-		"is every address":      {"--tls", "external", "--trusted-proxies", "0.0.0.0/0"},
-		"want files":            {"--tls", "yes"},
-		"needs the files":       {"--tls", "files"},
-		"contradict":            {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x", "--tls-key", "y"},
-		"want https://NAME":     {"--public-url", "locus.example"},
-		"without a path":        {"--public-url", "https://locus.example/locus"},
-		"begins with https://":  {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url", "http://locus.example"},
+		"needs the addresses":                 {"--tls", "external"},
+		"is for --tls external":               {"--trusted-proxies", "10.0.0.1"},
+		"is every address":                    {"--tls", "external", "--trusted-proxies", "0.0.0.0/0"},
+		"want files, self-signed or external": {"--tls", "yes"},
+		"needs the files":                     {"--tls", "files"},
+		"contradict":                          {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x", "--tls-key", "y"},
+		"want https://NAME":                   {"--public-url", "locus.example"},
+		"without a path":                      {"--public-url", "https://locus.example/locus"},
+		"begins with https://":                {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url", "http://locus.example"},
 	} {
 		if r := run(t.Context(), nil, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, flags...)...); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%v: want %q: %v", flags, says, r)

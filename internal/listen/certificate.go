@@ -23,6 +23,7 @@ type Certificate struct {
 	certFile, keyFile string
 	logger            *slog.Logger
 	now               func() time.Time
+	renew             func() error // makes the files again if they are due; nil if the operator does
 
 	mu     sync.Mutex
 	pair   *tls.Certificate
@@ -112,6 +113,11 @@ func (c *Certificate) Config() *tls.Config {
 			defer c.mu.Unlock()
 			if c.now().Sub(c.looked) >= lookEvery {
 				c.looked = c.now()
+				if c.renew != nil {
+					if err := c.renew(); err != nil {
+						c.logger.Warn("the certificate cannot be renewed", "err", err)
+					}
+				}
 				if c.stamps() != c.stamp {
 					_ = c.reload() // logged
 				}
