@@ -25,8 +25,7 @@ func (a *app) auditCommand() *cobra.Command {
 			"log before it happens; locus serve --audit write,read adds the other requests. An entry has the principal, the\n" +
 			"address, the action and its outcome, and nothing that a record says. Entries are kept for 400 days.",
 		Example: "  locus audit list --class decision\n" +
-			"  locus audit export -o audit.jsonl\n" +
-			"  locus audit verify",
+			"  locus audit verify --json > heads.json",
 	}
 	c.AddCommand(a.auditList(), a.auditExport(), a.auditVerify())
 	return c

@@ -27,9 +27,7 @@ func (a *app) auditVerify() *cobra.Command {
 		Long: "Each entry has the hash of the one before, so an entry that was changed, removed or exchanged is found. The end of\n" +
 			"a chain that was cut off is found by what was kept elsewhere: --heads names the report of an earlier verification,\n" +
 			"which --json writes, or a copy of the log. The exit status is 3 if something is wrong.",
-		Example: "  locus audit verify --json > heads.json\n" +
-			"  locus audit verify --heads heads.json\n" +
-			"  locus audit verify audit.jsonl\n" +
+		Example: "  locus audit verify --heads heads.json\n" +
 			"  locus audit verify --part /var/log/locus/audit.log",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

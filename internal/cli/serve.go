@@ -83,8 +83,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the HTTP API and the console from a data directory or from shared databases",
 		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
-			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1\n" +
-			"  PGHOST=standby1 locus serve --read-only --map postgres:///locus",
+			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			w, err := a.locate(c)
