@@ -36,11 +36,15 @@ const maxProblems = 100
 // contain. The error is that of scan.
 //
 // Its memory grows with the number of chains, not of entries.
-func Verify(heads []Head, scan func(func(Row)) error) (*Report, error) { return verify(heads, false, scan) }
+func Verify(heads []Head, scan func(func(Row)) error) (*Report, error) {
+	return verify(heads, false, scan)
+}
 
 // VerifyPart is Verify for a log that has the chains of some processes only: a chain that only the start of another one
 // names may be missing.
-func VerifyPart(heads []Head, scan func(func(Row)) error) (*Report, error) { return verify(heads, true, scan) }
+func VerifyPart(heads []Head, scan func(func(Row)) error) (*Report, error) {
+	return verify(heads, true, scan)
+}
 
 func verify(heads []Head, part bool, scan func(func(Row)) error) (*Report, error) {
 	v := &verifier{

@@ -65,7 +65,10 @@ func (h *Handle) store(group []*pending) {
 	if err != nil {
 		return
 	}
-	if now := time.Now(); now.Sub(h.logged) >= summary {
+	switch now := time.Now(); {
+	case h.logged.IsZero():
+		h.logged = now // a command, which is short, logs none
+	case now.Sub(h.logged) >= summary:
 		h.logged = now
 		last := h.chain.Last().Head()
 		h.engine.Logger.Info("audit head", "chain", last.Chain, "seq", last.Seq, "hash", last.Hash)

@@ -397,24 +397,23 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	partition(t, s.url)
 }
 
-// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url.
+// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url. Commands
+// with --data talk to the first.
 func TestTwoServersOneDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := serve(t, dir, "127.0.0.1:0")
-	for _, args := range [][]string{
-		{"serve", "--data", dir, "--addr", "127.0.0.1:0"},
-		{"status", "--data", dir},
-	} {
-		out, err := run(t, args...)
-		if exitCode(err) != 1 {
-			t.Errorf("%s: %v\n%s", args[0], err, out)
+	out, err := run(t, "serve", "--data", dir, "--addr", "127.0.0.1:0")
+	if exitCode(err) != 1 {
+		t.Errorf("serve: %v\n%s", err, out)
+	}
+	for _, want := range []string{"in use", strconv.Itoa(first.cmd.Process.Pid), "--url http://127.0.0.1:7070"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("serve does not say %q:\n%s", want, out)
 		}
-		for _, want := range []string{"in use", strconv.Itoa(first.cmd.Process.Pid), "--url http://127.0.0.1:7070"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("%s does not say %q:\n%s", args[0], want, out)
-			}
-		}
+	}
+	if out, err := run(t, "status", "--data", dir); err != nil || !strings.Contains(out, "0 records") {
+		t.Errorf("status beside the server: %v\n%s", err, out)
 	}
 	if _, err := post(first.url, []httpapi.RecordInput{{Source: "x", Key: "1", Attributes: httpapi.Attributes{"name": {"a"}}}}); err != nil {
 		t.Errorf("the first server is harmed: %v", err)

@@ -20,6 +20,8 @@ type Request struct {
 	// Roles and single permissions; at least one of either.
 	Roles []string
 	Allow []string
+	// WriteSources are the sources whose records the principal may write: names, or beginnings of names and a *. Nil means all.
+	WriteSources []string
 	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per second.
 	Rates Rates
 	// Life is how long the token is valid, at most MaxLife. 0 is DefaultLife.
@@ -53,6 +55,9 @@ func (n *Request) check() (access.Set, error) {
 	if len(n.Roles)+len(n.Allow) == 0 {
 		fail("/roles", "a token needs a role or a permission: the roles are %v", access.Roles())
 	}
+	if err := access.Sources(n.WriteSources).Check(); err != nil {
+		fail("/write_sources", "%v", err)
+	}
 	if n.Life == 0 && !n.Endless {
 		n.Life = DefaultLife
 	}
@@ -77,7 +82,7 @@ func (h *Handle) Create(ctx context.Context, by *Principal, n Request) (secret s
 	if err != nil {
 		return "", nil, err
 	}
-	if !by.Permissions.Has(set) {
+	if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) {
 		return "", nil, ErrLacks
 	}
 	secret, r := mint(n, by.Name, h.engine.Now())
@@ -107,7 +112,7 @@ func mint(n Request, by string, now time.Time) (secret string, r row) {
 	now = now.UTC().Truncate(time.Millisecond)
 	secret, id := access.NewToken()
 	_, hash, _ := access.ParseToken(secret)
-	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
+	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, WriteSources: n.WriteSources, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
 	if !n.Endless {
 		r.Expires = now.Add(n.Life)
 	}
@@ -138,7 +143,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 				continue
 			}
 			if !old.Login {
-				found, n.Roles, n.Allow, n.Rates, n.Life = true, old.Roles, old.Allow, old.Rates, 0
+				found, n.Roles, n.Allow, n.WriteSources, n.Rates, n.Life = true, old.Roles, old.Allow, old.WriteSources, old.Rates, 0
 				if n.Endless = old.Expires.IsZero(); !n.Endless {
 					n.Life = old.Expires.Sub(old.Created)
 				}
@@ -154,7 +159,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 		if err != nil {
 			return err
 		}
-		if !by.Permissions.Has(set) {
+		if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) {
 			return ErrLacks
 		}
 		secret, r = mint(n, by.Name, now)

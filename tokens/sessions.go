@@ -163,7 +163,7 @@ func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 		return nil
 	}
 	who := *s.who
-	who.Permissions = t.who.Permissions
+	who.Permissions, who.Sources, who.Rates = t.who.Permissions, t.who.Sources, t.who.Rates
 	return &who
 }
 

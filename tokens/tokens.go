@@ -66,6 +66,8 @@ type Token struct {
 	// Roles and single permissions, sorted.
 	Roles []string `json:"roles,omitempty"`
 	Allow []string `json:"allow,omitempty"`
+	// WriteSources limit the sources whose records the principal may write, see access.Sources; nil for all.
+	WriteSources []string `json:"write_sources,omitempty"`
 	// Rates limit the principal in each process.
 	Rates Rates `json:"rates,omitzero"`
 	// Created by the principal By, "" for the operator.

@@ -21,6 +21,8 @@ type Principal struct {
 	Until time.Time
 	// Permissions of the principal.
 	Permissions Set
+	// Sources are those whose records the principal may write.
+	Sources Sources
 	// Rates are the limits of the principal.
 	Rates Rates
 }
@@ -32,6 +34,9 @@ func Local() *Principal { return &Principal{Permissions: Everything()} }
 func (p *Principal) May(permissions ...Permission) bool {
 	return p != nil && p.Permissions.Has(Of(permissions...))
 }
+
+// Writes reports whether the principal may write records of a source, as far as Sources say.
+func (p *Principal) Writes(source string) bool { return p != nil && p.Sources.Has(source) }
 
 // Signs returns the name under which people read what the principal decided.
 func (p *Principal) Signs() string {

@@ -9,6 +9,8 @@ type Rule struct {
 	set  Set
 	any  bool
 	open bool
+	// bySource means that the route writes records of the sources of its principal only.
+	bySource bool
 }
 
 // All returns the rule that a caller needs all of some permissions.
@@ -22,6 +24,24 @@ func Anyone() Rule { return Rule{set: Everything(), any: true} }
 
 // Public returns the rule of a route that takes no credential.
 func Public() Rule { return Rule{open: true} }
+
+// BySource returns the rule for a route that writes records of the sources of its principal only. A principal with limited
+// sources is refused by other routes that might write.
+func (r Rule) BySource() Rule {
+	r.bySource = true
+	return r
+}
+
+// readsOnly are permissions by which no record is written, and none is given that could.
+var readsOnly = Of(Schema, Read, Count, Decide, Metrics, Audit)
+
+// AdmitsLimited reports whether a caller with these permissions, who may write some sources only, may use the route.
+func (r Rule) AdmitsLimited(s Set) bool {
+	return r.open || r.bySource || r.any && r.set&s&readsOnly != 0 || r.set != 0 && readsOnly.Has(r.set)
+}
+
+// LimitsSources reports whether the route writes records of the sources of its principal only.
+func (r Rule) LimitsSources() bool { return r.bySource }
 
 // Valid reports whether the rule was made by All, Any or Public.
 func (r Rule) Valid() bool { return r.open || r.set != 0 }

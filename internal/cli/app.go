@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/locus-db/locus/internal/term"
@@ -36,6 +37,19 @@ type app struct {
 func style(stream io.Writer, env map[string]string) term.Style {
 	terminal := isTerminal(stream)
 	return term.Style{Terminal: terminal, Color: terminal && env["NO_COLOR"] == "" && env["TERM"] != "dumb"}
+}
+
+// serial writes one text at a time: log lines and messages come from several goroutines.
+type serial struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write implements io.Writer.
+func (s *serial) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Write(p)
 }
 
 // say writes a line to the standard error.

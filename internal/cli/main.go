@@ -46,14 +46,14 @@ func environment(list []string) map[string]string {
 // import says how to continue.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env map[string]string) int {
 	a := &app{
-		stdin: stdin, stdout: stdout, stderr: stderr, env: env,
+		stdin: stdin, stdout: stdout, stderr: &serial{to: stderr}, env: env,
 		out: style(stdout, env), talk: style(stderr, env),
 	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	// A command line that cannot be parsed may still ask for JSON.
 	a.json = a.json || slices.Contains(args, "--json")

@@ -78,6 +78,7 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().StringSliceVar(&request.Roles, "role", nil, "roles: "+strings.Join(access.Roles(), ", "))
 	c.Flags().StringSliceVar(&request.Allow, "allow", nil, "single permissions besides those of the roles")
 	c.Flags().Var(&ratesFlag{&request.Rates}, "rate", "limits of each server per second, such as requests=50,records=5000,hits=10000; by default 200, 20000 and 100000")
+	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil, "sources whose records it may write, such as crm,vendor-*; all by default")
 	c.Flags().StringVar(&request.Expires, "expires", "", "for how long it is valid, 8784h at most, or never; 2160h by default, which is 90 days")
 	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
 	return a.connection(c)
@@ -190,7 +191,11 @@ func (a *app) made(to opening, output, method, path string, request any) func(*c
 		if err != nil {
 			return err
 		}
-		a.say("token %s: %s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), ends(of.Expires))
+		limit := ""
+		if len(of.WriteSources) > 0 {
+			limit = " of " + strings.Join(of.WriteSources, ", ")
+		}
+		a.say("token %s: %s%s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), term.Escape(limit), ends(of.Expires))
 		if output != "" {
 			a.say("written to %s; use it with --token-file or LOCUS_TOKEN_FILE", term.Escape(output))
 		} else if a.json {
@@ -237,7 +242,11 @@ func (a *app) tokenList() *cobra.Command {
 				if k.Expired {
 					expires = "expired"
 				}
-				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(k.Allow, " "), moment(k.Created), k.By, expires, moment(k.Used))
+				also := k.Allow
+				if len(k.WriteSources) > 0 {
+					also = append(also, "sources="+strings.Join(k.WriteSources, ","))
+				}
+				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(also, " "), moment(k.Created), k.By, expires, moment(k.Used))
 			}
 			return a.printTable(t)
 		}),

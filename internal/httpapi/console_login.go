@@ -41,6 +41,11 @@ func (p *site) login(w http.ResponseWriter, r *http.Request) {
 	var began *tokens.Session
 	err = p.run(c, func() (err error) {
 		secret, began, err = p.svc.Tokens().SignIn(c, strings.TrimSpace(fields["token"]), p.sessionOf(r))
+		if errors.Is(err, tokens.ErrUnknown) {
+			if many := p.guessed(r); many != nil {
+				return many
+			}
+		}
 		return err
 	})
 	switch {

@@ -78,6 +78,9 @@ func (s *Server) deleteRecords(c *call) (any, error) {
 	deletions := make([]records.Deletion, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
+			items[i].note(requireSource(access.From(c), items[i].Source, itemPointer("records", i)+"/source"))
+		}
+		if items[i].fault == nil {
 			deletions = append(deletions, items[i].Deletion)
 		}
 	}

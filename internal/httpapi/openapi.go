@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
 )
@@ -77,10 +78,21 @@ func correct(registry huma.Registry) {
 
 var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)
 
+// limitOf returns what a route does for a token that may write some sources only.
+func limitOf(rt *route) string {
+	switch {
+	case rt.needs.LimitsSources():
+		return "applied"
+	case rt.needs.AdmitsLimited(access.Everything()):
+		return "irrelevant"
+	}
+	return "refused"
+}
+
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
-		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String()},
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt)},
 	}
 	if !rt.needs.Open() {
 		op.Security = []map[string][]string{{"token": {}}}

@@ -60,14 +60,30 @@ func (s *Server) permit(r *http.Request, needs access.Rule) (*access.Principal, 
 	if err == nil {
 		err = require(who, needs)
 	}
+	if source := r.PathValue("source"); err == nil && source != "" && needs.LimitsSources() {
+		if f := requireSource(who, source, ""); f != nil {
+			err = f
+		}
+	}
 	return who, err
 }
 
 func require(who *access.Principal, needs access.Rule) error {
-	if who != nil && needs.Admits(who.Permissions) {
+	switch {
+	case who == nil || !needs.Admits(who.Permissions):
+		return fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
+	case who.Sources != nil && !needs.AdmitsLimited(who.Permissions):
+		return fault(CodeForbidden, "", "the token may write the sources %s only, and this is not about a source", strings.Join(who.Sources, ", "))
+	}
+	return nil
+}
+
+// requireSource refuses to write records of a source that the principal may not write.
+func requireSource(who *access.Principal, source, pointer string) *Fault {
+	if who.Writes(source) {
 		return nil
 	}
-	return fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
+	return fault(CodeForbidden, pointer, "the token may write the sources %s only", strings.Join(who.Sources, ", "))
 }
 
 // local reports whether a request is the operator's: made in the process, or through the socket of the data directory, which only the

@@ -68,11 +68,16 @@ func (s *Server) budget(who *access.Principal, of moved, n int) error {
 	return nil
 }
 
-// failed counts a refused credential. It returns an error if there are too many: a request without any is none.
+// failed counts a refused credential of a header: a request without any is none. The error is that of guessed.
 func (s *Server) failed(r *http.Request) error {
 	if len(r.Header["Authorization"]) == 0 {
 		return nil
 	}
+	return s.guessed(r)
+}
+
+// guessed counts a refused credential, and returns an error if there are too many.
+func (s *Server) guessed(r *http.Request) error {
 	if wait := s.failures.take(s.addressOf(r), 1, failuresAtOnce, 1, time.Now()); wait > 0 {
 		s.opts.Metrics.Refused("credentials")
 		return &limited{fault(CodeRateLimited, "", "too many credentials were not valid: try again after the seconds of Retry-After"), wait}

@@ -5,6 +5,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +68,31 @@ func TestP10_FailuresAreLimited(t *testing.T) {
 	}
 	for range 20 { // without a credential: not a failed one
 		f.get("/v1/entities").refused(http.StatusUnauthorized, httpapi.CodeUnauthenticated)
+	}
+}
+
+// TestP10_GuessesAtTheLoginAreLimited guesses tokens on the login page, and codes of locus login.
+func TestP10_GuessesAtTheLoginAreLimited(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	form := func(token string) answer {
+		return f.do("POST", "/login", url.Values{"token": {token}}.Encode(), "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+	}
+	limited := map[string]int{}
+	for range 30 {
+		if form("locus_tok_guess").Code == http.StatusTooManyRequests {
+			limited["page"]++
+		}
+		if f.do("POST", "/v1/login", `{"code":"guess","verifier":"guess"}`).Code == http.StatusTooManyRequests {
+			limited["code"]++
+		}
+	}
+	if limited["page"] < 10 || limited["code"] < 10 {
+		t.Errorf("of 30 guesses each, so many were refused for their number: %v", limited)
+	}
+	if a := form(root); a.Code != http.StatusSeeOther {
+		t.Errorf("a valid token from the same address: %d %s", a.Code, a.Body)
 	}
 }
 

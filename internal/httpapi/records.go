@@ -132,6 +132,9 @@ func (s *Server) putRecords(c *call) (any, error) {
 	puts := make([]records.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
+			items[i].note(requireSource(access.From(c), items[i].put.Source, itemPointer("records", i)+"/source"))
+		}
+		if items[i].fault == nil {
 			puts = append(puts, items[i].put)
 		}
 	}
@@ -210,7 +213,7 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 		if erase {
 			needs = access.Erase
 		}
-		err = require(access.From(c), access.All(needs))
+		err = require(access.From(c), access.All(needs).BySource())
 	}
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (s *Server) routes() []route {
 	}
 	return []route{
 		{
-			method: "POST", path: "/v1/records", class: writes, needs: access.All(access.Write), handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
+			method: "POST", path: "/v1/records", class: writes, needs: access.All(access.Write).BySource(), handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
 			summary: "Put 1 to 1000 records. The response has a result for each, in order, once they are durable and resolved",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
@@ -67,13 +67,13 @@ func (s *Server) routes() []route {
 			summary: "Get a record by its external key, whose bytes are percent-encoded",
 		},
 		{
-			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, needs: access.Any(access.Write, access.Erase), handle: s.deleteRecord, answer: Deleted{},
+			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, needs: access.Any(access.Write, access.Erase).BySource(), handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Delete a record; records that only it connected are separated",
 			query:    []param{{"erase", "true also removes the decisions about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
-			method: "POST", path: "/v1/records/delete", class: writes, needs: access.All(access.Write), handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
+			method: "POST", path: "/v1/records/delete", class: writes, needs: access.All(access.Write).BySource(), handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
 			summary: "Delete 1 to 1000 records, each on condition of its version if that is given. The response has a result for each, in order, once they are durable",
 		},
 		{
@@ -86,22 +86,22 @@ func (s *Server) routes() []route {
 			query:   []param{{"count", "false leaves out the numbers of records if the source has a stream: its state alone is quick", false}},
 		},
 		{
-			method: "PUT", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define), handle: s.putStream, body: StreamRequest{}, answer: Source{},
+			method: "PUT", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define).BySource(), handle: s.putStream, body: StreamRequest{}, answer: Source{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: append([]Code{CodeNotFound}, changing...),
 			summary: "Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed",
 		},
 		{
-			method: "DELETE", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define), handle: s.deleteStream, statuses: []int{http.StatusNoContent},
+			method: "DELETE", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define).BySource(), handle: s.deleteStream, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Forget the stream of a source, with its position and dead letters; the records stay",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/pause", class: admin, needs: access.All(access.Define), handle: s.pauseStream, answer: Source{},
+			method: "POST", path: "/v1/sources/{source}/pause", class: admin, needs: access.All(access.Define).BySource(), handle: s.pauseStream, answer: Source{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
 			summary:  "Stop reading the stream of a source",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/resume", class: admin, needs: access.All(access.Define), handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
+			method: "POST", path: "/v1/sources/{source}/resume", class: admin, needs: access.All(access.Define).BySource(), handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Go on reading the stream of a source where it stopped, or from its start",
 		},
@@ -110,12 +110,12 @@ func (s *Server) routes() []route {
 			summary: "The messages of a stream that cannot become records, at most 1000, with the reason of each",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/dead/retry", class: admin, needs: access.All(access.Define), handle: s.retryLetters, body: LettersRequest{}, answer: Handled{},
+			method: "POST", path: "/v1/sources/{source}/dead/retry", class: admin, needs: access.All(access.Define).BySource(), handle: s.retryLetters, body: LettersRequest{}, answer: Handled{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Read messages of dead letters again; returns before that is done",
 		},
 		{
-			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, needs: access.All(access.Define), handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
+			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, needs: access.All(access.Define).BySource(), handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
 			failures: append([]Code{CodeNotFound}, changing...),
 			summary:  "Forget dead letters",
 		},
@@ -528,7 +528,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/login", class: writes, needs: access.Public(), handle: s.redeem, body: LoginRequest{}, answer: TokenMade{},
-			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeUnauthenticated}, deciding...),
+			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeUnauthenticated, CodeRateLimited}, deciding...),
 			summary: "Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours",
 		},
 		{

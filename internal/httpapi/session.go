@@ -20,9 +20,10 @@ const (
 	cookieLoopback = "locus"
 )
 
-// overTLS reports whether the browser sees this server under https: here, or at the public URL of a proxy.
+// overTLS reports whether the browser sees this server under https: here, through the proxies that alone may connect, or at
+// the public URL.
 func (s *Server) overTLS(r *http.Request) bool {
-	return r.TLS != nil || strings.HasPrefix(s.opts.PublicURL, "https://") && s.opts.PublicURL == "https://"+r.Host
+	return r.TLS != nil || len(s.opts.Proxies) > 0 || strings.HasPrefix(s.opts.PublicURL, "https://") && s.opts.PublicURL == "https://"+r.Host
 }
 
 // privately reports whether others on the way could not read what a browser sends.
@@ -122,9 +123,10 @@ type Whoami struct {
 	Author      string   `json:"author,omitempty" doc:"Name that people read beside its decisions, if that is another"`
 	ID          string   `json:"id,omitempty" doc:"Id of the token"`
 	Permissions []string `json:"permissions"`
+	Sources     []string `json:"write_sources,omitempty" doc:"Sources whose records it may write; missing for all"`
 }
 
 func (s *Server) whoami(c *call) (any, error) {
 	who := access.From(c)
-	return Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names()}, nil
+	return Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources}, nil
 }

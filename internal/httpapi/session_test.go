@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -174,6 +176,17 @@ func TestP10_SessionsAreListedAndEnded(t *testing.T) {
 	who := decode[httpapi.Whoami](f.do("GET", "/v1/whoami", "", bearer(root)...))
 	if who.Name != "root" || who.ID == "" || len(who.Permissions) != len(access.Permissions()) {
 		t.Errorf("%+v", who)
+	}
+}
+
+// TestP10_CookieBehindAProxy signs in through a proxy that sends its own name as Host.
+func TestP10_CookieBehindAProxy(t *testing.T) {
+	t.Parallel()
+	f := setup(t, &httpapi.Options{PublicURL: "https://locus.example", Proxies: listen.Proxies{netip.MustParsePrefix("192.0.2.0/24")}})
+	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	a := f.do("POST", "/login", url.Values{"token": {root}}.Encode(), "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+	if c := a.session(); c.Name != "__Host-locus" || !c.Secure {
+		t.Errorf("%+v", c)
 	}
 }
 

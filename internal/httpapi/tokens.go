@@ -16,6 +16,7 @@ type TokenRequest struct {
 	Name    string       `json:"name" doc:"Name of the principal, which signs its decisions"`
 	Roles   []string     `json:"roles,omitempty" doc:"reader, writer, reviewer, operator, administrator; they add up"`
 	Allow   []string     `json:"allow,omitempty" doc:"Single permissions besides those of the roles, such as erase"`
+	Sources []string     `json:"write_sources,omitempty" doc:"Sources whose records it may write: names, or beginnings of names and a *; all by default"`
 	Rates   access.Rates `json:"rates,omitzero" doc:"Limits of each process for the principal"`
 	Expires string       `json:"expires,omitempty" doc:"For how long, such as 720h, 8784h at most; or never. 2160h by default, which is 90 days"`
 }
@@ -72,7 +73,7 @@ func (s *Server) createToken(c *call) (any, error) {
 	if err := s.mayBegin(c); err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "name", "roles", "allow", "rates", "expires")
+	body, err := object(c.body, "name", "roles", "allow", "write_sources", "rates", "expires")
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +86,11 @@ func (s *Server) createToken(c *call) (any, error) {
 			if *to, err = textsAt(v, "/"+field, field, len(access.Permissions())); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if v, given := body["write_sources"]; given {
+		if n.WriteSources, err = textsAt(v, "/write_sources", "write_sources", access.MaxSources); err != nil {
+			return nil, err
 		}
 	}
 	if v, given := body["rates"]; given {
