@@ -54,7 +54,7 @@ type Config struct {
 // Callback is the path that the provider leads back to.
 const Callback = "/login/callback"
 
-// Person is who has signed in.
+// Person is a person who signed in.
 type Person struct {
 	// Name is never given to another person: oidc: and the subject of the provider.
 	Name string
@@ -109,7 +109,7 @@ func (p *Provider) Begin(ctx context.Context, secret []byte, to string) (address
 	return config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), cookie, nil
 }
 
-// Finish returns who has signed in, from the cookie of Begin and the query that the provider sent the browser back with, and
+// Finish returns the person who signed in, from the cookie of Begin and the query that the provider sent the browser back with, and
 // the path that Begin was given. The errors are ErrAttempt, ErrRefused, ErrUnreachable and ErrNoRole.
 func (p *Provider) Finish(ctx context.Context, secret []byte, cookie string, query url.Values) (who *Person, to string, err error) {
 	a, err := open(secret, cookie, p.now())

@@ -63,6 +63,6 @@ func between(c Cell, fn, other func(context.Context, perdocument.Store) error) (
 func begunAnew(t tester, c Cell, fn, other func(context.Context, perdocument.Store) error) {
 	t.Helper()
 	if runs, err := between(c, fn, other); err != nil || runs != 2 {
-		t.Fatalf("an update of what somebody else wrote meanwhile ran %d times, want 2: %v", runs, err)
+		t.Fatalf("an update of what another process wrote during it ran %d times, want 2: %v", runs, err)
 	}
 }
