@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/audit"
@@ -212,6 +213,31 @@ func TestHandle_SumsRefusals(t *testing.T) {
 	}
 	if !sums["unauthenticated=1"] || !sums["unauthenticated=2"] || !sums["forbidden=1"] {
 		t.Errorf("sums %v", sums) // the first refusal is stored at once, the others with the next minute or the end
+	}
+}
+
+// Entries older than audit.Keep are removed by a later process, and the log verifies without them.
+func TestHandle_RemovesWhatIsOld(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	then := time.Now().Add(-audit.Keep - 24*time.Hour)
+	for _, now := range []func() time.Time{func() time.Time { return then }, time.Now} {
+		db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1}, Now: now})
+		must(t, err)
+		a, err := db.Audit().Begin(t.Context(), audit.Entry{Class: audit.Admin, Action: "grow"})
+		must(t, err)
+		a.End("ok")
+		must(t, db.Close())
+	}
+	removed := false
+	for _, e := range entries(t, open(t, dir, nil)) {
+		removed = removed || e.Action == "trim" && len(e.Trimmed) == 1
+		if time.Since(e.At) > audit.Keep {
+			t.Errorf("there is still %+v", e)
+		}
+	}
+	if !removed {
+		t.Error("no entry says that others were removed")
 	}
 }
 

@@ -152,9 +152,9 @@ func begin(ctx context.Context, tx storage.Tx, chain *audit.Chain, add func(audi
 // dropOld removes rows that are older than audit.Keep, and records it. An error delays it by a day.
 func (h *Handle) dropOld(now time.Time) {
 	h.trim = now
-	more := true
-	for more {
-		err := h.commit(func(ctx context.Context, tx storage.Tx, add func(audit.Entry) (audit.Row, error)) error {
+	more, err := h.hasOld(now)
+	for more && err == nil {
+		err = h.commit(func(ctx context.Context, tx storage.Tx, add func(audit.Entry) (audit.Row, error)) error {
 			oldest, err := tx.AuditAfter(ctx, audit.Position{}, trimmed)
 			if err != nil {
 				return err
@@ -168,9 +168,21 @@ func (h *Handle) dropOld(now time.Time) {
 			}
 			return tx.DropAudit(ctx, old)
 		})
-		if err != nil {
-			h.engine.Logger.Warn("old entries of the audit log stay", "err", err)
-			return
-		}
 	}
+	if err != nil {
+		h.engine.Logger.Warn("old entries of the audit log stay", "err", err)
+	}
+}
+
+// hasOld reports whether the oldest row may be removed. Every process asks once, also one that runs a short command.
+func (h *Handle) hasOld(now time.Time) (old bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		oldest, err := tx.AuditAfter(ctx, audit.Position{}, 1)
+		_, record := audit.Trim(oldest, now)
+		old = record != nil
+		return err
+	})
+	return old, err
 }

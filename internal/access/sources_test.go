@@ -19,7 +19,7 @@ func TestSources(t *testing.T) {
 	if !access.Sources(nil).Has("any") || !(access.Sources{"*"}).Has("any") || (access.Sources{}).Has("any") {
 		t.Error("nil and * mean all sources, an empty list none")
 	}
-	for _, bad := range []access.Sources{{""}, {"a*b"}, {"**"}, make(access.Sources, access.MaxSources+1)} {
+	for _, bad := range []access.Sources{{}, {""}, {"a*b"}, {"**"}, make(access.Sources, access.MaxSources+1)} {
 		if bad.Check() == nil {
 			t.Errorf("%q is accepted", bad)
 		}

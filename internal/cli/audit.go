@@ -5,15 +5,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/audit"
-	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -91,32 +88,8 @@ func (a *app) auditExport() *cobra.Command {
 			if out == "" {
 				return usage("locus audit export -o audit.jsonl", "name the file to write with -o, or - for a pipe")
 			}
-			to, file := a.stdout, (*exchange.File)(nil)
-			if out != "-" {
-				var err error
-				if file, err = exchange.Create(out); err != nil {
-					return usage("name a file in a directory that exists", "%v", err)
-				}
-				defer file.Discard()
-				to = file
-			}
-			response, err := cl.send(c.Context(), cl.patient(), question{method: http.MethodGet, path: "/v1/audit/export"})
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			if response.StatusCode != http.StatusOK {
-				_, err := readAnswer(response)
-				return err
-			}
-			n, err := io.Copy(to, response.Body)
-			if err != nil {
-				return fmt.Errorf("read the audit log: %w: %w", errCut, err)
-			}
-			if file == nil {
-				return nil
-			}
-			if err := file.Commit(); err != nil {
+			n, err := a.download(c.Context(), cl, "/v1/audit/export", out, "audit log", nil)
+			if err != nil || out == "-" {
 				return err
 			}
 			a.say("%s: %s bytes", term.Escape(out), term.Count(n))

@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
@@ -46,24 +44,6 @@ func (a *app) dumpCommand() *cobra.Command {
 }
 
 func (a *app) dump(ctx context.Context, cl *client, out string) error {
-	to, file := a.stdout, (*exchange.File)(nil)
-	if out != "-" {
-		var err error
-		if file, err = exchange.Create(out); err != nil {
-			return usage("name a file in a directory that exists", "%v", err)
-		}
-		defer file.Discard()
-		to = file
-	}
-	response, err := cl.send(ctx, cl.patient(), question{method: http.MethodGet, path: "/v1/dump"})
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		_, err := readAnswer(response)
-		return err
-	}
 	var end struct {
 		Records   int64  `json:"records"`
 		Entities  int64  `json:"entities"`
@@ -71,18 +51,16 @@ func (a *app) dump(ctx context.Context, cl *client, out string) error {
 		Metrics   int64  `json:"metrics"`
 		Unsettled string `json:"unsettled"`
 	}
-	totals := response.Header.Get(httpapi.TotalsHeader)
-	if err := json.Unmarshal([]byte(totals), &end); err != nil {
-		return foreign(response, err)
-	}
-	n, err := io.Copy(to, response.Body)
-	if err != nil {
-		return fmt.Errorf("read the dump: %w: %w", errCut, err)
-	}
-	if file != nil {
-		if err := file.Commit(); err != nil {
-			return err
+	var totals string
+	n, err := a.download(ctx, cl, "/v1/dump", out, "dump", func(response *http.Response) error {
+		totals = response.Header.Get(httpapi.TotalsHeader)
+		if err := json.Unmarshal([]byte(totals), &end); err != nil {
+			return foreign(response, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if end.Unsettled != "" {
 		a.say("%s: the dump has no hash of the entities to compare with; without other writers, or with --url, it has one", end.Unsettled)

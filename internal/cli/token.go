@@ -67,6 +67,9 @@ func (a *app) tokenCreate() *cobra.Command {
 			"  locus token create backup --role reader,operator --expires 8760h --url https://locus.example",
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if flagged(c, "write-sources") && len(request.Sources) == 0 {
+				return usage("--write-sources crm,vendor-*, or leave it out for all", "--write-sources names no source")
+			}
 			request.Name = args[0]
 			to := writes
 			if flagged(c, "data") || flagged(c, "map") { // a token may be made before the server first starts

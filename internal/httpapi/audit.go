@@ -30,6 +30,8 @@ const (
 	maxHeads = 50_000
 	// auditScan limits the entries that one request reads in search of those that it lists.
 	auditScan = 20_000
+	// auditPage is how many of them it reads at once.
+	auditPage = 1000
 )
 
 func (s *Server) listAudit(c *call) (any, error) {
@@ -46,29 +48,25 @@ func (s *Server) listAudit(c *call) (any, error) {
 		return nil, err
 	}
 	list := AuditList{Entries: []audit.Entry{}}
-	for scanned := 0; scanned < auditScan; {
-		rows, err := s.svc.Audit().Before(c, before, limit)
+	for scanned := 0; scanned < auditScan && len(list.Entries) < limit; {
+		rows, err := s.svc.Audit().Before(c, before, auditPage)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
+			if len(list.Entries) == limit {
+				break
+			}
 			e, err := r.Entry()
 			if err != nil {
 				e.Chain, e.Seq, e.Outcome = audit.ChainName(r.Chain), r.Seq, "damaged: see locus audit verify"
 			}
-			before = r.Position
-			if matches(&e) {
+			if before = r.Position; matches(&e) {
 				list.Entries = append(list.Entries, e)
 			}
-			if len(list.Entries) == limit {
-				break
-			}
 		}
-		if len(rows) < limit && len(list.Entries) < limit {
+		if len(rows) < auditPage && (len(rows) == 0 || before == rows[len(rows)-1].Position) {
 			return list, nil
-		}
-		if len(list.Entries) == limit {
-			break
 		}
 		scanned += len(rows)
 	}

@@ -4,6 +4,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -19,9 +20,12 @@ func TestP10_WriteSources(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.put([4]string{"shop", "1", "Joes Pizza", ""})
-	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	root := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
 	crm := bearer(f.token(tokens.Request{Name: "crm", Roles: []string{"writer", "reader"}, Allow: []string{"erase", "define"}, WriteSources: []string{"crm", "vendor-*"}}))
 
+	if p := f.do(http.MethodPost, "/v1/tokens", `{"name":"all","roles":["writer"],"write_sources":[]}`, root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid); !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "empty") {
+		t.Errorf("a token for no source: %+v", p)
+	}
 	put := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", `{"records":[
 		{"source":"crm","key":"1","attributes":{"name":"Annas Bakery"}},
 		{"source":"shop","key":"1","attributes":{"name":"Joes Other Pizza"}},

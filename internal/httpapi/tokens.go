@@ -92,6 +92,7 @@ func (s *Server) createToken(c *call) (any, error) {
 		if n.WriteSources, err = textsAt(v, "/write_sources", "write_sources", access.MaxSources); err != nil {
 			return nil, err
 		}
+		n.WriteSources = append([]string{}, n.WriteSources...) // an empty list is not nil, which would mean all
 	}
 	if v, given := body["rates"]; given {
 		if n.Rates, err = ratesAt(v, "/rates"); err != nil {

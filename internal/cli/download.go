@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/locus-db/locus/internal/exchange"
+)
+
+// download writes the answer of a route, which may be long, to a file, or to the standard output if out is "-". The file
+// appears under its name once it is complete. check looks at the header before anything is written; it may be nil. what
+// names the content in errors.
+func (a *app) download(ctx context.Context, cl *client, path, out, what string, check func(*http.Response) error) (bytes int64, err error) {
+	to, file := a.stdout, (*exchange.File)(nil)
+	if out != "-" {
+		if file, err = exchange.Create(out); err != nil {
+			return 0, usage("name a file in a directory that exists", "%v", err)
+		}
+		defer file.Discard()
+		to = file
+	}
+	response, err := cl.send(ctx, cl.patient(), question{method: http.MethodGet, path: path})
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		_, err := readAnswer(response)
+		return 0, err
+	}
+	if check != nil {
+		if err := check(response); err != nil {
+			return 0, err
+		}
+	}
+	if bytes, err = io.Copy(to, response.Body); err != nil {
+		return 0, fmt.Errorf("read the %s: %w: %w", what, errCut, err)
+	}
+	if file != nil {
+		err = file.Commit()
+	}
+	return bytes, err
+}
