@@ -16,10 +16,10 @@ import (
 const (
 	// refusing is how many connections are refused at once, each for refuseFor at most; more are closed without a word.
 	refusing  = 64
-	refuseFor = 250 * time.Millisecond
+	refuseFor = 5 * time.Second
 )
 
-// proxied is a listener that only proxies may connect to. Others get 403 before anything that they send is looked at.
+// proxied is a listener that only proxies may connect to. Others get 403; what they send is not looked at.
 type proxied struct {
 	net.Listener
 	proxies listen.Proxies
@@ -56,12 +56,15 @@ func (p *proxied) Accept() (net.Conn, error) {
 	}
 }
 
-// forbid sends 403. Closing a connection with unread data would reset it and lose the answer, so what arrives for a moment is
-// thrown away.
+// forbid sends 403 once a request arrives: clients drop a connection that responds before they have asked. Closing it with unread
+// data would reset it and lose the response, so the rest is thrown away.
 func forbid(conn net.Conn) {
 	defer conn.Close()
-	body, _ := json.Marshal(problem(fault(CodeForbidden, "", "this server accepts connections of its proxies only: see locus serve --trusted-proxies"), ""))
 	conn.SetDeadline(time.Now().Add(refuseFor))
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		return
+	}
+	body, _ := json.Marshal(problem(fault(CodeForbidden, "", "this server accepts connections of its proxies only: see locus serve --trusted-proxies"), ""))
 	fmt.Fprintf(conn, "HTTP/1.1 403 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		http.StatusText(http.StatusForbidden), len(body), body)
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {
