@@ -34,7 +34,7 @@ type showing struct {
 }
 
 func (a *app) demoCommand() *cobra.Command {
-	s := showing{serving: serving{linger: -1, shutdown: 5 * time.Second}}
+	s := showing{serving: serving{shutdown: 5 * time.Second}}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Resolve 20,000 generated records while you watch, in a temporary directory",

@@ -9,13 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,7 +23,6 @@ import (
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/obs"
-	"github.com/locus-db/locus/internal/term"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/mongodb"
 	_ "github.com/locus-db/locus/sink/nats"
@@ -66,14 +60,13 @@ type serving struct {
 	kinds       int
 	audit       auditing
 	people      people
-	tls         string        // where TLS ends: a listen.Mode
-	cert, key   string        // files of the certificate
-	proxies     []string      // networks of the proxies
-	fingerprint string        // of the authority of a self-signed certificate
-	authority   string        // file with its certificate
-	boot        string        // file of the bootstrap token
-	public      string        // URL for browsers and other machines
-	linger      time.Duration // 0 for the default, negative for none
+	tls         string   // where TLS ends: a listen.Mode
+	cert, key   string   // files of the certificate
+	proxies     []string // networks of the proxies
+	fingerprint string   // of the authority of a self-signed certificate
+	authority   string   // file with its certificate
+	boot        string   // file of the bootstrap token
+	public      string   // URL for browsers and other machines
 	readOnly    bool
 }
 
@@ -202,61 +195,6 @@ func (s *serving) check(w where) error {
 	return s.hits.check()
 }
 
-// listen opens the port before anything else starts. For a loopback address it also listens on the loopback address of
-// the other IP family.
-func (s *serving) listen() ([]net.Listener, error) {
-	host, port, err := net.SplitHostPort(s.addr)
-	if err != nil {
-		return nil, usage("--addr "+defaultAddr, "--addr %.80q is not HOST:PORT", s.addr)
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
-	}
-	if err := s.wish(host).Address(); err != nil {
-		return nil, usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external --trusted-proxies CIDR; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
-			"refusing to listen at %.80q: %v", s.addr, err)
-	}
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	first, err := net.Listen("tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return nil, inUse(net.JoinHostPort(host, port), err)
-	}
-	other := map[string]string{"127.0.0.1": "::1", "::1": "127.0.0.1"}[host]
-	if other == "" {
-		return []net.Listener{first}, nil
-	}
-	taken := first.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on tcp
-	second, err := net.Listen("tcp", net.JoinHostPort(other, strconv.Itoa(taken)))
-	switch {
-	case err == nil:
-		return []net.Listener{first, second}, nil
-	case errors.Is(err, syscall.EADDRINUSE) && port != "0":
-		return nil, errors.Join(inUse(net.JoinHostPort(other, port), err), first.Close())
-	default:
-		// The machine does not have the other IP family.
-		return []net.Listener{first}, nil
-	}
-}
-
-func inUse(addr string, err error) error {
-	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr", Exit: exitFailed, Err: err}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		f.Code, f.Message = "in_use", fmt.Sprintf("cannot listen at %s: the port is in use", addr)
-		f.Hint = "stop the server that uses it, or choose another port: --addr 127.0.0.1:0 finds a free one"
-	}
-	return f
-}
-
-func closeAll(listeners []net.Listener) error {
-	var errs []error
-	for _, l := range listeners {
-		errs = append(errs, l.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
 // doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
 func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options) (*locus.DB, *httpapi.Options, error) {
@@ -276,7 +214,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) (err error) {
 	options.Hosts = append(options.Hosts, s.hosts...)
-	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger
+	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger()
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
@@ -317,83 +255,4 @@ func (s *serving) options(log *slog.Logger) *storage.Options {
 			}
 		},
 	}
-}
-
-// banner prints the addresses, whether data is kept, and next steps.
-func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
-	m := svc.Cells().Map()
-	if a.json {
-		ready := map[string]any{"type": "ready", "url": base, "cells": len(m.Cells()), "version": version(), "epoch": m.Epoch(), "generation": m.Current()}
-		if until := m.Until(); !until.IsZero() {
-			ready["until"] = until.UTC()
-		}
-		if s.fingerprint != "" {
-			ready["ca"], ready["ca_fingerprint"] = s.authority, s.fingerprint
-		}
-		if d := svc.Cells().Documents(); d != "" {
-			ready["documents"] = d
-		}
-		if w.shared {
-			ready["map"], ready["servers"] = redactAll(w.place), len(servers(m))
-		} else {
-			ready["data"] = w.place
-		}
-		return a.printJSON(ready)
-	}
-	access := "reachable from this machine only, no tokens yet"
-	if closed, err := svc.Tokens().Closed(context.Background()); err == nil && closed {
-		access = "every request needs a token"
-	} else if s.insecure {
-		names := strings.Join(append([]string{"localhost"}, s.hosts...), ", ")
-		access = a.talk.Paint("31", "open to anyone who can reach this address, no tokens yet") +
-			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
-	}
-	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
-	if d := svc.Cells().Documents(); d != "" {
-		a.say("documents      %s", term.Escape(d))
-	}
-	if s.public != "" {
-		base = strings.TrimSuffix(s.public, "/")
-	}
-	a.say("API            %s/v1", base)
-	a.say("console        %s/", a.talk.Paint("36", base))
-	if s.fingerprint != "" {
-		a.say("authority      %s   %s", term.Escape(s.authority), s.fingerprint)
-	}
-	a.say("%s", access)
-	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)
-	return nil
-}
-
-// standing describes the cells and the period that their map covers.
-func standing(m *cell.Map, w where, s *serving) string {
-	cells := plural(len(m.Cells()), "cell")
-	if !w.shared {
-		return cells + " of SQLite, durable"
-	}
-	durable := "durable"
-	if w.unsafe {
-		durable = "NOT durable"
-	}
-	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"), durable, m.Epoch())
-	if until := m.Until(); !until.IsZero() {
-		text += ", covers ids until " + until.UTC().Format(time.RFC3339)
-	}
-	return text
-}
-
-func servers(m *cell.Map) []string {
-	var hosts []string
-	for _, id := range m.Cells() {
-		host := "this machine"
-		if u, err := url.Parse(m.URL(id)); err == nil && isShared(m.URL(id)) {
-			if host = u.Host; host == "" {
-				host = u.Query().Get("host") // a Unix socket
-			}
-		}
-		if !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
-	}
-	return hosts
 }

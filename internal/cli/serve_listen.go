@@ -13,8 +13,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/listen"
@@ -93,6 +95,70 @@ func (s *serving) checkPublic() error {
 	}
 	s.public = u.Scheme + "://" + strings.ToLower(u.Host)
 	return nil
+}
+
+// listen opens the port before anything else starts. For a loopback address it also listens on the loopback address of
+// the other IP family.
+func (s *serving) listen() ([]net.Listener, error) {
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q is not HOST:PORT", s.addr)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is not a number up to 65535", s.addr)
+	}
+	if err := s.wish(host).Address(); err != nil {
+		return nil, usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external --trusted-proxies CIDR; or --addr 127.0.0.1:"+port+"; or --insecure-listen on a trusted network",
+			"refusing to listen at %.80q: %v", s.addr, err)
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	first, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, inUse(net.JoinHostPort(host, port), err)
+	}
+	other := map[string]string{"127.0.0.1": "::1", "::1": "127.0.0.1"}[host]
+	if other == "" {
+		return []net.Listener{first}, nil
+	}
+	taken := first.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on tcp
+	second, err := net.Listen("tcp", net.JoinHostPort(other, strconv.Itoa(taken)))
+	switch {
+	case err == nil:
+		return []net.Listener{first, second}, nil
+	case errors.Is(err, syscall.EADDRINUSE) && port != "0":
+		return nil, errors.Join(inUse(net.JoinHostPort(other, port), err), first.Close())
+	default:
+		// The machine does not have the other IP family.
+		return []net.Listener{first}, nil
+	}
+}
+
+func inUse(addr string, err error) error {
+	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr", Exit: exitFailed, Err: err}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		f.Code, f.Message = "in_use", fmt.Sprintf("cannot listen at %s: the port is in use", addr)
+		f.Hint = "stop the server that uses it, or choose another port: --addr 127.0.0.1:0 finds a free one"
+	}
+	return f
+}
+
+func closeAll(listeners []net.Listener) error {
+	var errs []error
+	for _, l := range listeners {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// linger returns how long the server still accepts work after it has said that it is not ready: none if only this machine reaches it,
+// where no load balancer has to notice, otherwise 0 for the default.
+func (s *serving) linger() time.Duration {
+	if host, _, err := net.SplitHostPort(s.addr); err == nil && listen.Loopback(host) && s.mode() != listen.External {
+		return -1
+	}
+	return 0
 }
 
 // certificate reads the certificate, nil without TLS.

@@ -65,12 +65,7 @@ func (s *Server) drain(server *http.Server, cut context.CancelFunc) error {
 	defer cancel()
 	s.draining.Store(true)
 	s.opts.OnDrain("not ready any more")
-	linger := time.NewTimer(s.opts.Linger)
-	defer linger.Stop()
-	select {
-	case <-linger.C:
-	case <-deadline.Done():
-	}
+	time.Sleep(s.opts.Linger)
 	s.closing.Store(true)
 	server.SetKeepAlivesEnabled(false)
 	s.opts.OnDrain("no new work")

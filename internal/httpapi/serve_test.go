@@ -128,6 +128,9 @@ func TestP13_LingersUnready(t *testing.T) {
 		t.Errorf("livez %d", a.Code)
 	}
 	r.put([4]string{"late", "1", "Late Place", ""})
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestP13_DrainFinishesWhatIsInFlight keeps a request open through its body: the drain waits for it, refuses later

@@ -60,7 +60,7 @@ type Options struct {
 	// the request, with the header Request-Timeout. Defaults to 10 s.
 	RequestTimeout time.Duration
 	// Linger is how long a stopping server still accepts work while /readyz already reports that it is not ready, so
-	// that load balancers notice. Defaults to 2 s; negative means none.
+	// that load balancers notice; at most half of ShutdownTimeout. Defaults to 2 s; negative means none.
 	Linger time.Duration
 	// ShutdownTimeout limits the time to stop, including Linger. Unfinished requests are then aborted. Defaults to 10
 	// s.
@@ -117,6 +117,7 @@ func (o *Options) withDefaults() Options {
 	}
 	opts.RequestTimeout = or(opts.RequestTimeout, 10*time.Second)
 	opts.ShutdownTimeout = or(opts.ShutdownTimeout, 10*time.Second)
+	opts.Linger = min(opts.Linger, opts.ShutdownTimeout/2)
 	opts.Connections = or(opts.Connections, 4096)
 	opts.Running = or(opts.Running, 16*runtime.GOMAXPROCS(0))
 	opts.Waiting = or(opts.Waiting, 64)
