@@ -214,6 +214,8 @@ var Picture = map[string]Rule{
 	"internal/spell":  {}, // the words near a misspelled one
 	"internal/access": {}, // who may do what
 	"internal/listen": {}, // where a server may listen
+	// An authority that signs the certificates of clients, for tests.
+	"internal/listen/listentest": {},
 	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
 	"internal/login":           {Modules: []string{goOIDC, oauth2}},
 	"internal/login/logintest": {Modules: []string{goJose}},

@@ -12,12 +12,8 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +22,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
-	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -72,13 +67,22 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 			return nil, err
 		}
 		cl, err := dial(w.server)
-		if err == nil && token == "" {
-			token, err = a.stored(w.server)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = cl.prove(token)
+		of, err := a.context(w.server)
+		if err != nil {
+			return nil, err
 		}
-		return cl, err
+		if of != nil {
+			cl.trust(of.CA)
+			if token == "" {
+				if token, err = of.valid(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return cl, cl.prove(token)
 	}
 	if !w.shared {
 		if cl := dialSocket(c.Context(), w); cl != nil {
@@ -86,25 +90,6 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 		}
 	}
 	return a.openClient(c.Context(), w, to)
-}
-
-// dialSocket connects to the server that has a data directory open, nil if there is none.
-func dialSocket(ctx context.Context, w where) *client {
-	path := filepath.Join(w.place, listen.SocketName)
-	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
-	conn, err := dial(ctx)
-	if err != nil {
-		return nil
-	}
-	_ = conn.Close()
-	transport := &http.Transport{
-		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		MaxIdleConnsPerHost: 8,
-	}
-	return &client{
-		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
-		close: func() error { transport.CloseIdleConnections(); return nil },
-	}
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
@@ -125,39 +110,6 @@ func (a *app) connectedTo(to opening, run func(c *cobra.Command, cl *client, arg
 		defer cl.close()
 		return run(c, cl, args)
 	}
-}
-
-func dial(address string) (*client, error) {
-	base, err := url.Parse(address)
-	wrong := ""
-	switch {
-	case err != nil:
-		wrong = "it cannot be parsed"
-	case base.Scheme != "http" && base.Scheme != "https":
-		wrong = "it does not begin with http:// or https://"
-	case base.User != nil:
-		wrong = "it has a user"
-	case base.RawQuery != "" || base.Fragment != "":
-		wrong = "it has a ? or a #"
-	case strings.Trim(base.Path, "/") != "":
-		wrong = "it has a path"
-	case base.Hostname() == "" || strings.ContainsFunc(base.Host, func(r rune) bool { return r <= ' ' || r > '~' }) || strings.Contains(base.Hostname(), ":") && base.Host[0] != '[':
-		wrong = "its host is not one"
-	case base.Port() != "":
-		if _, err := strconv.ParseUint(base.Port(), 10, 16); err != nil || base.Port() == "0" {
-			wrong = "its port is not between 1 and 65535"
-		}
-	}
-	if wrong != "" {
-		return nil, usage("--url http://127.0.0.1:7070", "invalid server URL: %s: want http://HOST:PORT", wrong)
-	}
-	base.Path = ""
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says so
-	transport.MaxIdleConnsPerHost = 8
-	return &client{
-		base: base, job: base.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
-		close: func() error { transport.CloseIdleConnections(); return nil },
-	}, nil
 }
 
 // openClient opens an installation and calls its handler without a network.

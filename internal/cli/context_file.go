@@ -20,7 +20,9 @@ import (
 type contextEntry struct {
 	Name string `json:"name"`
 	// URL is the origin of the server: the token goes to no other.
-	URL       string    `json:"url"`
+	URL string `json:"url"`
+	// CA is the only authority whose certificate the server may have, in PEM; "" for those of this machine.
+	CA        string    `json:"ca,omitempty"`
 	Token     string    `json:"token,omitempty"`
 	Principal string    `json:"principal,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
@@ -137,15 +139,15 @@ func originOf(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// stored returns the token that was stored for the origin of a server, "" if there is none: that of the current context first.
-func (a *app) stored(server string) (string, error) {
+// context returns the context of the origin of a server, nil if there is none: the current one first.
+func (a *app) context(server string) (*contextEntry, error) {
 	at, err := url.Parse(server)
 	if err != nil {
-		return "", nil //nolint:nilerr // dial says so
+		return nil, nil //nolint:nilerr,nilnil // dial says so
 	}
 	list, err := a.contexts()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var found *contextEntry
 	for i := range list.Contexts {
@@ -154,11 +156,13 @@ func (a *app) stored(server string) (string, error) {
 			found = c
 		}
 	}
-	switch {
-	case found == nil || found.Token == "":
-		return "", nil
-	case !found.Expires.IsZero() && !time.Now().Before(found.Expires):
-		return "", usage("locus login "+found.URL, "the login of %s at %s has ended", found.Principal, found.URL)
+	return found, nil
+}
+
+// valid returns the token of a context, "" if it has none.
+func (c *contextEntry) valid() (string, error) {
+	if c.Token != "" && !c.Expires.IsZero() && !time.Now().Before(c.Expires) {
+		return "", usage("locus login "+c.URL, "the login of %s at %s has ended", c.Principal, c.URL)
 	}
-	return found.Token, nil
+	return c.Token, nil
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,6 +188,12 @@ func explainFailure(ctx context.Context, err error) *failure {
 			f.Outcome = httpapi.NotApplied
 		}
 		return f
+	}
+	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && unknown.Cert != nil {
+		return &failure{
+			Code: "untrusted", Message: fmt.Sprintf("the certificate of the server is signed by an authority that is unknown here: %v", err), Exit: exitFailed, Err: err,
+			Hint: "locus login URL --ca-fingerprint with what locus serve prints; or SSL_CERT_FILE with the file of the authority",
+		}
 	}
 	for _, s := range commandErrors {
 		if errors.Is(err, s.err) {

@@ -30,15 +30,16 @@ import (
 const loginPatience = 5 * time.Minute
 
 func (a *app) loginCommand() *cobra.Command {
-	var name string
+	var name, fingerprint string
 	var paste bool
 	c := &cobra.Command{
 		Use:   "login URL",
 		Short: "Sign in to a server in the browser, and use it from now on",
 		Long: "Prints the address of a page of the server, and stores the token that a person allows there, for 12 hours, in a\n" +
-			"context. With --token-file it stores that token instead. Commands without --url, --data or --map use the current context.",
+			"context. With --token-file it stores that token instead. Commands without --url, --data or --map use the current context.\n" +
+			"With --ca-fingerprint the context has the authority of a server that signs its certificate itself: locus serve prints it.",
 		Example: "  locus login https://locus.example\n" +
-			"  locus login https://locus.example --token-file admin.token --name admin",
+			"  locus login https://locus.example:7070 --token-file admin.token --ca-fingerprint sha256:...",
 		Args: arguments("URL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cl, err := dial(args[0])
@@ -53,9 +54,10 @@ func (a *app) loginCommand() *cobra.Command {
 			if a.contextPath() == "" {
 				return a.storeContexts(contextList{}) // says what is missing, before there is a token
 			}
-			if _, err := a.contexts(); err != nil {
+			if entry.CA, err = a.authorityOf(c.Context(), cl, fingerprint); err != nil {
 				return err
 			}
+			cl.trust(entry.CA)
 			if entry.Token, err = a.credential(c); err != nil {
 				return err
 			}
@@ -69,8 +71,30 @@ func (a *app) loginCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with a token to store, instead of signing in; LOCUS_TOKEN has the token itself")
 	c.Flags().StringVar(&name, "name", "", "name of the context; by default the host")
+	c.Flags().StringVar(&fingerprint, "ca-fingerprint", "", "fingerprint of the authority of the server, sha256:HEX; no other is accepted from now on")
 	c.Flags().BoolVar(&paste, "paste", false, "read the code that the page shows, for a browser on another machine")
 	return c
+}
+
+// authorityOf returns the authority of a server in PEM: the one with the fingerprint, or that of the context of the server, or "" for those of
+// this machine.
+func (a *app) authorityOf(ctx context.Context, cl *client, fingerprint string) (string, error) {
+	if fingerprint == "" {
+		old, err := a.context(cl.base.String())
+		if old == nil || err != nil {
+			return "", err
+		}
+		return old.CA, nil
+	}
+	want, err := listen.ParseFingerprint(fingerprint)
+	if err != nil || cl.base.Scheme != "https" {
+		return "", usage("--ca-fingerprint as locus serve prints it, and https://"+cl.base.Host, "--ca-fingerprint: %v", cmp.Or(err, errors.New("the address does not begin with https://")))
+	}
+	ca, err := listen.FetchAuthority(ctx, net.JoinHostPort(cl.base.Hostname(), cmp.Or(cl.base.Port(), "443")), cl.base.Hostname(), want)
+	if err != nil {
+		return "", fmt.Errorf("--ca-fingerprint: %w", err)
+	}
+	return string(ca), nil
 }
 
 // signIn gets a token from a person in a browser, or none if the server takes every request.
@@ -244,6 +268,7 @@ func (a *app) quit(ctx context.Context, of contextEntry) (ended bool, err error)
 		return false, err
 	}
 	defer cl.close()
+	cl.trust(of.CA)
 	if err := cl.prove(of.Token); err != nil {
 		return false, err
 	}
@@ -253,29 +278,4 @@ func (a *app) quit(ctx context.Context, of contextEntry) (ended bool, err error)
 		return true, nil // it has ended already
 	}
 	return out.Ended, err
-}
-
-func (a *app) whoamiCommand() *cobra.Command {
-	return a.connection(&cobra.Command{
-		Use:     "whoami",
-		Short:   "Print whose token is used, and what it may do",
-		Example: "  locus whoami\n  locus whoami --json | jq -r .name",
-		Args:    arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
-			var who httpapi.Whoami
-			raw, err := cl.get(c.Context(), "/v1/whoami", nil, &who)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printRaw(raw)
-			}
-			name := cmp.Or(who.Name, "the operator, without a token")
-			if who.Author != "" {
-				name = who.Author + " (" + who.Name + ")"
-			}
-			_, err = fmt.Fprintf(a.stdout, "%s at %s: %s\n", term.Escape(name), cl.job, strings.Join(who.Permissions, " "))
-			return err
-		}),
-	})
 }

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -113,19 +112,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
-			if certificate == nil {
-				if certificate, err = s.own(w.place, options.Logger); err != nil {
-					return errors.Join(err, svc.Close(), closeAll(listeners))
-				}
+			stop, err := s.encrypt(listeners, certificate, w.place, options)
+			if err != nil {
+				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
-			if certificate != nil {
-				options.Metrics.WatchCertificate(certificate.Until)
-				stop := onHangup(func() { _ = certificate.Reload() }) // an error is logged
-				defer stop()
-				for i, l := range listeners {
-					listeners[i] = tls.NewListener(l, certificate.Config())
-				}
-			}
+			defer stop()
 			if !w.shared {
 				listeners = append(listeners, s.socket(w.place, options.Logger)...)
 			}

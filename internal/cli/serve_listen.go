@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/listen"
 )
 
@@ -56,6 +58,8 @@ func (s *serving) checkLine() error {
 		return usage("leave --tls out, or the files", "--tls %s and --tls-cert contradict each other", mode)
 	case mode == listen.External && len(s.proxies) == 0:
 		return usage("--trusted-proxies 10.0.0.5", "--tls external needs the addresses of the proxies that TLS ends in: all other machines are refused")
+	case mode != listen.Files && mode != listen.SelfSigned && s.people.clientCA != "":
+		return usage("--tls-cert FILE --tls-key FILE", "--tls-client-ca needs TLS that ends in this server: --tls files or self-signed")
 	case mode != listen.External && len(s.proxies) > 0:
 		return usage("--tls external", "--trusted-proxies is for --tls external: otherwise requests come from their clients directly")
 	}
@@ -77,8 +81,38 @@ func (s *serving) own(dir string, log *slog.Logger) (c *listen.Certificate, err 
 	if u, err := url.Parse(s.public); err == nil && u.Hostname() != "" {
 		names = append(names, u.Hostname())
 	}
-	c, s.fingerprint, s.authority, err = listen.OpenOwn(filepath.Join(dir, "tls"), names, log)
-	return c, err
+	if c, s.fingerprint, s.authority, err = listen.OpenOwn(filepath.Join(dir, "tls"), names, log); err != nil {
+		return nil, err
+	}
+	return c, s.trust(c)
+}
+
+// trust lets clients present certificates.
+func (s *serving) trust(c *listen.Certificate) error {
+	if s.people.clientCA == "" {
+		return nil
+	}
+	if err := c.TrustClients(s.people.clientCA); err != nil {
+		return usage("--tls-client-ca with certificates in PEM", "%v", err)
+	}
+	return nil
+}
+
+// encrypt replaces the listeners by some with TLS, unless it is off or ends elsewhere. A certificate of the server's own is made below the
+// data directory. SIGHUP reads the files again until stop is called.
+func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string, options *httpapi.Options) (stop func(), err error) {
+	if c == nil {
+		c, err = s.own(dir, options.Logger)
+	}
+	if c == nil || err != nil {
+		return func() {}, err
+	}
+	options.Metrics.WatchCertificate(c.Until)
+	options.HTTPSOnly = s.mode() == listen.Files // with its own certificate, a browser that was told to trust it could never get back
+	for i, l := range listeners {
+		listeners[i] = tls.NewListener(l, c.Config())
+	}
+	return onHangup(func() { _ = c.Reload() }), nil // an error is logged
 }
 
 // checkPublic rejects a public URL that is no origin.
@@ -170,7 +204,7 @@ func (s *serving) certificate(log *slog.Logger) (*listen.Certificate, error) {
 	if err != nil {
 		return nil, &failure{Code: "invalid", Message: err.Error(), Hint: "--tls-cert with the certificate and its chain, --tls-key with its key, both as PEM", Exit: exitInvalid, Err: err}
 	}
-	return c, nil
+	return c, s.trust(c)
 }
 
 // bootstrap makes the token of --bootstrap-token-file valid.

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -18,12 +19,14 @@ import (
 	"github.com/locus-db/locus/internal/login"
 )
 
-// people holds the flags about how people sign in to the console.
+// people holds the flags about how people sign in to the console, and how services do without a token.
 type people struct {
 	issuer, client, secretFile string
 	roles                      []string
 	jwtIssuer                  string
 	jwtRoles                   []string
+	clientCA                   string // file with the authorities of clients
+	certRoles                  []string
 }
 
 func (p *people) flags(c *cobra.Command) {
@@ -32,12 +35,14 @@ func (p *people) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.secretFile, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id")
 	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: the roles of a group in the claim groups; may be repeated")
 	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "", "URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
+	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "", "PEM file with the authorities whose certificates services may present instead of a token")
+	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: the roles of the first URI or DNS name in a certificate of --tls-client-ca; may be repeated")
 	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: the roles of a subject of --jwt-issuer; may be repeated")
 }
 
 // check returns what is wrong with the flags, without reading a file. public is the URL of the server for browsers.
 func (p *people) check(public string) error {
-	if err := p.checkJWT(public); err != nil {
+	if err := errors.Join(p.checkJWT(public), p.checkCerts()); err != nil {
 		return err
 	}
 	given := map[string]bool{"--oidc-issuer": p.issuer != "", "--oidc-client-id": p.client != "", "--oidc-client-secret-file": p.secretFile != "", "--oidc-role": len(p.roles) > 0}
@@ -79,6 +84,15 @@ func (p *people) checkJWT(public string) error {
 	return err
 }
 
+// checkCerts is check for the flags about certificates of clients.
+func (p *people) checkCerts() error {
+	if (p.clientCA == "") != (len(p.certRoles) == 0) {
+		return usage("give both", "--tls-client-ca and --cert-role belong together: without a role a service may do nothing")
+	}
+	_, err := granted("--cert-role", p.certRoles)
+	return err
+}
+
 // secure reports whether a URL is https://, or http:// on this machine.
 func secure(text string) bool {
 	u, err := url.Parse(text)
@@ -105,7 +119,7 @@ func granted(flag string, texts []string) (map[string][]string, error) {
 // serve adds to the options how people sign in. An identity provider needs an installation that has a token: without one every
 // request is taken.
 func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, public string) error {
-	if p.issuer == "" && p.jwtIssuer == "" {
+	if p.issuer == "" && p.jwtIssuer == "" && p.clientCA == "" {
 		return nil
 	}
 	closed, err := svc.Tokens().Closed(ctx)
@@ -113,7 +127,10 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 		return fmt.Errorf("read the tokens: %w", err)
 	}
 	if !closed {
-		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer and --jwt-issuer: there is no token yet, so every request is taken without them")
+		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer, --jwt-issuer and --tls-client-ca: there is no token yet, so every request is taken without them")
+	}
+	if options.CertRoles, err = granted("--cert-role", p.certRoles); err != nil {
+		return err
 	}
 	if p.jwtIssuer != "" {
 		roles, err := granted("--jwt-role", p.jwtRoles)

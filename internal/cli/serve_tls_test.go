@@ -91,12 +91,12 @@ func TestP10_ServesOthersOnlyWithTLSAndTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Body.Close()
-		return fmt.Sprint(a.StatusCode, " ", a.TLS != nil)
+		return fmt.Sprint(a.StatusCode, " ", a.Header.Get("Strict-Transport-Security"))
 	}
-	if got := get(strings.TrimSpace(made.stdout)); got != "200 true" {
+	if got := get(strings.TrimSpace(made.stdout)); got != "200 max-age=31536000" {
 		t.Errorf("with the token: %s", got)
 	}
-	if got := get(""); got != "401 true" {
+	if got := get(""); got != "401 max-age=31536000" {
 		t.Errorf("without it: %s", got)
 	}
 	ready.stop()
@@ -104,9 +104,11 @@ func TestP10_ServesOthersOnlyWithTLSAndTokens(t *testing.T) {
 
 // started is a server that runs.
 type started struct {
-	URL  string
-	talk *bytes.Buffer // what it has said, once it has stopped
-	stop func()        // fails the test unless the server stops properly
+	URL         string
+	CA          string
+	Fingerprint string        `json:"ca_fingerprint"`
+	talk        *bytes.Buffer // what it has said, once it has stopped
+	stop        func()        // fails the test unless the server stops properly
 }
 
 // launch runs a server until the test ends, or stop is called.
@@ -219,6 +221,9 @@ func TestP10_StartTable(t *testing.T) {
 				continue
 			}
 			a.Body.Close()
+			if only := a.Header.Get("Strict-Transport-Security") != ""; only != slices.Contains(row.flags, cert) {
+				t.Errorf("%s at %s: https only %v", row.name, host, only)
+			}
 			if a.StatusCode != row.status {
 				t.Errorf("%s at %s: %d, want %d", row.name, host, a.StatusCode, row.status)
 			}
@@ -241,6 +246,9 @@ func TestServe_FlagsOfTheLine(t *testing.T) {
 		"contradict":                          {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x", "--tls-key", "y"},
 		"want https://NAME":                   {"--public-url", "locus.example"},
 		"without a path":                      {"--public-url", "https://locus.example/locus"},
+		"needs TLS that ends in this server":  {"--tls-client-ca", "x", "--cert-role", "a.example=reader"},
+		"--cert-role belong together":         {"--tls", "self-signed", "--tls-client-ca", "x"},
+		"there is no role":                    {"--tls", "self-signed", "--tls-client-ca", "x", "--cert-role", "a.example=king"},
 		"begins with https://":                {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url", "http://locus.example"},
 	} {
 		if r := run(t.Context(), nil, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, flags...)...); r.code != 2 || !strings.Contains(r.err, says) {

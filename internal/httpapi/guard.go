@@ -46,7 +46,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 	h.Set("Cache-Control", "no-store")
+	if s.opts.HTTPSOnly && r.TLS != nil {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.panicked(out, r, pattern, cause)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/tokens"
 )
@@ -111,6 +112,8 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 		who, err = s.svc.Tokens().CheckSession(r.Context(), session)
 	} else if text := credential(r); s.opts.Bearers != nil && login.Looks(text) {
 		who, err = s.bearer(r.Context(), text)
+	} else if name, until := listen.Client(r.TLS, time.Now()); name != "" && len(r.Header["Authorization"]) == 0 {
+		who, err = s.certified(name, until)
 	} else {
 		who, err = s.svc.Tokens().Check(r.Context(), text)
 	}
@@ -138,6 +141,19 @@ func (s *Server) bearer(ctx context.Context, text string) (*access.Principal, er
 		return nil, err
 	}
 	return &access.Principal{Name: who.Name, Author: who.Author, ID: "jwt", Until: until, Permissions: set}, nil
+}
+
+// certified returns the principal of a client's certificate, which the connection has verified.
+func (s *Server) certified(name string, until time.Time) (*access.Principal, error) {
+	roles := s.opts.CertRoles[name]
+	if len(roles) == 0 {
+		return nil, tokens.ErrUnknown
+	}
+	set, err := access.Grant(roles, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Principal{Name: "cert:" + name, Author: name, ID: "cert", Until: until, Permissions: set}, nil
 }
 
 // credential returns the token of a request, "" if it has none.

@@ -54,6 +54,10 @@ type Options struct {
 	Login *login.Provider
 	// Bearers checks the JWTs of services, nil if none are taken.
 	Bearers *login.Bearers
+	// CertRoles are the roles of clients with a certificate, by the name in it: see listen.Client.
+	CertRoles map[string][]string
+	// HTTPSOnly tells browsers to use nothing but https:// for this server from now on, for a year (HSTS, RFC 6797).
+	HTTPSOnly bool
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of

@@ -4,6 +4,7 @@ package listen
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,16 +19,19 @@ const (
 	warnAhead = 14 * 24 * time.Hour
 )
 
-// Certificate is a certificate and its key in PEM files. It is safe for concurrent use.
+// Certificate is a certificate and its key in PEM files, and the authorities of clients in another one, if there are some. It is safe
+// for concurrent use.
 type Certificate struct {
 	certFile, keyFile string
+	clientFile        string // "" if clients have no certificates
 	logger            *slog.Logger
 	now               func() time.Time
 	renew             func() error // makes the files again if they are due; nil if the operator does
 
 	mu     sync.Mutex
 	pair   *tls.Certificate
-	stamp  [2]stamp // of the files when they were last read
+	pool   *x509.CertPool // of the authorities of clients
+	stamp  [3]stamp       // of the files when they were last read
 	looked time.Time
 	warned time.Time // when its end was last reported
 }
@@ -48,13 +52,32 @@ func Open(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
 	return c, nil
 }
 
-// read reads the files. On an error the pair in use stays.
+// TrustClients reads the authorities whose certificates clients may present; a client without one is served all the same. It is called
+// before the first connection.
+func (c *Certificate) TrustClients(file string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clientFile, c.stamp = file, c.stamps()
+	return c.read()
+}
+
+// read reads the files. On an error what is in use stays.
 func (c *Certificate) read() error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", c.certFile, c.keyFile, err)
 	}
-	c.pair, c.warned = &pair, time.Time{}
+	var pool *x509.CertPool
+	if c.clientFile != "" {
+		text, err := os.ReadFile(c.clientFile)
+		if err != nil {
+			return fmt.Errorf("authorities of clients: %w", err)
+		}
+		if pool = x509.NewCertPool(); !pool.AppendCertsFromPEM(text) {
+			return fmt.Errorf("authorities of clients: %s has no certificate in PEM", c.clientFile)
+		}
+	}
+	c.pair, c.pool, c.warned = &pair, pool, time.Time{}
 	c.warn()
 	return nil
 }
@@ -68,8 +91,8 @@ func (c *Certificate) warn() {
 	}
 }
 
-func (c *Certificate) stamps() (s [2]stamp) {
-	for i, name := range []string{c.certFile, c.keyFile} {
+func (c *Certificate) stamps() (s [3]stamp) {
+	for i, name := range []string{c.certFile, c.keyFile, c.clientFile} {
 		if info, err := os.Stat(name); err == nil {
 			s[i] = stamp{info.ModTime(), info.Size()}
 		}
@@ -77,8 +100,8 @@ func (c *Certificate) stamps() (s [2]stamp) {
 	return s
 }
 
-// Reload reads the files again. If they cannot be used, for example because only one of them is replaced yet, the old pair
-// stays in use, and the next look tries again.
+// Reload reads the files again. If they cannot be used, for example because only one of them is replaced yet, the old ones
+// stay in use, and the next look tries again.
 func (c *Certificate) Reload() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,27 +126,37 @@ func (c *Certificate) Until() time.Time {
 	return c.pair.Leaf.NotAfter
 }
 
-// Config returns the configuration of a server: TLS 1.2 or newer, with the certificate of the moment.
-func (c *Certificate) Config() *tls.Config {
-	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if c.now().Sub(c.looked) >= lookEvery {
-				c.looked = c.now()
-				if c.renew != nil {
-					if err := c.renew(); err != nil {
-						c.logger.Warn("the certificate cannot be renewed", "err", err)
-					}
-				}
-				if c.stamps() != c.stamp {
-					_ = c.reload() // logged
-				}
-				c.warn()
-			}
-			return c.pair, nil
-		},
+// look reads the files again if they have changed, makes a certificate that ends soon again if that is for this process to do, and
+// reports one that is not.
+func (c *Certificate) look() {
+	if c.now().Sub(c.looked) < lookEvery {
+		return
 	}
+	c.looked = c.now()
+	if c.renew != nil {
+		if err := c.renew(); err != nil {
+			c.logger.Warn("the certificate cannot be renewed", "err", err)
+		}
+	}
+	if c.stamps() != c.stamp {
+		_ = c.reload() // logged
+	}
+	c.warn()
+}
+
+// Config returns the configuration of a server: TLS 1.2 or newer, with the certificate and the authorities of the moment. A client may
+// present a certificate of one of these; one of another authority ends the connection.
+func (c *Certificate) Config() *tls.Config {
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.look()
+		of := &tls.Config{MinVersion: base.MinVersion, NextProtos: base.NextProtos, Certificates: []tls.Certificate{*c.pair}}
+		if c.pool != nil {
+			of.ClientCAs, of.ClientAuth = c.pool, tls.VerifyClientCertIfGiven
+		}
+		return of, nil
+	}
+	return base
 }

@@ -7,11 +7,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -59,8 +57,7 @@ func OpenOwn(dir string, names []string, logger *slog.Logger) (c *Certificate, f
 		return nil, "", "", err
 	}
 	o.now, c.renew = func() time.Time { return c.now() }, o.renew
-	sum := sha256.Sum256(o.ca.Raw)
-	return c, "sha256:" + hex.EncodeToString(sum[:]), o.file("ca.pem"), nil
+	return c, Fingerprint(o.ca), o.file("ca.pem"), nil
 }
 
 // own is a certificate that the server signs by itself.
@@ -105,7 +102,7 @@ func (o *own) makeAuthority() error {
 // renew makes a certificate if there is none for the names that is valid for long enough.
 func (o *own) renew() error {
 	pair, err := tls.LoadX509KeyPair(o.file("cert.pem"), o.file("key.pem"))
-	if err == nil && pair.Leaf.NotAfter.Sub(o.now()) > ownRenew && slices.Equal(o.names, namesOf(pair.Leaf)) && pair.Leaf.CheckSignatureFrom(o.ca) == nil {
+	if err == nil && len(pair.Certificate) == 2 && pair.Leaf.NotAfter.Sub(o.now()) > ownRenew && slices.Equal(o.names, namesOf(pair.Leaf)) && pair.Leaf.CheckSignatureFrom(o.ca) == nil {
 		return nil
 	}
 	now := o.now()
@@ -133,15 +130,19 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// sign makes a key and signs a certificate for it, by itself without a parent. The template becomes the certificate. The key is
-// stored first, so that a certificate always finds its key; a pair that does not match leaves the old one in use.
+// sign makes a key and signs a certificate for it, by itself without a parent. The template becomes the certificate, which is stored with
+// its parent: see FetchAuthority. The key is stored first, so that a certificate always finds its key; a pair that does not match leaves the
+// old one in use.
 func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer, certFile, keyFile string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("certificate: %w", err)
 	}
+	chain := [][]byte{nil}
 	if parent == nil {
 		parent, by = template, key
+	} else {
+		chain = append(chain, parent.Raw)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
 	if err != nil {
@@ -160,17 +161,20 @@ func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer, certFil
 	if err != nil {
 		return nil, fmt.Errorf("certificate: %w", err)
 	}
-	*template = *made
-	return key, errors.Join(o.replace(keyFile, "PRIVATE KEY", private), o.replace(certFile, "CERTIFICATE", der))
+	*template, chain[0] = *made, der
+	return key, errors.Join(o.replace(keyFile, "PRIVATE KEY", private), o.replace(certFile, "CERTIFICATE", chain...))
 }
 
 // replace writes a file of PEM in one step.
-func (o *own) replace(name, kind string, der []byte) error {
+func (o *own) replace(name, kind string, ders ...[]byte) error {
 	file, err := os.CreateTemp(o.dir, name+".*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("certificate: %w", err)
 	}
-	err = errors.Join(pem.Encode(file, &pem.Block{Type: kind, Bytes: der}), file.Sync(), file.Close())
+	for _, der := range ders {
+		err = errors.Join(err, pem.Encode(file, &pem.Block{Type: kind, Bytes: der}))
+	}
+	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), o.file(name))
 	}

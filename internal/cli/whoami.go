@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) whoamiCommand() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "whoami",
+		Short:   "Print whose token is used, and what it may do",
+		Example: "  locus whoami\n  locus whoami --json | jq -r .name",
+		Args:    arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var who httpapi.Whoami
+			raw, err := cl.get(c.Context(), "/v1/whoami", nil, &who)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			name := cmp.Or(who.Name, "the operator, without a token")
+			if who.Author != "" {
+				name = who.Author + " (" + who.Name + ")"
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s at %s: %s\n", term.Escape(name), cl.job, strings.Join(who.Permissions, " "))
+			return err
+		}),
+	})
+}
