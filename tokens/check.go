@@ -20,6 +20,7 @@ type snapshot struct {
 	tokens map[string]held // by id
 	// sessions by id.
 	sessions map[string]heldSession
+	blocked  map[string]bool // by the name of the principal
 	secret   []byte    // of the cookies of logins
 	read     time.Time // when it was read
 	tried    time.Time // when that was last tried
@@ -57,7 +58,7 @@ func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 		return nil, ErrUnknown
 	}
 	now := h.engine.Now()
-	if !t.expires.IsZero() && !now.Before(t.expires) {
+	if !t.expires.IsZero() && !now.Before(t.expires) || s.blocked[t.who.Name] {
 		return nil, ErrUnknown
 	}
 	if hour := now.UTC().Truncate(time.Hour); hour.After(t.used) {
@@ -68,7 +69,7 @@ func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 	return t.who, nil
 }
 
-// Live reports whether the token or session of a principal is still valid; for work that outlasts a request. The operator
+// Live reports whether the credential of a principal is still valid, and the principal not blocked; for work that outlasts a request. The operator
 // always is.
 func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	s, err := h.current(ctx)
@@ -77,6 +78,9 @@ func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	}
 	if !who.Named() {
 		return !s.closed, nil
+	}
+	if s.blocked[who.Name] {
+		return false, nil
 	}
 	if !who.Until.IsZero() {
 		return h.engine.Now().Before(who.Until), nil
@@ -160,6 +164,10 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		s.tokens[r.ID] = t
 	}
 	s.hold(c)
+	s.blocked = make(map[string]bool, len(c.Blocks))
+	for _, b := range c.Blocks {
+		s.blocked[b.Name] = true
+	}
 	return s, nil
 }
 

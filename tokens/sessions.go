@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -82,10 +83,13 @@ func (h *Handle) SignIn(ctx context.Context, token, former string) (secret strin
 	return h.begin(ctx, Session{Name: who.Name, Author: who.Author, Token: who.ID}, former)
 }
 
-// Admit begins a session for a person whom an identity provider has named.
+// Admit begins a session for a person whom an identity provider has named. The error is ErrUnknown if the person is blocked.
 func (h *Handle) Admit(ctx context.Context, p Person, former string) (secret string, s *Session, err error) {
 	if _, err := access.Grant(p.Roles, nil); err != nil || len(p.Roles) == 0 || p.Name == "" {
 		return "", nil, problem.Invalid("/roles", "invalid", "a person needs a name and at least one of the roles %v", access.Roles())
+	}
+	if blocked, err := h.Blocked(ctx, p.Name); err != nil || blocked {
+		return "", nil, cmp.Or(err, ErrUnknown)
 	}
 	return h.begin(ctx, Session{Name: p.Name, Author: p.Author, Roles: p.Roles}, former)
 }
@@ -152,7 +156,7 @@ func (h *Handle) CheckSession(ctx context.Context, secret string) (*Principal, e
 func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 	s, found := c.sessions[id]
 	now := h.engine.Now()
-	if !found || s.ended(now) {
+	if !found || s.ended(now) || c.blocked[s.Name] {
 		return nil
 	}
 	if s.Token == "" {

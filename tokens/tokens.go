@@ -98,6 +98,8 @@ type catalog struct {
 	Codes []code `json:"codes,omitempty"`
 	// LoginSecret seals the cookies of logins.
 	LoginSecret []byte `json:"login_secret,omitempty"`
+	// Blocks are the principals that are refused, the oldest block first.
+	Blocks []Block `json:"blocks,omitempty"`
 	// Boot is the last bootstrap token, nil if there was none. Its end is kept, so that a restart does not begin it again.
 	Boot *row `json:"boot,omitempty"`
 }
@@ -191,10 +193,10 @@ func (c *catalog) named(name string) bool {
 	return slices.ContainsFunc(c.Tokens, func(r row) bool { return r.Name == name })
 }
 
-// lastAccess returns ErrLast if no token with the permission access is valid, besides those of logins.
+// lastAccess returns ErrLast if no token with the permission access is valid, besides those of logins and of blocked principals.
 func (c *catalog) lastAccess(now time.Time) error {
 	for _, r := range c.Tokens {
-		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) && !r.Login {
+		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) && !r.Login && c.block(r.Name) < 0 {
 			return nil
 		}
 	}

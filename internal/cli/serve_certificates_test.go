@@ -36,7 +36,7 @@ func ownServer(t *testing.T, flags ...string) (s *started, token, ca, fingerprin
 func TestP10_CertificatesOfClients(t *testing.T) {
 	t.Parallel()
 	authority := listentest.New(t)
-	s, token, ca, _ := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role", "spiffe://example/crm=writer", "--cert-role", "report.example=reader")
+	s, token, ca, fingerprint := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role", "spiffe://example/crm=writer", "--cert-role", "report.example=reader")
 	text, err := os.ReadFile(ca)
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +90,27 @@ func TestP10_CertificatesOfClients(t *testing.T) {
 		if got := ask(row.path, row.token, row.of...); got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
+	}
+	env := map[string]string{"LOCUS_TOKEN": token, "LOCUS_URL": s.URL, "XDG_CONFIG_HOME": t.TempDir()}
+	if r := run(t.Context(), env, "login", s.URL, "--ca-fingerprint", fingerprint); r.code != 0 {
+		t.Fatal(r)
+	}
+	for _, step := range []struct{ verb, status string }{{"block", "401"}, {"unblock", "200"}} {
+		if r := run(t.Context(), env, "access", step.verb, "cert:report.example"); r.code != 0 {
+			t.Fatal(r)
+		}
+		if got := ask("/v1/entities", "", report); got != step.status {
+			t.Errorf("after %s: %s", step.verb, got)
+		}
+	}
+	if r := run(t.Context(), env, "access", "block", "cert:spiffe://example/crm"); r.code != 0 {
+		t.Fatal(r)
+	}
+	if r := run(t.Context(), env, "access", "list"); r.code != 0 || !strings.Contains(r.stdout, "cert:spiffe://example/crm") || strings.Contains(r.stdout, "report") {
+		t.Error(r)
+	}
+	if got := ask("/v1/whoami", "", crm); got != "401" {
+		t.Errorf("blocked: %s", got)
 	}
 	s.stop()
 }

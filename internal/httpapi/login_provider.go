@@ -58,6 +58,9 @@ func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 		return p.notConfirmed(c, err)
 	}
 	session, began, err := p.svc.Tokens().Admit(c, tokens.Person{Name: who.Name, Author: who.Author, Roles: who.Roles}, p.sessionOf(c.r))
+	if errors.Is(err, tokens.ErrUnknown) {
+		return p.notConfirmed(c, errBlocked)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,11 +68,14 @@ func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 	return nil
 }
 
+// errBlocked is shown to a person who has proved to be one that is blocked.
+var errBlocked = errors.New("you are blocked here: ask an administrator")
+
 // notConfirmed shows the login page with the reason, and logs the cause, which may name hosts and claims.
 func (p *site) notConfirmed(c *call, cause error) error {
 	p.opts.Logger.WarnContext(c, "sign-in at the identity provider failed", "err", cause)
 	for status, errs := range map[int][]error{
-		http.StatusForbidden: {login.ErrNoRole}, http.StatusBadGateway: {login.ErrUnreachable}, http.StatusUnauthorized: {login.ErrAttempt, login.ErrRefused},
+		http.StatusForbidden: {login.ErrNoRole, errBlocked}, http.StatusBadGateway: {login.ErrUnreachable}, http.StatusUnauthorized: {login.ErrAttempt, login.ErrRefused},
 	} {
 		for _, err := range errs {
 			if !errors.Is(cause, err) {

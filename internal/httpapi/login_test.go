@@ -90,6 +90,17 @@ func TestP10_SignInAtAProvider(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	f.do("GET", "/v1/entities", "", "Cookie", session).refused(401, httpapi.CodeUnauthenticated)
+
+	if b := decode[tokens.Block](f.do("PUT", "/v1/blocks/oidc:17", "", bearer(root)...)); b.Name != "oidc:17" || b.By != "root" {
+		t.Errorf("%+v", b)
+	}
+	f.do("GET", "/entities", "", "Cookie", session).refused(401, httpapi.CodeUnauthenticated)
+	other, again := f.atProvider()
+	f.says(f.do("GET", again, "", append([]string{"Cookie", other}, browser...)...).page(403), "You are blocked here")
+	decode[tokens.Block](f.do("DELETE", "/v1/blocks/oidc:17", "", bearer(root)...))
+	f.do("DELETE", "/v1/blocks/oidc:17", "", bearer(root)...).refused(404, httpapi.CodeNotFound)
+	f.says(f.do("GET", "/entities", "", "Cookie", session).page(200), ">Ann<")
+
 	f.do("GET", back, "", append([]string{"Cookie", cookie}, browser...)...).page(401) // the code was used
 
 	idp.Misbehave(logintest.Nonce)
@@ -171,7 +182,7 @@ func TestP10_ServicesWithJWTs(t *testing.T) {
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) //nolint:forcetypeassert // the standard library says so
 	f := setup(t, &httpapi.Options{Bearers: login.NewBearers("https://locus.example", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"repo:crm": {"reviewer"}}})})
 	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""})
-	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	now := time.Now()
 	claims := map[string]any{"iss": idp.URL, "aud": "https://locus.example", "sub": "repo:crm", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
 	jwt := idp.Sign(claims)
@@ -182,6 +193,9 @@ func TestP10_ServicesWithJWTs(t *testing.T) {
 	if d := decode[httpapi.DecideResponse](f.do("POST", "/v1/decisions", body, bearer(jwt)...)).Results[0].Decision; d == nil || d.Author != "repo:crm" || d.By != "jwt:repo:crm" {
 		t.Errorf("%+v", d)
 	}
+	decode[tokens.Block](f.do("PUT", "/v1/blocks/jwt:repo:crm", "", bearer(root)...))
+	f.do("GET", "/v1/whoami", "", bearer(jwt)...).refused(401, httpapi.CodeUnauthenticated)
+	decode[tokens.Block](f.do("DELETE", "/v1/blocks/jwt:repo%3Acrm", "", bearer(root)...))
 	f.do("GET", "/v1/tokens", "", bearer(jwt)...).refused(403, httpapi.CodeForbidden)
 	f.do("GET", "/v1/whoami", "", bearer(jwt+"x")...).refused(401, httpapi.CodeUnauthenticated)
 	claims["exp"] = now.Add(-time.Minute).Unix()

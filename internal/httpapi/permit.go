@@ -117,6 +117,9 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	} else {
 		who, err = s.svc.Tokens().Check(r.Context(), text)
 	}
+	if err == nil && !who.Until.IsZero() {
+		err = s.stopped(r.Context(), who)
+	}
 	if errors.Is(err, tokens.ErrUnknown) {
 		if err := s.failed(r); err != nil {
 			return nil, err
@@ -124,6 +127,14 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 		return nil, standard(CodeUnauthenticated)
 	}
 	return who, err
+}
+
+// stopped returns ErrUnknown if a principal is blocked whose credential is stored nowhere.
+func (s *Server) stopped(ctx context.Context, who *access.Principal) error {
+	if blocked, err := s.svc.Tokens().Blocked(ctx, who.Name); err != nil || !blocked {
+		return err
+	}
+	return tokens.ErrUnknown
 }
 
 // bearer returns the principal of a JWT.

@@ -527,6 +527,20 @@ func (s *Server) routes() []route {
 			summary:  "End a session, within a second in every process",
 		},
 		{
+			method: "GET", path: "/v1/blocks", class: reads, needs: access.All(access.Access), handle: s.listBlocks, answer: BlockList{}, failures: reading,
+			summary: "List the principals that are blocked",
+		},
+		{
+			method: "PUT", path: "/v1/blocks/{principal}", class: writes, needs: access.All(access.Access), handle: s.block, answer: tokens.Block{},
+			failures: append([]Code{CodeConflict, CodeCommitUnknown}, reading...),
+			summary:  "Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates",
+		},
+		{
+			method: "DELETE", path: "/v1/blocks/{principal}", class: writes, needs: access.All(access.Access), handle: s.unblock, answer: tokens.Block{},
+			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, reading...),
+			summary:  "End the block of a principal",
+		},
+		{
 			method: "POST", path: "/v1/login", class: writes, needs: access.Public(), handle: s.redeem, body: LoginRequest{}, answer: TokenMade{},
 			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeUnauthenticated, CodeRateLimited}, deciding...),
 			summary: "Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours",

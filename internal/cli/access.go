@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/tokens"
+)
+
+func (a *app) accessCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "access",
+		Short:   "Block principals, whatever credentials they have",
+		Example: "  locus access block jwt:repo:crm\n  locus access list",
+	}
+	c.AddCommand(a.accessList(), a.accessChange("block", http.MethodPut), a.accessChange("unblock", http.MethodDelete))
+	return c
+}
+
+func blockedNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
+	var list httpapi.BlockList
+	if _, err := cl.get(ctx, "/v1/blocks", nil, &list); err != nil {
+		return nil, err
+	}
+	for _, b := range list.Blocks {
+		if strings.HasPrefix(b.Name, begun) {
+			names = append(names, b.Name)
+		}
+	}
+	return names, nil
+}
+
+func (a *app) accessList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "list",
+		Short:   "List the principals that are blocked",
+		Example: "  locus access list\n  locus access list --json | jq -r .name",
+		Args:    arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list httpapi.BlockList
+			if _, err := cl.get(c.Context(), "/v1/blocks", nil, &list); err != nil {
+				return err
+			}
+			if a.json {
+				return printEach(a, list.Blocks)
+			}
+			t := &term.Table{Header: []string{"blocked", "since", "by"}}
+			for _, b := range list.Blocks {
+				t.Add(b.Name, moment(b.Since), b.By)
+			}
+			return a.printTable(t)
+		}),
+	})
+}
+
+// accessChange returns the command that blocks a principal, or ends that.
+func (a *app) accessChange(verb, method string) *cobra.Command {
+	c := &cobra.Command{
+		Use:     verb + " PRINCIPAL",
+		Short:   "Refuse a principal, within a second in every process, whatever credentials it has",
+		Example: "  locus access block oidc:248289761001\n  locus access block cert:spiffe://example/crm --url https://locus.example",
+		Args:    arguments("PRINCIPAL"),
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+			var b tokens.Block
+			raw, err := cl.do(c.Context(), method, "/v1/blocks/"+url.PathEscape(args[0]), nil, nil, &b)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			a.say("%sed %s", verb, term.Escape(b.Name))
+			return nil
+		}),
+	}
+	if method == http.MethodDelete {
+		c.Short = "End the block of a principal, whose credentials are then valid again"
+		c.Example = "  locus access unblock oidc:248289761001\n  locus access unblock ci --url https://locus.example"
+		c.ValidArgsFunction = a.names(blockedNames, 1)
+	}
+	return a.connection(c)
+}
