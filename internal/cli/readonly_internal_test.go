@@ -82,6 +82,7 @@ var asking = [][]string{
 	{"audit", "verify"},
 	{"session", "list"},
 	{"access", "list"},
+	{"subject", "export", "crm:1"},
 	{"whoami"},
 	{"cell", "list"},
 	{"cell", "show", "g0-1"},

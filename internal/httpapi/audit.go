@@ -5,10 +5,13 @@ package httpapi
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/records"
@@ -91,13 +94,18 @@ func (s *Server) beforeAudit(c *call) (audit.Position, error) {
 
 // auditFilter returns the condition of a list.
 func (s *Server) auditFilter(c *call) (func(*audit.Entry) bool, error) {
-	target := ""
+	target, puid := "", ""
 	if text := c.query["record"]; text != "" {
 		ref, err := records.ParseRef(text)
 		if err != nil {
 			return nil, fault(CodeInvalid, pointerTo("record"), "%.80q is no SOURCE:KEY", text)
 		}
 		if target, err = s.svc.Audit().RecordTarget(c, ref.Source, ref.Key); err != nil {
+			return nil, err
+		}
+		if r, err := s.svc.Records().Stored(c, ref); err == nil {
+			puid = r.PUID.String()
+		} else if !errors.Is(err, locus.ErrNotFound) && !errors.Is(err, locus.ErrErased) {
 			return nil, err
 		}
 	}
@@ -108,8 +116,17 @@ func (s *Server) auditFilter(c *call) (func(*audit.Entry) bool, error) {
 	principal := c.query["principal"]
 	return func(e *audit.Entry) bool {
 		return (class == "" || e.Class == class) && (principal == "" || e.Principal == principal) &&
-			(target == "" || slices.Contains(e.Targets, target))
+			(target == "" || slices.Contains(e.Targets, target) || concernsRecord(e, puid))
 	}, nil
+}
+
+// concernsRecord reports whether a decision is about the record with a puid, "" for none: entries of decisions have the puids of both records.
+func concernsRecord(e *audit.Entry, puid string) bool {
+	return puid != "" && slices.ContainsFunc(e.Targets, func(target string) bool {
+		_, about, _ := strings.Cut(target, "=")
+		a, b, _ := strings.Cut(about, "/")
+		return a == puid || b == puid
+	})
 }
 
 // exportAudit writes the log as JSON lines, the oldest entry first.

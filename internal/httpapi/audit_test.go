@@ -250,3 +250,30 @@ func TestP10_AuditAltered(t *testing.T) {
 		t.Error("a log that was emptied contains the heads of before")
 	}
 }
+
+// TestAudit_OfARecord lists the entries about one record: those that have its key, and decisions, which have the puids of both records.
+func TestAudit_OfARecord(t *testing.T) {
+	t.Parallel()
+	f := setupAudited(t, t.TempDir())
+	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""}, [4]string{"a", "3", "Bobs Bar", ""})
+	decode[httpapi.DecideResponse](f.do("POST", "/v1/decisions", `{"decisions":[{"verdict":"different","a":"a:1","b":"a:2"}]}`))
+	f.get("/v1/records/a/1")
+	for record, want := range map[string][]string{
+		"a:1": {"GET /v1/records/{source}/{key...}", "POST /v1/decisions"}, "a:2": {"POST /v1/decisions"}, "a:3": nil, "a:4": nil,
+	} {
+		var got []string
+		for _, e := range decode[httpapi.AuditList](f.get("/v1/audit?record=" + record)).Entries {
+			if e.Phase == audit.Ended {
+				got = append(got, e.Action)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", record, got, want)
+		}
+	}
+	token := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
+	decode[tokens.Block](f.do("PUT", "/v1/blocks/jwt:repo:crm", "", token...))
+	if e := f.begun("PUT /v1/blocks/{principal}"); len(e) != 1 || !slices.Equal(e[0].Targets, []string{"principal=jwt:repo:crm"}) {
+		t.Errorf("%+v", e)
+	}
+}

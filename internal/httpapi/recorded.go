@@ -117,9 +117,9 @@ func (s *Server) targets(c *call, class audit.Class) (targets []string, err erro
 			return nil, err
 		}
 	}
-	for _, name := range []string{"id", "kind", "name", "what", "group"} {
+	for _, name := range []string{"id", "kind", "name", "what", "group", "principal"} {
 		if value := c.r.PathValue(name); value != "" {
-			if err := add(name, value, name != "group" && plainTarget.MatchString(value)); err != nil {
+			if err := add(name, value, name == "principal" || name != "group" && plainTarget.MatchString(value)); err != nil {
 				return nil, err
 			}
 		}
