@@ -57,8 +57,8 @@ var lowered = map[string]bool{"locus_cell.used": true}
 var used = map[string]bool{"change": true, "locus_cell": true}
 
 // A byte is flipped in each column of each table, on both backends. Each time a check finds it, and finds nothing
-// before and after. In the gate every third column of each table on the server: checksums are computed by the same code
-// for both.
+// before and after. In the gate a part of the columns of each table on the server: checksums are computed by the same
+// code for both.
 func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -70,7 +70,7 @@ func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
 		url := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
-		flipEverywhere(t, url, longtest.Stride(3), func(id cell.ID) database { return openServer(t, url, id) })
+		flipEverywhere(t, url, longtest.Sample(3, 8, 3, 1), func(id cell.ID) database { return openServer(t, url, id) })
 	})
 }
 
@@ -142,7 +142,8 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 				if used[table] || strings.HasPrefix(table, "rollup") {
 					rebuilt := false
 					until(t, what+": "+change+", undone, and what used it to be mended", func() (bool, string) {
-						found := differences(t, s)
+						found, err := look(t, s, ids[i]) // the other cells are looked at in the end
+						must(t, err)
 						accept(t, db, found)
 						if !rebuilt && slices.ContainsFunc(found, ofRollup) {
 							_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
@@ -276,7 +277,7 @@ func openCellsAt(t *testing.T, where string, n int) (*locus.DB, *storage.Cells) 
 func populate(t *testing.T, s *locus.DB) {
 	t.Helper()
 	define(t, s, byCategory)
-	for i := range 16 {
+	for i := range 8 {
 		for _, source := range []string{"a", "b"} {
 			p := place(fmt.Sprint(i), fmt.Sprintf("Zephyr Trampolines %d", i), "sport", "Springfield")
 			p.Ref.Source = source
@@ -285,9 +286,9 @@ func populate(t *testing.T, s *locus.DB) {
 		}
 	}
 	for i := range 4 {
-		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 10+i), Author: "ann"})
+		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 4+i), Author: "ann"})
 	}
-	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "15"}}) // its former id redirects
+	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "7"}}) // its former id redirects
 	must(t, err)
 	b := counter.Batch{Key: "k"}
 	for i := range 8 {

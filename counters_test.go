@@ -73,8 +73,8 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 			return t.TempDir(), "sqlite:" + filepath.Join(t.TempDir(), "moved.db")
 		},
 		"server": func(t *testing.T) (string, string) {
-			server := pgtest.Start(t, nil)
-			return server.URL("locus"), server.URL("moved")
+			server := pgtest.Shared(t)
+			return server.URL(server.Database(t)), server.URL(server.Database(t))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func joinsOf(t testing.TB, s *locus.DB) (joins []string) {
 // Joins lists what joined, whichever process wrote it, and nothing of a record that was deleted.
 func TestJoins_OfEveryProcess(t *testing.T) {
 	t.Parallel()
-	where := pgtest.Start(t, nil).URL("locus")
+	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 	reader := openAt(t, where, &storage.Options{Cells: 2})
 	defer reader.Close()
 	writer := openAt(t, where, &storage.Options{MustExist: true})

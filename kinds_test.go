@@ -192,7 +192,7 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 // rules.
 func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	t.Parallel()
-	where := pgtest.Start(t, nil).URL("locus")
+	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 	a := openAt(t, where, &storage.Options{Cells: 2})
 	defer a.Close()
 	puts := shops(40)

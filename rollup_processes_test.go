@@ -75,7 +75,7 @@ func owners(t testing.TB, s *locus.DB, name string) map[string]int {
 func TestP04_ProcessesShareCells(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	where := pgtest.Start(t, nil).URL("locus")
+	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 	a := openAt(t, where, &storage.Options{Cells: 4})
 	defer a.Close()
 	define(t, a, byCategory, bySource)
@@ -120,7 +120,7 @@ func TestP04_ProcessesShareCells(t *testing.T) {
 func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	where := pgtest.Start(t, nil).URL("locus")
+	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 	a := openAt(t, where, &storage.Options{Cells: 2})
 	defer a.Close()
 	define(t, a, bySource)

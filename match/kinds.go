@@ -4,6 +4,7 @@ package match
 
 import (
 	"embed"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -51,12 +52,26 @@ func (s *Schema) AliasesOf(attribute string) []string {
 }
 
 func builtIn(kind string) *Schema {
-	text, err := kinds.ReadFile("kinds/" + kind + ".yaml")
-	if err == nil {
-		var s *Schema
-		if s, err = ParseSchema(text); err == nil {
-			return s
+	s := *parsedKinds()[kind]
+	s.Sources, s.Weights = maps.Clone(s.Sources), maps.Clone(s.Weights) // empty
+	s.Attributes = slices.Clone(s.Attributes)
+	for i := range s.Attributes {
+		s.Attributes[i].Aliases = slices.Clone(s.Attributes[i].Aliases)
+	}
+	return &s
+}
+
+// parsedKinds parses the built-in kinds once: every installation that is opened begins with them.
+var parsedKinds = sync.OnceValue(func() map[string]*Schema {
+	all := map[string]*Schema{}
+	for _, kind := range []string{"place", "person", "product"} {
+		text, err := kinds.ReadFile("kinds/" + kind + ".yaml")
+		if err == nil {
+			all[kind], err = ParseSchema(text)
+		}
+		if err != nil {
+			panic(err) // cannot happen: a test parses all of them
 		}
 	}
-	panic(err) // cannot happen: a test parses all of them
-}
+	return all
+})

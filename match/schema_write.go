@@ -5,7 +5,6 @@ package match
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,14 +128,28 @@ func (f flow) String() string {
 
 func yamlNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-var (
-	yamlPlain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*([ .-][A-Za-z0-9_]+)*$`)
-	yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|nan|inf)$`)
-)
+var yamlWords = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf"}
+
+// yamlPlain reports whether YAML takes s for a text without quotes: words of letters, digits and _, with single
+// separators, of which the first begins with a letter. An expression would take most of the time of YAML.
+func yamlPlain(s string) bool {
+	separated := true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || i > 0 && ('0' <= c && c <= '9' || c == '_'):
+			separated = false
+		case !separated && (c == ' ' || c == '.' || c == '-'):
+			separated = true
+		default:
+			return false
+		}
+	}
+	return !separated && !slices.ContainsFunc(yamlWords, func(word string) bool { return strings.EqualFold(word, s) })
+}
 
 // yamlText writes a plain word as it is and everything else as a JSON string, which is valid YAML.
 func yamlText(s string) string {
-	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
+	if yamlPlain(s) {
 		return s
 	}
 	quoted, _ := json.Marshal(s) // strings can always be encoded

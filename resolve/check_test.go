@@ -173,7 +173,7 @@ func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 // live gives an installation a history of puts, deletions and decisions.
 func live(t *testing.T, in *installation, seed uint64) {
 	t.Helper()
-	ops := world(seed, 20)
+	ops := world(seed, longtest.Sample(14, 14, 20, 20))
 	in.apply(t, ops)
 	for i := 0; i < len(ops); i += 9 {
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})

@@ -86,10 +86,11 @@ func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	reads, refused := 1<<30-int(left.Load()), 0
 	for from := 0; from < reads; from++ {
 		moments := 1
-		switch {
-		case from >= reads-20:
-			moments = 2 // one page of the log is read a second time
-		case from%longtest.Stride(7) != 0:
+		stride := longtest.Sample(7, 20, 7, 1)
+		if from >= reads-20 {
+			moments, stride = 2, longtest.Sample(1, 3, 1, 1) // one page of the log is read a second time
+		}
+		if from%stride != 0 {
 			continue
 		}
 		got, err := check(from, moments)

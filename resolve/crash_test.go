@@ -141,7 +141,7 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 		}
 	})
 	broken, crashes := 0, 0
-	for step := 3; step <= 12; step += longtest.Stride(3) {
+	for step := 3; step <= 12; step += longtest.Sample(3, 6, 3, 1) {
 		crashes++
 		dir := copied(t, base)
 		fault := &crash{left: step}

@@ -157,23 +157,18 @@ func TestP09_ManyProcessesDecide(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	for seed := range seeds(1) {
+		r := rand.New(rand.NewPCG(seed, 29))
+		ops := shuffled(r, world(seed+80, longtest.Sample(0, 20, 40, 40)))
+		var made []ruling // each record is in at most one, so that their order does not matter
+		for i := 0; i+1 < len(ops)/2; i += 2 {
+			made = append(made, ruling{verdict: []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent}[i/2%2], a: ops[i].Ref, b: ops[i+1].Ref})
+		}
+		alone := openCells(t, 1)
+		one := processOver(t, alone, alone, "", ticks())
+		one.apply(t, ops)
+		one.decide(t, made...)
+		want := members(one.check(t))
 		for _, shape := range []struct{ cells, processes int }{{1, 4}, {16, 1}, {16, 4}} {
-			r := rand.New(rand.NewPCG(seed, 29))
-			ops := shuffled(r, world(seed+80, 40))
-			var refs []resolve.Op // each in at most one decision, so that their order does not matter
-			for _, op := range ops {
-				refs = append(refs, resolve.Op{Ref: op.Ref})
-			}
-			var made []ruling
-			for i := 0; i+1 < len(refs)/2; i += 2 {
-				made = append(made, ruling{verdict: []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent}[i/2%2], a: refs[i].Ref, b: refs[i+1].Ref})
-			}
-			alone := openCells(t, 1)
-			one := processOver(t, alone, alone, "", ticks())
-			one.apply(t, ops)
-			one.decide(t, made...)
-			want := members(one.check(t))
-
 			cells := openCells(t, shape.cells)
 			var all []*installation
 			for p := range shape.processes {

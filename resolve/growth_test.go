@@ -22,7 +22,8 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(8, 8))
-	before, after := world(70, 60), world(71, 60)
+	things := longtest.Sample(0, 40, 60, 60)
+	before, after := world(70, things), world(71, things)
 	history := shuffled(r, before)
 	// Then new versions, deletions, and records that were deleted before.
 	history = append(history, shuffled(r, after)[:60]...)

@@ -33,7 +33,7 @@ func openServer(t *testing.T, url string, wrap func(cell.ID, storage.Cell) stora
 func TestP09_AnUpgradeThatStopsAnywhereGoesOnInPostgres(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	for step := 0; ; step += longtest.Stride(13) {
+	for step := 0; ; step += longtest.Sample(13, 29, 13, 1) {
 		url := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 		in := openServer(t, url, nil)
 		outdated(t, in, world(9, 8))

@@ -123,21 +123,22 @@ func TestP09_AMigrationEndsWhereAFreshStartEnds(t *testing.T) {
 func TestP09_AMigrationWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
+	things := longtest.Sample(0, 16, 40, 40)
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		in := open(t, t.TempDir(), nil)
-		in.apply(t, world(9, 40))
+		in.apply(t, world(9, things))
 		for i, m := range []*match.Matcher{noPhones(), matcher} {
 			grown := false
 			in.change(t, m, func(c *resolve.Migration) {
-				in.apply(t, altered(r, world(9, 60), 6))
+				in.apply(t, altered(r, world(9, things*3/2), 6))
 				if done := len(c.Cells); !grown && done > i {
 					grown = true
 					at := in.cells.Map()
 					if err := cell.Grow(t.Context(), in.cells, cell.Growth{Cells: 2 * at.Count(at.Current())}, nil); err != nil {
 						t.Fatal(err)
 					}
-					in.apply(t, altered(r, world(9, 60), 30))
+					in.apply(t, altered(r, world(9, things*3/2), 30))
 				}
 			})
 			if !grown {
@@ -148,7 +149,7 @@ func TestP09_AMigrationWhileCellsAreAdded(t *testing.T) {
 			if err := in.Compact(t.Context(), in.cells, in.cells.Map().Current(), nil); err != nil {
 				t.Fatal(err)
 			}
-			in.apply(t, altered(r, world(9, 60), 20))
+			in.apply(t, altered(r, world(9, things*3/2), 20))
 			in.check(t)
 		}
 	}
@@ -200,7 +201,7 @@ func TestP09_AMigrationThatStopsAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	base := prepared(t, func(in *installation) { in.apply(t, world(9, 12)) })
-	for step := 0; ; step += longtest.Stride(5) {
+	for step := 0; ; step += longtest.Sample(5, 12, 5, 1) {
 		r := rand.New(rand.NewPCG(uint64(step), 78))
 		dir := copied(t, base)
 		fault := &crash{left: step}

@@ -112,9 +112,16 @@ func (c *Migration) Done() (n int) {
 
 // NewRules returns the rules of matchers for distinct kinds. The first is the default kind.
 func NewRules(version int64, matchers ...*match.Matcher) *Rules {
-	r := &Rules{Version: version, Matcher: derived.RulesName, kinds: make(map[string]*Kind, len(matchers))}
-	for _, m := range matchers {
-		k := newKind(m)
+	kinds := make([]*Kind, len(matchers))
+	for i, m := range matchers {
+		kinds[i] = newKind(m)
+	}
+	return rulesOf(version, kinds)
+}
+
+func rulesOf(version int64, kinds []*Kind) *Rules {
+	r := &Rules{Version: version, Matcher: derived.RulesName, kinds: make(map[string]*Kind, len(kinds))}
+	for _, k := range kinds {
 		if r.kinds[k.Name()] = k; r.first == nil {
 			r.first = k
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/match"
@@ -53,8 +54,11 @@ func (r *Resolver) reload(ctx context.Context) error {
 					return err
 				}
 				b := &storedRules{Version: 1, Matcher: derived.RulesName}
-				for _, k := range append([]*Kind{r.opts.Rules.first}, r.opts.Rules.Kinds()...) {
-					b.put(k.Matcher)
+				others := slices.DeleteFunc(r.opts.Rules.Kinds(), func(k *Kind) bool { return k == r.opts.Rules.first })
+				for _, k := range append([]*Kind{r.opts.Rules.first}, others...) {
+					stored := kindOf(k.Matcher)
+					b.Kinds = append(b.Kinds, stored)
+					r.decoded.kinds[stored] = k // it need not be parsed
 					if err := b.storeTerms(ctx, tx, "", k.Matcher.TermFrequencies(), r.opts.Now()); err != nil {
 						return err
 					}

@@ -109,12 +109,12 @@ func (b *storedRules) write(ctx context.Context, tx storage.Tx) error {
 
 // decodedRules caches what was made of stored rules, which are read again whenever another process may have changed them.
 type decodedRules struct {
-	terms    map[string]*match.TermFrequencies // by hash
-	matchers map[storedKind]*match.Matcher
+	terms map[string]*match.TermFrequencies // by hash
+	kinds map[storedKind]*Kind
 }
 
 func newDecodedRules() decodedRules {
-	return decodedRules{terms: map[string]*match.TermFrequencies{}, matchers: map[storedKind]*match.Matcher{}}
+	return decodedRules{terms: map[string]*match.TermFrequencies{}, kinds: map[storedKind]*Kind{}}
 }
 
 // rules returns the Rules that are stored, in a transaction of a cell that holds their term-frequency tables.
@@ -123,9 +123,9 @@ func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedR
 	if matcherNumber(by) > matcherNumber(derived.RulesName) {
 		return nil, fmt.Errorf("%w to %q, and this Locus is %q: use the release of Locus that upgraded it, or a later one", ErrNewer, by, derived.RulesName)
 	}
-	kind := func(k storedKind) (*match.Matcher, error) {
-		if m := decoded.matchers[k]; m != nil {
-			return m, nil
+	kind := func(k storedKind) (*Kind, error) {
+		if known := decoded.kinds[k]; known != nil {
+			return known, nil
 		}
 		s, err := match.ParseSchema([]byte(k.Schema))
 		if err != nil {
@@ -138,28 +138,25 @@ func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedR
 		if err != nil {
 			return nil, fmt.Errorf("kind %s: %w", s.Kind, err)
 		}
-		m := match.New(s, p)
-		decoded.matchers[k] = m
-		return m, nil
+		decoded.kinds[k] = newKind(match.New(s, p))
+		return decoded.kinds[k], nil
 	}
-	matchers := make([]*match.Matcher, len(b.Kinds))
+	kinds := make([]*Kind, len(b.Kinds))
 	var err error
 	for i, k := range b.Kinds {
-		if matchers[i], err = kind(k); err != nil {
+		if kinds[i], err = kind(k); err != nil {
 			return nil, err
 		}
 	}
-	r := NewRules(b.Version, matchers...)
+	r := rulesOf(b.Version, kinds)
 	r.Terms, r.storedRules, r.Matcher = b.Terms, b, by
 	if b.Migrate != nil {
 		r.change = &b.Migrate.Migration
 	}
 	if b.Migrate != nil && b.Migrate.From == "" {
-		former, err := kind(b.Migrate.Former)
-		if err != nil {
+		if r.former, err = kind(b.Migrate.Former); err != nil {
 			return nil, err
 		}
-		r.former = newKind(former)
 	}
 	return r, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage/sqlite"
 )
@@ -24,7 +25,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 			t.Parallel()
 			dir, backup := t.TempDir(), t.TempDir()
 			name := fmt.Sprintf("g0-%d.db", lost)
-			ops := world(uint64(lost)+40, 60)
+			ops := world(uint64(lost)+40, longtest.Sample(30, 30, 60, 60))
 			early, late := ops[:len(ops)/2], ops[len(ops)/2:]
 			for i := range len(early) / 3 { // older in the backup, or deleted since
 				op := early[3*i]

@@ -130,7 +130,7 @@ func TestP09_AnUpgradeThatStopsAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	base := prepared(t, func(in *installation) { outdated(t, in, world(9, 12)) })
-	for step := 0; ; step += longtest.Stride(5) {
+	for step := 0; ; step += longtest.Sample(5, 12, 5, 1) {
 		fault := &crash{left: step}
 		in := open(t, copied(t, base), func(_ cell.ID, c storage.Cell) storage.Cell { return stopCell{c, fault} })
 		if in.upgradeUntilItStops(t, uint64(step)) {
@@ -168,10 +168,11 @@ func (in *installation) upgradeUntilItStops(t *testing.T, seed uint64) bool {
 func TestP09_AnUpgradeWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
+	things := longtest.Sample(0, 16, 40, 40)
 	for _, at := range []resolve.Step{resolve.StepFence, resolve.StepPost, resolve.StepDrop, resolve.StepResolve} {
 		r := rand.New(rand.NewPCG(5, 92))
 		in := open(t, t.TempDir(), nil)
-		outdated(t, in, world(9, 40))
+		outdated(t, in, world(9, things))
 		in = process(t, in.cells, "", nil)
 		grown := false
 		in.upgrade(t, func(c *resolve.Migration) {
@@ -182,7 +183,7 @@ func TestP09_AnUpgradeWhileCellsAreAdded(t *testing.T) {
 			if err := cell.Grow(t.Context(), in.cells, cell.Growth{Cells: 6}, nil); err != nil {
 				t.Fatal(err)
 			}
-			in.apply(t, altered(r, world(9, 60), 30))
+			in.apply(t, altered(r, world(9, things*3/2), 30))
 		})
 		if !grown {
 			t.Error("no cell was added in step", at)

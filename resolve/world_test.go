@@ -7,13 +7,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -64,8 +68,39 @@ func (w wrapped) Cell(id cell.ID) (storage.Cell, error) {
 	return c, err
 }
 
+// blank is the directory of an installation without records, in memory: to copy it is faster than to create another.
+var blank = sync.OnceValues(func() (fs.FS, error) {
+	dir, err := os.MkdirTemp("", "locus-blank-")
+	if err != nil {
+		return nil, err
+	}
+	cells, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
+	if err == nil {
+		err = cells.Close()
+	}
+	files := fstest.MapFS{}
+	return files, errors.Join(err, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		files[path] = &fstest.MapFile{Data: text, Mode: 0o600}
+		return err
+	}), os.RemoveAll(dir))
+})
+
+// open opens an installation of three cells in a directory, which may be empty.
 func open(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
+	if files, err := os.ReadDir(dir); err == nil && len(files) == 0 {
+		from, err := blank()
+		if err == nil {
+			err = os.CopyFS(dir, from)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)
