@@ -59,7 +59,7 @@ func (c *clientele) advance(acks, read int64) {
 // rest pauses a client, so that the clients do not use the whole machine while a test waits for an event, such as the
 // expiry of a lease or the start of a process.
 func rest(ctx context.Context) {
-	timer := time.NewTimer(time.Duration(scaled(150, 5)) * time.Millisecond)
+	timer := time.NewTimer(time.Duration(scaled(250, 5)) * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -361,7 +361,7 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, data, addr := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data"), "127.0.0.1:"+porttest.Port(t)
-	const n = 3000
+	const n = 1500
 	writeCSV(t, file, 6, n)
 	s := serve(t, data, addr)
 	c := exec.Command(built(t), "ingest", "--url", s.url, "--batch", "50", file)

@@ -21,22 +21,22 @@ import (
 // nothing.
 func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
-	sizes, rounds := []int{16}, 1
+	sizes, rounds := []int{6}, 1
 	if long() {
 		sizes, rounds = []int{64, 256}, 3
 	}
-	f := newFleet(t, scaled(2, 4), 3, scaled(4, 16))
+	f := newFleet(t, scaled(2, 4), 3, scaled(2, 16))
 	cells := f.witness()
 	tr := newTraffic(f, 1)
 	literal := tr.literally(cells)
 	tr.begin()
-	tr.advance(60)
+	tr.advance(30)
 	maps := []*cell.Map{f.nodes[0].cellMap()}
 	var troubles []trouble
 	for _, size := range sizes {
 		troubles = append(troubles, tr.during("process 2 was stopped", 2, stopping, func() { growWithout(tr, f.nodes[2], size) }))
 		maps = append(maps, f.nodes[0].cellMap())
-		tr.advance(60)
+		tr.advance(30)
 	}
 	for range rounds {
 		for server := range f.pg {
@@ -46,18 +46,18 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 			}
 			troubles = append(troubles, tr.during(fmt.Sprintf("database server %d was killed", server), -1, codes, func() {
 				f.crash(server)
-				tr.suffer(30)
+				tr.suffer(15)
 				f.revive(server)
 				f.whole()
 			}))
-			tr.advance(60)
+			tr.advance(30)
 		}
 		troubles = append(troubles, tr.during("process 1 was killed", 1, killing, func() {
 			f.nodes[1].kill()
-			tr.advance(20)
+			tr.advance(10)
 			f.nodes[1].start()
 		}))
-		tr.advance(60)
+		tr.advance(30)
 	}
 	s := tr.judge(troubles...)
 	rows := tr.checkRows(s, cells, maps...)

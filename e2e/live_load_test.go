@@ -101,6 +101,7 @@ func (tr *traffic) begin() {
 		tr.running.Go(func() {
 			for ctx.Err() == nil {
 				c.step(ctx)
+				c.think(ctx)
 			}
 		})
 	}
@@ -115,10 +116,10 @@ func (tr *traffic) end() {
 
 func (tr *traffic) now() time.Duration { return time.Since(tr.start) }
 
-// advance waits until so many more batches are acknowledged.
-func (tr *traffic) advance(n int64) {
+// advance waits until so many more batches are acknowledged, twice as many in long runs.
+func (tr *traffic) advance(n int) {
 	tr.t.Helper()
-	goal := tr.batches.Load() + n
+	goal := tr.batches.Load() + int64(scaled(n, 2*n))
 	eventually(tr.t, 2*time.Minute, "the load goes on", func() (bool, string) {
 		done := tr.batches.Load()
 		return done >= goal, fmt.Sprintf("%d batches of %d", done, goal)
@@ -356,6 +357,17 @@ func (c *sender) lose(at *node, call time.Duration, keys map[int64]int) {
 func (c *sender) at(attempt int) *node {
 	nodes := c.fleet.nodes
 	return nodes[(c.n+attempt)%len(nodes)]
+}
+
+// think pauses before the next request, so that most of the load is not sent while the test waits for something else:
+// the start of a generation, or of a server.
+func (c *sender) think(ctx context.Context) {
+	timer := time.NewTimer(time.Duration(c.random.IntN(scaled(60, 1))) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // rest pauses before the next attempt, and reports whether there should be one.

@@ -22,7 +22,7 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 	f := newFleet(t, 2, 2, 4)
 	tr := newTraffic(f, 2)
 	tr.begin()
-	tr.advance(40)
+	tr.advance(20)
 	maps := []*cell.Map{f.nodes[0].cellMap()}
 	for _, move := range []struct {
 		cell string
@@ -41,18 +41,18 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("cell %v moved: %v rows, %v changes followed, writers paused %v", id, summary["rows"], summary["followed"], pause(t, summary))
-		tr.advance(40)
+		tr.advance(20)
 		maps = append(maps, f.nodes[0].cellMap())
 	}
-	f.nodes[0].grow(16, nil, "--urls", f.template(1)+","+f.template(0))
-	tr.advance(40)
+	f.nodes[0].grow(scaled(8, 16), nil, "--urls", f.template(1)+","+f.template(0))
+	tr.advance(20)
 	maps = append(maps, f.nodes[0].cellMap())
 	begin := tr.now()
 	if _, err := f.nodes[1].run(nil, "compact", "--to", "1"); err != nil {
 		t.Fatal(err)
 	}
 	compacted := tr.now() - begin
-	tr.advance(40)
+	tr.advance(20)
 	s := tr.judge()
 	cells := f.witness()
 	rows := tr.checkRows(s, cells, maps...)
@@ -72,18 +72,18 @@ func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 	n := f.nodes[0]
 	tr := newTraffic(f, 4)
 	tr.begin()
-	tr.advance(60)
+	tr.advance(30)
 	before := n.cellMap()
 	summary, err := n.run(nil, "move", "g0-1", "--to", postgres.URL("moved"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.advance(60)
+	tr.advance(30)
 	killed := tr.during("the process was killed", 0, killing, func() {
 		n.kill()
 		n.start()
 	})
-	tr.advance(40)
+	tr.advance(20)
 	s := tr.judge(killed)
 	n.drain()
 	rows := tr.checkRows(s, f.witness(), before)

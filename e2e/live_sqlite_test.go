@@ -16,37 +16,37 @@ import (
 // and in the end a key is found with one lookup.
 func TestP06_P08_LiveDirectory(t *testing.T) {
 	t.Parallel()
-	sizes := []int{48}
+	sizes := []int{12}
 	if long() {
 		sizes = []int{48, 240}
 	}
 	disk := t.TempDir()
-	f := newDirectory(t, 16, "--place", "sqlite:"+disk)
+	f := newDirectory(t, scaled(4, 16), "--place", "sqlite:"+disk)
 	n := f.nodes[0]
 	tr := newTraffic(f, 3)
 	tr.begin()
-	tr.advance(60)
+	tr.advance(30)
 	maps := []*cell.Map{n.cellMap()}
 	for _, size := range sizes {
 		n.grow(size, nil)
-		tr.advance(60)
+		tr.advance(30)
 		maps = append(maps, n.cellMap())
 	}
 	killed := tr.during("the process was killed", 0, killing, func() {
 		n.kill()
 		n.start()
 	})
-	tr.advance(60)
+	tr.advance(30)
 	summary, err := n.run(nil, "move", "g0-3", "--to", "sqlite:"+filepath.Join(disk, "moved.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.advance(60)
+	tr.advance(30)
 	maps = append(maps, n.cellMap())
 	if _, err := n.run(nil, "compact"); err != nil {
 		t.Fatal(err)
 	}
-	tr.advance(60)
+	tr.advance(30)
 	s := tr.judge(killed)
 	tr.oneProbe(n, s)
 	n.drain()

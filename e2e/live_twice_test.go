@@ -23,7 +23,7 @@ var sqlWords = regexp.MustCompile(`SQLSTATE|SELECT |INSERT |UPDATE |internal err
 // acknowledged is lost, and a check finds no difference.
 func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, 2, 4)
+	f := newFleet(t, 1, 2, 3)
 	tr := newTraffic(f, 5)
 	tr.begin()
 	tr.advance(10)
@@ -63,14 +63,14 @@ func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 		}
 		maps = append(maps, m)
 	}
-	sizes := []int{8, 12}
+	sizes := []int{3, 6}
 	done := both(func(n int) []string { return []string{"grow", "--to", fmt.Sprint(sizes[n]), "--wait"} })
 	tr.advance(10)
 	last := f.nodes[done[0]].cellMap()
 	if got := last.Count(1); len(done) == 1 && got != uint64(sizes[done[0]]) {
 		t.Errorf("the generation has %d cells, the growth that was done was to %d", got, sizes[done[0]])
 	}
-	f.nodes[0].grow(24, nil) // nothing is left in the way
+	f.nodes[0].grow(6, nil) // nothing is left in the way
 	tr.advance(10)
 	maps = append(maps, last, f.nodes[0].cellMap())
 	s := tr.judge()

@@ -176,11 +176,12 @@ func exitCode(err error) int {
 }
 
 // eventually polls ask until it returns true, for ten times the limit on a quiet machine. why describes what is
-// missing.
+// missing. The longer it takes the less often it is asked: the answers of servers cost more than the test.
 func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
 	t.Helper()
 	limit *= 10
-	for deadline := time.Now().Add(limit); ; {
+	pause := 10 * time.Millisecond
+	for deadline := time.Now().Add(limit); ; pause = min(pause*5/4, 150*time.Millisecond) {
 		done, why := ask()
 		if done {
 			return
@@ -191,7 +192,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ask func() (done
 		select {
 		case <-t.Context().Done():
 			t.Fatalf("%s: %v", what, t.Context().Err())
-		case <-time.After(25 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 // by the server and by a count over the lists of stored items.
 func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, scaled(1, 2), 3, 6)
+	f := newFleet(t, scaled(1, 2), 3, scaled(3, 6))
 	standing(t, f.nodes[0])
 	c := newCrowd(f, 6, 45)
 	c.begin()

@@ -64,9 +64,18 @@ func createCells(ts *testscript.TestScript, not bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	notice, _ := time.ParseDuration(ts.Getenv("LOCUS_NOTICE")) // without it the default
-	cells, err := storage.Open(context.Background(), ts.MkAbs("locus-data"), &storage.Options{Cells: n, Notice: notice})
-	ts.Check(err)
+	ts.Check(createData(ts.MkAbs("locus-data"), n, notice))
+}
+
+// createData creates a data directory with so many cells. Without a notice, the default notice of generations applies.
+func createData(dir string, n int, notice time.Duration) error {
+	cells, err := storage.Open(context.Background(), dir, &storage.Options{Cells: n, Notice: notice})
+	if err != nil {
+		return err
+	}
 	s, err := locus.OpenCells(context.Background(), cells, nil)
-	ts.Check(err)
-	ts.Check(s.Close())
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }

@@ -9,23 +9,23 @@ import (
 	"html/template"
 	"io"
 	"maps"
+	"sync"
 )
 
 //go:embed templates
 var templates embed.FS
 
-// pages holds the parsed templates of each page, with the layout and the shared parts.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "notice", "name", "login", "grant")
-
-func parse(names ...string) map[string]*template.Template {
+// pages returns the parsed templates of each page, with the layout and the shared parts. They are parsed for the first
+// page that is asked for: commands start in half of the time without them.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
-	parsed := make(map[string]*template.Template, len(names))
-	for _, name := range names {
+	parsed := map[string]*template.Template{}
+	for _, name := range []string{"home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "notice", "name", "login", "grant"} {
 		page := template.Must(layout.Clone())
 		parsed[name] = template.Must(page.ParseFS(templates, "templates/"+name+".html"))
 	}
 	return parsed
-}
+})
 
 // Console renders pages. It is safe for concurrent use.
 type Console struct {
@@ -70,7 +70,7 @@ type frame struct {
 // render writes a whole page or nothing. It touches w only for the complete page.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, c.viewer, page == "login", query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
+	if err := pages()[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, c.viewer, page == "login", query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
 		return fmt.Errorf("render page %s: %w", page, err)
 	}
 	if _, err := b.WriteTo(w); err != nil {
