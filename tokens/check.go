@@ -21,9 +21,9 @@ type snapshot struct {
 	// sessions by id.
 	sessions map[string]heldSession
 	blocked  map[string]bool // by the name of the principal
-	secret   []byte    // of the cookies of logins
-	read     time.Time // when it was read
-	tried    time.Time // when that was last tried
+	secret   []byte          // of the cookies of logins
+	read     time.Time       // when it was read
+	tried    time.Time       // when that was last tried
 }
 
 type held struct {
