@@ -15,7 +15,10 @@ import (
 // lookRecords compares records with their keys, births and postings.
 func (v *checks) lookRecords(ctx context.Context, rows [][]any) error {
 	live, err := v.readPage(ctx, rows, true)
-	if err != nil || len(live) == 0 {
+	if err != nil {
+		return err
+	}
+	if err := v.lookLeft(ctx, rows); err != nil || len(live) == 0 {
 		return err
 	}
 	m := v.opts.Cells.Map()
@@ -139,6 +142,40 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 				return tx.PutBirths(ctx, []entity.Birth{{ID: n.Birth, PUID: n.PUID}})
 			},
 		}}
+	}
+	return nil
+}
+
+// lookLeft compares deleted records with their births, which lead on to the rest of their entities. Those of erased records are not known.
+func (v *checks) lookLeft(ctx context.Context, rows [][]any) error {
+	var deleted []*node
+	var ids []locality.ID
+	for _, row := range rows {
+		p := entity.PUID(row[0].(int64))
+		n := v.nodes[p]
+		if home, err := v.home(p); err != nil || home != v.id || v.unread[p] != nil || n == nil || n.norm != nil || n.Birth.IsZero() {
+			continue
+		}
+		deleted, ids = append(deleted, n), append(ids, n.Birth)
+	}
+	if len(deleted) == 0 {
+		return nil
+	}
+	var births []*entity.Birth
+	if err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
+		births, err = tx.Births(ctx, ids)
+		return err
+	}); err != nil {
+		return err
+	}
+	for i, n := range deleted {
+		stored := "no row"
+		if birth := births[i]; birth != nil && birth.PUID == 0 {
+			continue
+		} else if birth != nil {
+			stored = "of record " + birth.PUID.String()
+		}
+		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of no record, because "+n.PUID.String()+" is deleted", n.PUID).Advice = adviceBackup
 	}
 	return nil
 }

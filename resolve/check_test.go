@@ -3,6 +3,7 @@
 package resolve_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,14 @@ var damages = []damage{
 	{"an edge lies in another cell", "edge", false, change("edge", 2, nil, func(row []any) { row[0] = -row[0].(int64) })},
 	{"a record names another anchor", "member", false, change("record", 1, liveRow, func(row []any) { row[5] = row[0].(int64) + 3 })},
 	{"a record names an anchor beyond all cells", "member", false, change("record", 1, liveRow, func(row []any) { row[5] = int64(-1 << 63) })},
-	{"a birth is gone", "birth", false, change("birth", 1, nil, nil)},
+	{"a birth is gone", "birth", false, change("birth", 1, func(row []any) bool { return row[1] != int64(0) }, nil)},
+	{"the birth of a deleted record is gone", "birth", true, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
+		deleted, err := some(ctx, tx, "record", r, func(row []any) bool { return !liveRow(row) && !bytes.Equal(row[4].([]byte), make([]byte, 16)) })
+		if err != nil {
+			return err
+		}
+		return tx.DeleteRows(ctx, "birth", [][]any{{deleted[4]}})
+	}},
 	{"a birth leads to another record", "birth", false, change("birth", 1, func(row []any) bool { return row[1] != int64(0) }, func(row []any) { row[1] = row[1].(int64) + 1 })},
 	{"a key is gone", "key", false, keyOfLive(nil)},
 	{"a key has another hash", "key", false, keyOfLive(func(row []any) { row[1].([]byte)[3] ^= 1 })},
