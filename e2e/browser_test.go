@@ -275,7 +275,8 @@ func (tab *tab) check(condition, complaint string) {
 	}
 }
 
-// await waits until a condition is true in the page, across reloads and navigations.
+// await waits until a condition is true in a page that is there to its end, across reloads and navigations: scripts that follow may need
+// what comes after.
 func (tab *tab) await(condition string) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
@@ -283,7 +284,7 @@ func (tab *tab) await(condition string) {
 		defer beat.Stop()
 		for {
 			// An error may mean that the page is just being replaced.
-			if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")")); err == nil && holds {
+			if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && !!(`+condition+")")); err == nil && holds {
 				return nil
 			}
 			select {

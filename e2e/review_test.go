@@ -150,7 +150,7 @@ func mergeThenUnmerge(tab *tab) {
 	tab.open("/entities/" + b)
 	tab.check(`document.querySelector(".moved").textContent.includes("`+b+`") && document.querySelectorAll(".side thead th").length === 2`, "the former id does not lead here")
 	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "split it off")[1].click(), true)`)
-	tab.await(`location.search.startsWith("?apart=web") && document.readyState !== "loading" && document.querySelector("#after")`)
+	tab.await(`location.search.startsWith("?apart=web") && document.querySelector("#after")`)
 	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`, "it is not shown that the id comes back")
 	tab.click(`.answer button`)
 	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 1`)
