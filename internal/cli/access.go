@@ -69,6 +69,9 @@ func (a *app) accessChange(verb, method string) *cobra.Command {
 		Example: "  locus access block oidc:248289761001\n  locus access block cert:spiffe://example/crm --url https://locus.example",
 		Args:    arguments("PRINCIPAL"),
 		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+			if args[0] == "" {
+				return usage("locus access "+verb+" ci", "a principal has a name")
+			}
 			var b tokens.Block
 			raw, err := cl.do(c.Context(), method, "/v1/blocks/"+url.PathEscape(args[0]), nil, nil, &b)
 			if err != nil {

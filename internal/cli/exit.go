@@ -98,7 +98,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 		a.say("%s", line)
 		return f.Exit
 	}
-	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(f.Message))
+	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(strings.TrimPrefix(f.Message, "locus: "))) // the library's own errors begin so
 	if f.Hint != "" {
 		a.say("%s   %s", a.talk.Paint("2", "try:"), term.Escape(f.Hint))
 	}

@@ -17,7 +17,7 @@ import (
 func (a *app) subjectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "subject",
-		Short:   "Collect everything about one thing, such as a person who asks for it",
+		Short:   "Collect everything about one thing, for example to answer a request for personal data",
 		Example: "  locus subject export crm:4711 > subject.jsonl\n  locus subject export crm:4711 --token-file admin.token",
 	}
 	c.AddCommand(a.subjectExport())

@@ -68,7 +68,7 @@ func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 	return nil
 }
 
-// errBlocked is shown to a person who has proved to be one that is blocked.
+// errBlocked is shown at the sign-in of a blocked person.
 var errBlocked = errors.New("you are blocked here: ask an administrator")
 
 // notConfirmed shows the login page with the reason, and logs the cause, which may name hosts and claims.
