@@ -113,15 +113,8 @@ func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity
 }
 
 func (v *checks) lookBorn(ctx context.Context, live []*node) error {
-	ids := make([]locality.ID, len(live))
-	for i, n := range live {
-		ids[i] = n.Birth
-	}
-	var births []*entity.Birth
-	if err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
-		births, err = tx.Births(ctx, ids)
-		return err
-	}); err != nil {
+	births, err := v.births(ctx, live)
+	if err != nil {
 		return err
 	}
 	for i, n := range live {
@@ -133,11 +126,7 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 		if birth != nil && birth.PUID == n.PUID {
 			continue
 		}
-		stored := "no row"
-		if birth != nil {
-			stored = "of record " + birth.PUID.String()
-		}
-		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of record "+n.PUID.String(), n.PUID).repairs = []repairWrite{{
+		v.suspect(rowOf(n), "birth", n.Birth.String(), bornTo(birth), "of record "+n.PUID.String(), n.PUID).repairs = []repairWrite{{
 			v.id, func(ctx context.Context, tx storage.Tx) error {
 				return tx.PutBirths(ctx, []entity.Birth{{ID: n.Birth, PUID: n.PUID}})
 			},
@@ -149,35 +138,49 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 // lookLeft compares deleted records with their births, which lead on to the rest of their entities. Those of erased records are not known.
 func (v *checks) lookLeft(ctx context.Context, rows [][]any) error {
 	var deleted []*node
-	var ids []locality.ID
 	for _, row := range rows {
 		p := entity.PUID(row[0].(int64))
 		n := v.nodes[p]
 		if home, err := v.home(p); err != nil || home != v.id || v.unread[p] != nil || n == nil || n.norm != nil || n.Birth.IsZero() {
 			continue
 		}
-		deleted, ids = append(deleted, n), append(ids, n.Birth)
+		deleted = append(deleted, n)
 	}
 	if len(deleted) == 0 {
 		return nil
 	}
-	var births []*entity.Birth
-	if err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
-		births, err = tx.Births(ctx, ids)
-		return err
-	}); err != nil {
+	births, err := v.births(ctx, deleted)
+	if err != nil {
 		return err
 	}
 	for i, n := range deleted {
-		stored := "no row"
-		if birth := births[i]; birth != nil && birth.PUID == 0 {
+		if births[i] != nil && births[i].PUID == 0 {
 			continue
-		} else if birth != nil {
-			stored = "of record " + birth.PUID.String()
 		}
-		v.suspect(rowOf(n), "birth", n.Birth.String(), stored, "of no record, because "+n.PUID.String()+" is deleted", n.PUID).Advice = adviceBackup
+		v.suspect(rowOf(n), "birth", n.Birth.String(), bornTo(births[i]), "of no record, because "+n.PUID.String()+" is deleted", n.PUID).Advice = adviceBackup
 	}
 	return nil
+}
+
+// births returns the births of records of the cell, nil for one that is missing.
+func (v *checks) births(ctx context.Context, nodes []*node) (births []*entity.Birth, err error) {
+	ids := make([]locality.ID, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.Birth
+	}
+	err = v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
+		births, err = tx.Births(ctx, ids)
+		return err
+	})
+	return births, err
+}
+
+// bornTo says whose birth is stored.
+func bornTo(birth *entity.Birth) string {
+	if birth == nil {
+		return "no row"
+	}
+	return "of record " + birth.PUID.String()
 }
 
 // lookPosted finds missing postings of records.

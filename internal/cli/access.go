@@ -3,10 +3,8 @@
 package cli
 
 import (
-	"context"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,18 +23,7 @@ func (a *app) accessCommand() *cobra.Command {
 	return c
 }
 
-func blockedNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
-	var list httpapi.BlockList
-	if _, err := cl.get(ctx, "/v1/blocks", nil, &list); err != nil {
-		return nil, err
-	}
-	for _, b := range list.Blocks {
-		if strings.HasPrefix(b.Name, begun) {
-			names = append(names, b.Name)
-		}
-	}
-	return names, nil
-}
+var blockedNames = namesAt("/v1/blocks", "blocks", "name")
 
 func (a *app) accessList() *cobra.Command {
 	return a.connection(&cobra.Command{

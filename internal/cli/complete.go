@@ -4,9 +4,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,6 +49,26 @@ func (a *app) names(ask func(context.Context, *client, string) ([]string, error)
 		}
 		found = slices.DeleteFunc(found, func(name string) bool { return term.Escape(name) != name || slices.Contains(args, name) })
 		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// namesAt returns the function for names that reads a list: the texts under a key of its rows, each once.
+func namesAt(path, field, key string) func(context.Context, *client, string) ([]string, error) {
+	return func(ctx context.Context, cl *client, begun string) (names []string, err error) {
+		var list map[string]json.RawMessage
+		if _, err := cl.get(ctx, path, nil, &list); err != nil {
+			return nil, err
+		}
+		var rows []map[string]any
+		if err := json.Unmarshal(list[field], &rows); err != nil {
+			return nil, fmt.Errorf("read the names of %s: %w", field, err)
+		}
+		for _, row := range rows {
+			if name, ok := row[key].(string); ok && strings.HasPrefix(name, begun) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return names, nil
 	}
 }
 

@@ -3,10 +3,8 @@
 package cli
 
 import (
-	"context"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,18 +22,7 @@ func (a *app) sessionCommand() *cobra.Command {
 	return c
 }
 
-func sessionIDs(ctx context.Context, cl *client, begun string) (ids []string, err error) {
-	var list httpapi.SessionList
-	if _, err := cl.get(ctx, "/v1/sessions", nil, &list); err != nil {
-		return nil, err
-	}
-	for _, s := range list.Sessions {
-		if strings.HasPrefix(s.ID, begun) {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids, nil
-}
+var sessionIDs = namesAt("/v1/sessions", "sessions", "id")
 
 func (a *app) sessionList() *cobra.Command {
 	return a.connection(&cobra.Command{

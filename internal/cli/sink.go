@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,18 +33,7 @@ func (a *app) sinkCommand() *cobra.Command {
 
 func sinkPath(name string) string { return "/v1/sinks/" + url.PathEscape(name) }
 
-func sinkNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
-	var list httpapi.SinkList
-	if _, err := cl.get(ctx, "/v1/sinks", nil, &list); err != nil {
-		return nil, err
-	}
-	for _, s := range list.Sinks {
-		if strings.HasPrefix(s.Name, begun) {
-			names = append(names, s.Name)
-		}
-	}
-	return names, nil
-}
+var sinkNames = namesAt("/v1/sinks", "sinks", "name")
 
 func (a *app) sinkCreate() *cobra.Command {
 	var request httpapi.SinkRequest

@@ -110,18 +110,7 @@ func (a *app) printSources(sources []httpapi.Source) error {
 	return a.printStreams(streams)
 }
 
-func sourceNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
-	var list httpapi.SourceList
-	if _, err := cl.get(ctx, "/v1/sources", nil, &list); err != nil {
-		return nil, err
-	}
-	for _, s := range list.Sources {
-		if strings.HasPrefix(s.Source, begun) {
-			names = append(names, s.Source)
-		}
-	}
-	return names, nil
-}
+var sourceNames = namesAt("/v1/sources", "sources", "source")
 
 func (a *app) sourceDelete() *cobra.Command {
 	var kind string

@@ -3,14 +3,12 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,18 +35,7 @@ func (a *app) tokenCommand() *cobra.Command {
 
 func tokenPath(name string) string { return "/v1/tokens/" + url.PathEscape(name) }
 
-func tokenNames(ctx context.Context, cl *client, begun string) (names []string, err error) {
-	var list httpapi.TokenList
-	if _, err := cl.get(ctx, "/v1/tokens", nil, &list); err != nil {
-		return nil, err
-	}
-	for _, t := range list.Tokens {
-		if strings.HasPrefix(t.Name, begun) && !slices.Contains(names, t.Name) {
-			names = append(names, t.Name)
-		}
-	}
-	return names, nil
-}
+var tokenNames = namesAt("/v1/tokens", "tokens", "name")
 
 func (a *app) tokenCreate() *cobra.Command {
 	var request httpapi.TokenRequest

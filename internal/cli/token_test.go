@@ -142,3 +142,29 @@ func TestP10_TheOperatorGetsIn(t *testing.T) {
 		t.Errorf("without the server: %v", r)
 	}
 }
+
+// TestComplete_Names completes names of lists: each once, and only those that begin so.
+func TestComplete_Names(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for _, args := range [][]string{
+		{"token", "create", "admin", "--role", "administrator"},
+		{"token", "create", "ci", "--role", "writer"},
+		{"token", "rotate", "ci", "--overlap", "1h"},
+		{"access", "block", "jwt:repo"},
+		{"ingest", "--source", "crm", "--key", "id", "--yes", write(t, "r.csv", "id,name\n1,Joes Pizza\n")},
+	} {
+		if r := run(t.Context(), nil, append(args, "--data", data)...); r.code != 0 {
+			t.Fatal(r)
+		}
+	}
+	for command, want := range map[string]string{
+		"token revoke c": "ci\n:4\n", "token revoke x": ":4\n", "access unblock ": "jwt:repo\n:4\n", "source show ": "crm\n:4\n", "sink show ": ":4\n", "session end ": ":4\n",
+	} {
+		verb, begun := command[:strings.LastIndexByte(command, ' ')], command[strings.LastIndexByte(command, ' ')+1:]
+		args := append([]string{"__complete"}, strings.Fields(verb)...)
+		if r := run(t.Context(), map[string]string{"LOCUS_DATA": data}, append(args, begun)...); r.code != 0 || r.stdout != want {
+			t.Errorf("%s: %q, want %q: %s", command, r.stdout, want, r.err)
+		}
+	}
+}

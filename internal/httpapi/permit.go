@@ -147,11 +147,7 @@ func (s *Server) bearer(ctx context.Context, text string) (*access.Principal, er
 	case err != nil:
 		return nil, tokens.ErrUnknown
 	}
-	set, err := access.Grant(who.Roles, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &access.Principal{Name: who.Name, Author: who.Author, ID: "jwt", Until: until, Permissions: set}, nil
+	return outside("jwt", *who, until)
 }
 
 // certified returns the principal of a client's certificate, which the connection has verified.
@@ -160,11 +156,16 @@ func (s *Server) certified(name string, until time.Time) (*access.Principal, err
 	if len(roles) == 0 {
 		return nil, tokens.ErrUnknown
 	}
-	set, err := access.Grant(roles, nil)
+	return outside("cert", login.Person{Name: "cert:" + name, Author: name, Roles: roles}, until)
+}
+
+// outside returns the principal of a credential that is stored nowhere.
+func outside(id string, who login.Person, until time.Time) (*access.Principal, error) {
+	set, err := access.Grant(who.Roles, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &access.Principal{Name: "cert:" + name, Author: name, ID: "cert", Until: until, Permissions: set}, nil
+	return &access.Principal{Name: who.Name, Author: who.Author, ID: id, Until: until, Permissions: set}, nil
 }
 
 // credential returns the token of a request, "" if it has none.
