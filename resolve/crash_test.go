@@ -126,13 +126,13 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	longtest.Slow(t)
 	var settled, batch []resolve.Op
 	for i := range resolve.MaxBlockSize {
-		settled = append(settled, sharing(i, "415-555-9000"))
+		settled = append(settled, spelled(i, "415-555-9000"))
 	}
 	for i := range 1200 {
 		batch = append(batch, sharing(1000+i, fmt.Sprintf("212-555-%04d", i)))
 	}
 	for i := range 6 {
-		batch[i*190] = sharing(2500+i, "415-555-9000")
+		batch[i*190] = spelled(2500+i, "415-555-9000")
 	}
 	base := prepared(t, func(in *installation) {
 		in.apply(t, settled)
@@ -162,6 +162,13 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	if 2*broken < crashes {
 		t.Errorf("%d of %d crashes left something undone", broken, crashes)
 	}
+}
+
+// spelled returns a record that only its number makes a candidate: no other has its spelling of the name.
+func spelled(i int, phone string) resolve.Op {
+	op := sharing(i, phone)
+	op.Attributes["name"] = []string{fmt.Sprintf("Zephyr%[1]c%[2]c Quillbank%[2]c%[1]c", 'a'+i%26, 'a'+i/26%26)}
+	return op
 }
 
 // sharing returns a record with one of 16 names and a number that it may share.

@@ -25,8 +25,10 @@ const (
 	// retryBlocked is the minimum interval between retries of blocked entries.
 	retryBlocked = time.Second
 	// retryShare bounds the share of time spent on retries: the pause is this many times as long as the
-	// attempt took.
+	// attempt took, up to retryLatest.
 	retryShare = 9
+	// retryLatest is the longest pause: on a slow machine a cell that is back is noticed soon all the same.
+	retryLatest = 15 * time.Second
 )
 
 // recover restores a consistent state of this process after failed work, which may be half written: it drops
@@ -100,7 +102,7 @@ func (r *Resolver) work(ctx context.Context, own []derived.Redo, cause changelog
 		r.redoLog.endSweep(now.Add(sweepEvery))
 		if !r.clean() {
 			// Blocked entries must not take all of the time of the others.
-			r.redoLog.scheduleSweep(now.Add(max(retryBlocked, retryShare*now.Sub(began))))
+			r.redoLog.scheduleSweep(now.Add(min(max(retryBlocked, retryShare*now.Sub(began)), retryLatest)))
 		}
 	}
 	r.tell(ctx, number)
