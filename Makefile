@@ -14,10 +14,8 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 LEAN := -gcflags=modernc.org/...=-race=false
 # The compiler with fewer collections of garbage: a third less of its time.
 COMPILE := GOGC=400 $(GO)
-# What locus version says: the tag, or the commit; with -dirty where files differ from it.
-VERSION := $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
-BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
-  -ldflags "-s -w -buildid= -X github.com/locus-db/locus/internal/cli.built=$(VERSION)"
+# The go command stamps the tag or the commit, see locus version --json.
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
@@ -127,11 +125,10 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...
 
-verify/build: ## two builds in two places are the same bytes
+verify/build: ## two clones of the commit build the same bytes, which name it
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$(BUILD) -o "$$dir/one" ./cmd/locus && \
-	mkdir "$$dir/src" && git ls-files -coz --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$dir/src" && \
-	( cd "$$dir/src" && $(BUILD) -o "$$dir/two" ./cmd/locus ) && \
+	for n in one two; do git clone -q . "$$dir/src/$$n" && ( cd "$$dir/src/$$n" && $(BUILD) -o "$$dir/$$n" ./cmd/locus ) || exit 1; done && \
+	"$$dir/one" version | grep -q "commit $$(git rev-parse HEAD) " && \
 	cmp "$$dir/one" "$$dir/two" && echo "verify/build: the same $$(wc -c < "$$dir/one") bytes twice"
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)

@@ -1,6 +1,8 @@
 module github.com/locus-db/locus
 
-go 1.26.8
+go 1.26.0
+
+toolchain go1.26.8
 
 require (
 	charm.land/lipgloss/v2 v2.0.6

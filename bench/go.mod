@@ -1,6 +1,8 @@
 module github.com/locus-db/locus/bench
 
-go 1.26.8
+go 1.26.0
+
+toolchain go1.26.8
 
 require (
 	github.com/buraksezer/consistent v0.10.0

@@ -1,7 +1,9 @@
 // The tools of the build, apart from the module: a linter drags in some 200 others.
 module github.com/locus-db/locus/tools
 
-go 1.26.8
+go 1.26.0
+
+toolchain go1.26.8
 
 tool (
 	github.com/golangci/golangci-lint/v2/cmd/golangci-lint

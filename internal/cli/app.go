@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -103,19 +102,4 @@ func (a *app) logger(level slog.Level) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(a.stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(a.stderr, options))
-}
-
-// built is the version set by the linker (make build): a tag, or the commit.
-var built string
-
-// version returns the tag or commit of the binary: the one set by the linker, or the one recorded by go build and go
-// install. go run records neither: "devel".
-func version() string {
-	if built != "" {
-		return built
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
 }

@@ -4,9 +4,11 @@ package cli
 
 import (
 	"fmt"
-	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/buildinfo"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -17,11 +19,19 @@ func (a *app) versionCommand() *cobra.Command {
 			"  locus version --json",
 		Args: arguments(),
 		RunE: func(*cobra.Command, []string) error {
+			build := buildinfo.Read()
 			if a.json {
-				return a.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+				return a.printJSON(build)
 			}
-			_, err := fmt.Fprintf(a.stdout, "locus %s  %s  %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			said := []string{"locus " + build.Version, build.Go, build.OS + "/" + build.Arch}
+			if build.Commit != "" {
+				said = append(said, "commit "+build.Commit+" of "+build.Time)
+			}
+			_, err := fmt.Fprintln(a.stdout, strings.Join(said, "  "))
 			return err
 		},
 	}
 }
+
+// version returns the version of this binary.
+func version() string { return buildinfo.Read().Version }

@@ -5,14 +5,13 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/buildinfo"
 	"github.com/locus-db/locus/rollups"
 )
 
@@ -57,11 +56,7 @@ func healthOf(status *cells.Status) Health {
 }
 
 // Version is the answer of /version.
-type Version struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Go      string `json:"go"`
-}
+type Version buildinfo.Info
 
 // recent caches an answer of the stores, so that any number of monitoring clients costs at most one query a second.
 type recent[T any] struct {
@@ -127,14 +122,8 @@ func (s *Server) unready(c *call, h Health) (any, error) {
 }
 
 func (s *Server) version(*call) (any, error) {
-	v := Version{Version: s.opts.Version, Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				v.Commit = setting.Value
-			}
-		}
-	}
+	v := Version(buildinfo.Read())
+	v.Version = s.opts.Version
 	return v, nil
 }
 

@@ -564,7 +564,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/version", class: health, needs: access.All(access.Schema), handle: s.version, answer: Version{},
-			summary: "Version and commit",
+			summary: "Version of this server, and the commit it was built from",
 		},
 		{
 			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics), handle: s.metrics,

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/buildinfo"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/login"
@@ -109,7 +110,7 @@ func (o *Options) withDefaults() Options {
 		opts.Metrics = obs.NewMetrics()
 	}
 	if opts.Version == "" {
-		opts.Version = "devel"
+		opts.Version = buildinfo.Devel
 	}
 	if opts.OnDrain == nil {
 		opts.OnDrain = func(string) {}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/buildinfo"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -66,10 +67,19 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.line, &m.rollups, &m.sinks, &m.sources,
+	registry.MustRegister(newBuildInfo(), m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.line, &m.rollups, &m.sinks, &m.sources,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
+}
+
+// newBuildInfo returns the metric that says what the process was built from, in its labels.
+func newBuildInfo() prometheus.Collector {
+	build := buildinfo.Read()
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "locus_build_info", Help: "Always 1; the labels say what the process was built from.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "go": build.Go},
+	}, func() float64 { return 1 })
 }
 
 // bounds are the upper bounds of the histogram buckets in seconds, from half a millisecond, a read from memory, to

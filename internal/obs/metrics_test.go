@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -79,7 +80,7 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 		`locus_batch_round_seconds_count{round="put"} 1`,
 		`locus_hits_total{outcome="counted"} 7`, `locus_hit_group_size_sum 65`, `locus_hit_group_size_count 2`,
 		`locus_hit_group_seconds_bucket{result="done",le="0.005"} 1`, `locus_hit_group_seconds_count{result="failed"} 1`,
-		`locus_ready 1`, `locus_insecure 0`, `locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
+		`locus_build_info{commit="",go="` + runtime.Version() + `",version="devel"} 1`, `locus_ready 1`, `locus_insecure 0`, `locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
 		`locus_write_queue_records 4`, `locus_cell_up{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
 		`locus_cell_bytes{cell="g0-0"} 1.099511627776e+12`, `locus_cell_puids_used{cell="g0-0"} 6`,
 	} {
@@ -106,7 +107,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	if n := strings.Count(got, "# TYPE locus_"); n != 22 {
+	if n := strings.Count(got, "# TYPE locus_"); n != 23 {
 		t.Errorf("%d families of Locus", n)
 	}
 	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {

@@ -1,6 +1,8 @@
 module github.com/locus-db/locus/internal/mongotest/standin
 
-go 1.26.8
+go 1.26.0
+
+toolchain go1.26.8
 
 require github.com/FerretDB/FerretDB v1.24.2
 
