@@ -324,6 +324,7 @@ var Picture = map[string]Rule{
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
+	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
 	"e2e":                     {Tests: []string{franz, kfake, natsClient, natsServer, pgx}}, // reads the table that a sink writes
 	"bench/resolve": {

@@ -206,7 +206,10 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) (err error) {
 	options.Hosts = append(options.Hosts, s.hosts...)
 	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger()
-	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
+	options.OnDrain = func(step string) {
+		a.notify("STOPPING=1\nSTATUS=" + step)
+		a.say("stopping: %s", step)
+	}
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
 	}
@@ -222,6 +225,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
 	serving := s.noteServing(svc)
+	a.notify("READY=1")
 	err = server.Serve(ctx, listeners...)
 	serving.End("ok")
 	if closeErr := svc.Close(); closeErr != nil {

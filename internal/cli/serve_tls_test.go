@@ -114,13 +114,18 @@ type started struct {
 // launch runs a server until the test ends, or stop is called.
 func launch(t *testing.T, args ...string) *started {
 	t.Helper()
+	return launchWith(t, nil, args...)
+}
+
+func launchWith(t *testing.T, env map[string]string, args ...string) *started {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, stdout := io.Pipe()
 	s := &started{talk: &bytes.Buffer{}}
 	ended := make(chan int, 1)
 	go func() {
 		defer stdout.Close()
-		ended <- cli.Run(ctx, append(args, "--json", "--shutdown-timeout", "2s"), strings.NewReader(""), stdout, s.talk, nil)
+		ended <- cli.Run(ctx, append(args, "--json", "--shutdown-timeout", "2s"), strings.NewReader(""), stdout, s.talk, env)
 	}()
 	s.stop = sync.OnceFunc(func() {
 		cancel()
