@@ -192,12 +192,14 @@ var Picture = map[string]Rule{
 		Modules: []string{xSync},
 	},
 	// An installation as a file, and back.
+	"internal/snapshot": {Imports: []string{"cell", "changelog", "internal/engine", "storage"}, Modules: []string{xSync}},
+	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress}},
 	"internal/dump": {
 		Imports: []string{
-			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "locality", "resolve", "rollup",
+			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",
 			"storage",
 		},
-		Modules: []string{compress, xSync},
+		Modules: []string{compress},
 	},
 	"records": {
 		Imports: []string{
@@ -252,7 +254,7 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{
 			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
-			"internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
+			"internal/backup", "internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens",
 		},
 		Tests: []string{pgx}, // flips bytes directly
@@ -308,7 +310,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage", "tokens",

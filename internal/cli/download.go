@@ -12,7 +12,7 @@ import (
 )
 
 // download writes the answer of a route, which may be long, to a file, or to the standard output if out is "-". The file
-// appears under its name once it is complete. check looks at the header before anything is written; it may be nil. what
+// appears under its name once it is complete, and only its owner may read it: it is a copy of everything. check looks at the header before anything is written; it may be nil. what
 // names the content in errors.
 func (a *app) download(ctx context.Context, cl *client, path, out, what string, check func(*http.Response) error) (bytes int64, err error) {
 	to, file := a.stdout, (*exchange.File)(nil)
@@ -21,6 +21,7 @@ func (a *app) download(ctx context.Context, cl *client, path, out, what string, 
 			return 0, usage("name a file in a directory that exists", "%v", err)
 		}
 		defer file.Discard()
+		file.Private = true
 		to = file
 	}
 	response, err := cl.send(ctx, cl.patient(), question{method: http.MethodGet, path: path})

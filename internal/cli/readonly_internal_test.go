@@ -64,6 +64,7 @@ var asking = [][]string{
 	{"metric", "top"},
 	{"metric", "series", "visits"},
 	{"metric", "plot", "visits"},
+	{"backup", "-o", "-"},
 	{"dump", "-o", "-"},
 	{"export", "records"},
 	{"export", "entities", "--format", "jsonl"},

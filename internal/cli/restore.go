@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/backup"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/storage"
 )
@@ -23,14 +25,17 @@ func (a *app) restoreCommand() *cobra.Command {
 	cells := 0
 	c := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make an installation from a file that locus dump wrote; - is standard input",
-		Long: "Makes a new data directory, or a new installation in PostgreSQL with --map, with any number of cells. Entities,\n" +
-			"their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are other ones. The\n" +
-			"entities are made from the records again and compared with the hash in the dump; if they differ, which another\n" +
-			"version of the matcher may cause, the exit code is 1.\n" +
+		Short: "Make an installation from a file that locus backup or locus dump wrote; - is standard input",
+		Long: "From a backup it makes the data directory again, and checks each file against the hash in the backup. Each cell\n" +
+			"skips the puids that it may have allocated after the backup, so the directory can be served at once. It appears\n" +
+			"when it is complete.\n" +
 			"\n" +
-			"A restore that is interrupted leaves an installation that cannot be opened: delete it and restore again.",
-		Example: "  locus restore places.dump --data ./places --cells 4\n" +
+			"From a dump it makes a new data directory, or a new installation in PostgreSQL with --map, with any number of\n" +
+			"cells. Entities, their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are\n" +
+			"other ones. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
+			"which another version of the matcher may cause, the exit code is 1. If it is interrupted it leaves an installation\n" +
+			"that cannot be opened: delete it and restore again.",
+		Example: "  locus restore places.backup --data ./places\n" +
 			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus",
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,13 +64,26 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return &failure{Code: "not_found", Message: fmt.Sprintf("read the dump: %v", err), Hint: "locus dump -o FILE writes one", Exit: exitNotFound, Err: err}
+			return &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
 			size = info.Size()
 		}
 		in = f
+	}
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer progress.Close()
+	file := bufio.NewReaderSize(&metered{r: in, tell: func(n int64) {
+		progress.Update(func() string {
+			if size == 0 {
+				return fmt.Sprintf("restoring: %s bytes read", term.Count(n))
+			}
+			return fmt.Sprintf("restoring: %d%% read", 100*n/size)
+		})
+	}}, 64<<10)
+	if backup.Is(file) {
+		return a.restoreBackup(ctx, w, file, cells)
 	}
 	if !w.shared {
 		if _, missing := os.Stat(w.place); errors.Is(missing, fs.ErrNotExist) {
@@ -76,15 +94,7 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 			}()
 		}
 	}
-	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
-	restored, err := locus.Restore(ctx, w.place, &metered{r: in, tell: func(n int64) {
-		progress.Update(func() string {
-			if size == 0 {
-				return fmt.Sprintf("restoring: %s bytes read", term.Count(n))
-			}
-			return fmt.Sprintf("restoring: %d%% read", 100*n/size)
-		})
-	}}, &locus.Options{
+	restored, err := locus.Restore(ctx, w.place, file, &locus.Options{
 		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe}, Logger: a.logger(slog.LevelError),
 	})
 	progress.Close()

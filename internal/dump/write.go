@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/snapshot"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
@@ -93,12 +94,11 @@ func (t *taking) take(ctx context.Context) error {
 		}
 		t.sections = append(t.sections, s)
 	}
-	s := &snapshots{engine: t.engine, scan: t.scan}
-	waiting, err := s.read(ctx)
+	opened, err := snapshot.Read(ctx, t.engine, snapshot.Reading{Scan: t.scan})
 	if err != nil {
 		return err
 	}
-	t.Watermark = s.watermark
+	t.Watermark = opened.Watermark
 	if err := t.findKeys(ctx); err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (t *taking) take(ctx context.Context) error {
 		},
 	}
 	switch {
-	case waiting > 0:
-		t.End.Unsettled = fmt.Sprintf("%d records were being resolved", waiting)
+	case opened.Waiting > 0:
+		t.End.Unsettled = fmt.Sprintf("%d records were being resolved", opened.Waiting)
 	case t.migrating != "":
 		t.End.Unsettled = t.migrating
 	}

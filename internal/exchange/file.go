@@ -14,6 +14,9 @@ import (
 // that had the name before is replaced by Commit, not earlier.
 type File struct {
 	*os.File
+	// Private lets only the owner read a new file.
+	Private bool
+
 	name string
 	done bool
 }
@@ -34,6 +37,9 @@ func Create(name string) (*File, error) {
 // the directory allows, a replaced one keeps its permissions.
 func (f *File) Commit() error {
 	mode := fs.FileMode(0o644)
+	if f.Private {
+		mode = 0o600
+	}
 	if info, err := os.Stat(f.name); err == nil {
 		mode = info.Mode().Perm()
 	}

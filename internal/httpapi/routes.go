@@ -427,6 +427,10 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
+			method: "GET", path: "/v1/backup", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.backup, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
+			summary: "The files of a data directory for locus restore, as they are at one moment, while reads and writes continue. If it fails midway the response is cut off and not terminated",
+		},
+		{
 			method: "GET", path: "/v1/dump", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
 			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
 		},

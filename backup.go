@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"io"
+
+	"github.com/locus-db/locus/internal/backup"
+)
+
+// Backup describes a backup of a data directory.
+type Backup = backup.Manifest
+
+// Errors of Backup and RestoreBackup.
+var (
+	// ErrElsewhere means that a cell is not in a file below the data directory, so that Backup would lack it.
+	ErrElsewhere = backup.ErrElsewhere
+	// ErrBackupFile means that a file is no backup, is damaged or was cut off.
+	ErrBackupFile = backup.ErrFile
+)
+
+// Backup writes the files of a data directory to w, compressed, as they are at one moment, while they are written to. All
+// writes wait for some milliseconds while snapshots are opened; w receives nothing before. The write-ahead logs cannot
+// shrink until Backup returns, so they grow by what is written in that time. Counters in MongoDB are not copied.
+func (db *DB) Backup(ctx context.Context, w io.Writer) (*Backup, error) {
+	return backup.Write(ctx, db.engine, w)
+}
+
+// RestoreBackup makes a data directory from what DB.Backup has written. Puids, entity ids, decisions, rollups, counters and
+// logs are those of the backup; each cell skips the puids that the original may have allocated since. The directory must
+// be missing or empty, and appears when it is complete. The error is ErrBackupFile if the backup is not whole, and wraps
+// ErrConflict if there is data already. To restore the directory again, delete it first.
+func RestoreBackup(ctx context.Context, dir string, r io.Reader) (*Backup, error) {
+	return backup.Restore(ctx, dir, r)
+}

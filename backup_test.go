@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/rollup"
+)
+
+// A directory is backed up while records are merged, hits counted and a rollup followed. Each backup has everything that was
+// acknowledged before it began, a check of it finds nothing, and what it allocates next the original has not.
+func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	s := open(t, t.TempDir(), 4)
+	defer s.Close()
+	_, _, err := s.Rollups().Define(t.Context(), rollup.Definition{Name: "names", Kind: "place", Group: []string{"name"}})
+	must(t, err)
+	var puts, hits atomic.Int64
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	input := func(i int64) records.Input {
+		return record("s", fmt.Sprint(i), fmt.Sprintf("Zephyr Trampolines %d", i%17), fmt.Sprintf("415-555-%04d", i%23), "")
+	}
+	writers.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			n := puts.Load()
+			batch := []records.Input{input(n), input(n + 1), input(n + 2)}
+			results, err := s.Records().Put(t.Context(), batch)
+			for _, r := range results {
+				err = errors.Join(err, r.Err)
+			}
+			if err != nil {
+				t.Errorf("put: %v", err)
+				return
+			}
+			puts.Add(int64(len(batch)))
+		}
+	})
+	writers.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			answer, err := s.Counters().Add(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "a", N: 1}, {Metric: "b", N: 1}, {Metric: "c", N: 1}}})
+			if err := errors.Join(append(answer.Results, err)...); err != nil {
+				t.Errorf("hit: %v", err)
+				return
+			}
+			hits.Add(1)
+		}
+	})
+	type copied struct {
+		file       []byte
+		puts, hits int64
+	}
+	var copies []copied
+	for range longtest.Sample(2, 3, 2, 20) {
+		for puts.Load() < int64(60*(len(copies)+1)) && !t.Failed() { //nolint:revive // until there is something to copy
+		}
+		c := copied{puts: puts.Load(), hits: hits.Load()}
+		var file bytes.Buffer
+		if _, err := s.Backup(t.Context(), &file); err != nil {
+			t.Fatal(err)
+		}
+		c.file = file.Bytes()
+		copies = append(copies, c)
+	}
+	close(stop)
+	writers.Wait()
+	for _, c := range copies {
+		dir := filepath.Join(t.TempDir(), "restored")
+		if _, err := locus.RestoreBackup(t.Context(), dir, bytes.NewReader(c.file)); err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, dir, 0)
+		must(t, r.Cells().Check(t.Context(), cells.Checking{}, func(d cells.Difference) error {
+			t.Errorf("%+v", d)
+			return nil
+		}, nil))
+		var refs []entity.Ref
+		for i := range c.puts {
+			refs = append(refs, input(i).Ref)
+		}
+		for _, ref := range refs {
+			if _, err := r.Records().Get(t.Context(), ref); err != nil {
+				t.Fatalf("of %d records: %v", len(refs), err)
+			}
+		}
+		for _, m := range []counter.Metric{"a", "b", "c"} {
+			if n := total(t, r, m); n < c.hits {
+				t.Errorf("%d hits of %s, want %d at least", n, m, c.hits)
+			}
+		}
+		fresh := put(t, r, record("new", "1", "Quill Dental", "", ""))[0]
+		if same, err := s.Records().ByPUID(t.Context(), []entity.PUID{fresh.PUID}); err != nil || same[0] != nil {
+			t.Errorf("record %v has the puid of another one of the original: %v, %v", fresh, same, err)
+		}
+		must(t, r.Close())
+	}
+}
+
+// A backup that was cut off, or in which a byte differs, makes no directory.
+func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), 2)
+	put(t, s, record("s", "1", "Quill Dental", "", ""), record("s", "2", "Zephyr Trampolines", "", ""))
+	var whole bytes.Buffer
+	if _, err := s.Backup(t.Context(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Close())
+	r := rand.New(rand.NewPCG(7, 1))
+	dir := t.TempDir()
+	for range longtest.Sample(20, 60, 40, 2000) {
+		file := bytes.Clone(whole.Bytes())
+		at := r.IntN(len(file))
+		if r.IntN(3) == 0 {
+			file = file[:at]
+		} else {
+			file[at] ^= byte(1 + r.IntN(255))
+		}
+		if _, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(file)); !errors.Is(err, locus.ErrBackupFile) {
+			t.Fatalf("byte %d of %d: %v", at, whole.Len(), err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Fatalf("byte %d of %d left %v, %v", at, whole.Len(), left, err)
+		}
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	if _, err := locus.RestoreBackup(t.Context(), dir, &whole); !errors.Is(err, locus.ErrConflict) {
+		t.Errorf("into a directory with a file: %v", err)
+	}
+}
