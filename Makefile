@@ -19,7 +19,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -b
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
+        verify verify/tidy verify/docs verify/build verify/others verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,7 @@ test: ## vet, then every test with the race detector, as CI does
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
-	$(COMPILE) vet $(RACE) $(LEAN) ./... && $(COMPILE) -C bench vet ./...
+	$(COMPILE) vet $(RACE) $(LEAN) ./...
 	$(GO) test $(RACE) $(LEAN) -ldflags=-w -vet=off -timeout 20m ./...
 
 test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
@@ -113,7 +113,7 @@ eval: ## matching quality on the labelled sets in DATA (../shared/data), against
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
-verify: verify/tidy verify/docs verify/build ## what a review wants to know besides the tests
+verify: verify/tidy verify/docs verify/build verify/others ## what a review wants to know besides the tests
 
 verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod verify
@@ -130,6 +130,10 @@ verify/build: ## two clones of the commit build the same bytes, which name it
 	for n in one two; do git clone -q . "$$dir/src/$$n" && ( cd "$$dir/src/$$n" && $(BUILD) -o "$$dir/$$n" ./cmd/locus ) || exit 1; done && \
 	"$$dir/one" version | grep -q "commit $$(git rev-parse HEAD) " && \
 	cmp "$$dir/one" "$$dir/two" && echo "verify/build: the same $$(wc -c < "$$dir/one") bytes twice"
+
+verify/others: ## what compiles much that nothing else needs: the benchmarks, and ids on a machine with words of 32 bits
+	$(GO) -C bench vet ./...
+	GOARCH=386 CGO_ENABLED=0 $(GO) test ./locality
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...
