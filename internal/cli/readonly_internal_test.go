@@ -65,6 +65,7 @@ var asking = [][]string{
 	{"metric", "series", "visits"},
 	{"metric", "plot", "visits"},
 	{"backup", "-o", "-"},
+	{"doctor"},
 	{"dump", "-o", "-"},
 	{"export", "records"},
 	{"export", "entities", "--format", "jsonl"},

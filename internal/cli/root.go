@@ -34,7 +34,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
-		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
+		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
 		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},

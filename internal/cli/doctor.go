@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// level says how bad a finding is.
+type level string
+
+const (
+	levelOK      level = "ok"
+	levelWarning level = "warning" // works, and will not for long, or may not on a bad day
+	levelError   level = "error"
+)
+
+// finding is one line of locus doctor.
+type finding struct {
+	Level level  `json:"level"`
+	What  string `json:"what"`
+	Says  string `json:"says"`
+	Try   string `json:"try,omitempty"`
+}
+
+// examination collects findings.
+type examination struct {
+	all []finding
+}
+
+func (x *examination) ok(what, format string, args ...any) {
+	x.all = append(x.all, finding{levelOK, what, fmt.Sprintf(format, args...), ""})
+}
+
+func (x *examination) warn(what, try, format string, args ...any) {
+	x.all = append(x.all, finding{levelWarning, what, fmt.Sprintf(format, args...), try})
+}
+
+func (x *examination) fail(what, try, format string, args ...any) {
+	x.all = append(x.all, finding{levelError, what, fmt.Sprintf(format, args...), try})
+}
+
+// count returns the number of findings of a level.
+func (x *examination) count(l level) (n int) {
+	for _, f := range x.all {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong with the machine and the installation, and say what to do",
+		Long: "With --data it looks at the disk, the file system and the limits of this machine. With --data, --map or --url it\n" +
+			"looks at the cells, rollups, sinks, streams and tokens of the installation. It changes nothing. A token needs the\n" +
+			"permissions read and operate; what it may not see is not looked at.\n" +
+			"\n" +
+			"The exit code is 1 if something is broken, 3 if there are only warnings, 0 otherwise.",
+		Example: "  locus doctor --data /var/lib/locus\n" +
+			"  locus doctor --json | jq 'select(.level != \"ok\")'",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			w, err := a.locate(c)
+			if err != nil {
+				return err
+			}
+			x := &examination{}
+			x.ok("version", "locus %s", version())
+			largest := a.examineInstallation(c, x)
+			if w.server == "" && !w.shared && !flagged(c, "url") {
+				x.machine(w.place, largest)
+			}
+			return a.printExamination(x)
+		},
+	})
+}
+
+// examineInstallation looks at what the server knows. It returns the size of the largest cell.
+func (a *app) examineInstallation(c *cobra.Command, x *examination) (largest int64) {
+	cl, err := a.connect(c, reads)
+	if err != nil {
+		f := explainFailure(c.Context(), err)
+		x.fail("installation", f.Hint, "cannot be opened: %s", f.Message)
+		return 0
+	}
+	defer cl.close()
+	for i, look := range []func(context.Context, *client, *examination) error{
+		serverVersion, func(ctx context.Context, cl *client, x *examination) (err error) {
+			largest, err = cellsOf(ctx, cl, x)
+			return err
+		}, rollupsOf, sinksOf, streamsOf, tokensOf,
+	} {
+		if err := look(c.Context(), cl, x); err != nil && !forbidden(err) {
+			f := explainFailure(c.Context(), err)
+			x.fail("installation", f.Hint, "%s", f.Message)
+			if i == 0 {
+				break // it does not answer at all
+			}
+		}
+	}
+	return largest
+}
+
+// printExamination prints the findings, and returns the failure that sets the exit code.
+func (a *app) printExamination(x *examination) error {
+	for _, f := range x.all {
+		if a.json {
+			if err := a.printJSON(f); err != nil {
+				return err
+			}
+			continue
+		}
+		color := map[level]string{levelOK: "32", levelWarning: "33", levelError: "31"}[f.Level]
+		if _, err := fmt.Fprintf(a.stdout, "%s  %-12s %s\n", a.out.Paint(color, fmt.Sprintf("%-7s", f.Level)), f.What, term.Escape(f.Says)); err != nil {
+			return err
+		}
+		if f.Try != "" {
+			if _, err := fmt.Fprintf(a.stdout, "         try:         %s\n", term.Escape(f.Try)); err != nil {
+				return err
+			}
+		}
+	}
+	broken, doubtful := x.count(levelError), x.count(levelWarning)
+	switch {
+	case broken > 0:
+		return &failure{Code: "failed", Exit: exitFailed, Message: fmt.Sprintf("%s, %s", plural(broken, "error"), plural(doubtful, "warning"))}
+	case doubtful > 0:
+		return &failure{Code: "warnings", Exit: exitPartly, Message: plural(doubtful, "warning")}
+	}
+	return nil
+}
+
+// forbidden reports whether the server refused because of missing permissions.
+func forbidden(err error) bool {
+	p, ok := errors.AsType[*httpapi.Problem](err)
+	return ok && p.Code == httpapi.CodeForbidden
+}

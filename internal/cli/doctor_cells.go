@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/internal/buildinfo"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+const (
+	// behind is how late a follower may be before doctor says so.
+	behind = 10 * time.Minute
+	// ending is how long before its end a token is named.
+	ending = 14 * 24 * time.Hour
+	// redoMany is how many records may wait to be resolved.
+	redoMany = 10_000
+	// roomUsed is the share of a cell's puids after which it is named, in percent.
+	roomUsed = 80
+)
+
+// serverVersion compares the server with this command.
+func serverVersion(ctx context.Context, cl *client, x *examination) error {
+	var v httpapi.Version
+	if _, err := cl.get(ctx, "/version", nil, &v); err != nil {
+		return err
+	}
+	if v.Version != version() && v.Version != buildinfo.Devel {
+		x.warn("version", "upgrade the older of the two", "the server is locus %s", v.Version)
+	}
+	return nil
+}
+
+// cellsOf looks at the cells and returns the size of the largest one.
+func cellsOf(ctx context.Context, cl *client, x *examination) (largest int64, err error) {
+	var s cells.Status
+	if _, err := cl.get(ctx, "/v1/status", nil, &s); err != nil {
+		return 0, err
+	}
+	var locked, full []cell.ID
+	for _, c := range s.Cells {
+		largest = max(largest, c.Bytes)
+		switch {
+		case c.Down:
+		case !c.Writes:
+			locked = append(locked, c.Cell)
+		case c.PUIDRoom > 0 && c.PUIDs > c.PUIDRoom/100*roomUsed:
+			full = append(full, c.Cell)
+		}
+	}
+	switch {
+	case len(s.Down) > 0:
+		x.fail("cells", "check their databases and the network to them", "%s of %d do not answer: %s", term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
+	case len(locked) > 0:
+		x.fail("cells", "end the program that has the lock, or remount the disk", "take no writes: %s", someCells(locked))
+	case !s.Ready:
+		x.fail("cells", "try again in a moment; the server's log has the reason", "not ready: %s", s.Reason)
+	default:
+		x.ok("cells", "%s, all answer; %s, %s", plural(len(s.Cells), "cell"), counted(s.Counts.Records, "record", "records"), counted(s.Counts.Entities, "entity", "entities"))
+	}
+	if len(full) > 0 {
+		x.warn("puids", "locus cell grow adds cells", "more than %d %% are used in %s", roomUsed, someCells(full))
+	}
+	if s.Upgrade == "needed" {
+		x.fail("matcher", "locus upgrade plan, then locus upgrade run", "the entities were made by an older matcher: nothing is written")
+	}
+	if s.Redo > redoMany {
+		x.warn("redo", "see whether it falls; a cell that does not answer holds it up", "%s records wait to be resolved", term.Count(int64(s.Redo)))
+	}
+	return largest, nil
+}
+
+// rollupsOf names rollups that are broken or late.
+func rollupsOf(ctx context.Context, cl *client, x *examination) error {
+	var list httpapi.RollupList
+	if _, err := cl.get(ctx, "/v1/rollups", nil, &list); err != nil {
+		return err
+	}
+	before := len(x.all)
+	for _, r := range list.Rollups {
+		lag := time.Duration(r.LagMS) * time.Millisecond
+		switch {
+		case r.State == "failed" || r.Trouble != "":
+			x.fail("rollup", "locus rollup show "+r.Name+", then locus rollup rebuild "+r.Name, "%s has failed: %s", r.Name, r.Trouble)
+		case lag > behind:
+			x.warn("rollup", "a rollup follows while a server runs", "%s is %s behind", r.Name, lag.Round(time.Second))
+		}
+	}
+	if len(x.all) == before && len(list.Rollups) > 0 {
+		x.ok("rollups", "%s, current", plural(len(list.Rollups), "rollup"))
+	}
+	return nil
+}
+
+// sinksOf names sinks that do not deliver.
+func sinksOf(ctx context.Context, cl *client, x *examination) error {
+	var list httpapi.SinkList
+	if _, err := cl.get(ctx, "/v1/sinks", nil, &list); err != nil {
+		return err
+	}
+	for _, s := range list.Sinks {
+		switch {
+		case s.State == "failing" || s.State == "paused" && s.Reason != "":
+			x.fail("sink", "locus sink show "+s.Name, "%s is %s: %s", s.Name, s.State, s.Reason)
+		case s.Dead > 0:
+			x.warn("sink", "locus sink dead "+s.Name, "%s has %s that its target rejected", s.Name, counted(int64(s.Dead), "event", "events"))
+		case s.State == "waiting":
+			x.warn("sink", "a sink delivers while a server runs", "no process delivers to %s", s.Name)
+		default:
+			x.ok("sink", "%s is %s", s.Name, s.State)
+		}
+	}
+	return nil
+}
+
+// streamsOf names sources whose stream is not read.
+func streamsOf(ctx context.Context, cl *client, x *examination) error {
+	var list httpapi.SourceList
+	if _, err := cl.get(ctx, "/v1/sources", nil, &list); err != nil {
+		return err
+	}
+	for _, s := range list.Sources {
+		switch of := s.Stream; {
+		case of == nil:
+		case of.State == "failing" || of.State == "paused" && of.Reason != "":
+			x.fail("source", "locus source show "+s.Source, "%s is %s: %s", s.Source, of.State, of.Reason)
+		case of.Dead > 0:
+			x.warn("source", "locus source dead "+s.Source, "%s has %s that cannot become records", s.Source, counted(int64(of.Dead), "message", "messages"))
+		default:
+			x.ok("source", "%s is %s", s.Source, of.State)
+		}
+	}
+	return nil
+}
+
+// tokensOf names tokens that end soon.
+func tokensOf(ctx context.Context, cl *client, x *examination) error {
+	var list httpapi.TokenList
+	if _, err := cl.get(ctx, "/v1/tokens", nil, &list); err != nil {
+		return err
+	}
+	for _, t := range list.Tokens {
+		if left := time.Until(t.Expires); !t.Expires.IsZero() && left > 0 && left < ending {
+			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID, t.Expires.Local().Format(time.DateTime))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package cli
+
+// diskOf knows nothing on this system.
+func diskOf(string) disk { return disk{} }
