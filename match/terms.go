@@ -84,6 +84,11 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 				p.tokens[t.hash]++
 			}
 		}
+		if r.title != nil {
+			for _, w := range r.title.bag.words {
+				p.tokens[w.hash]++
+			}
+		}
 		carriers = append(carriers, carrier{r.name.hash, r.spot()})
 		for i := range r.phones {
 			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})

@@ -22,6 +22,7 @@ func (m *Matcher) With(weights map[string]Weight, threshold Weight) (*Matcher, e
 		}
 		with.weights[f][l] = weights[name]
 	}
+	with.quarter()
 	with.nameMost = slices.Max(with.weights[fieldName][:]) + slices.Max(with.weights[fieldResidual][:])
 	return &with, nil
 }
