@@ -34,6 +34,9 @@ const maxNothing = 64
 // textSalt distinguishes the words of a text from those of a name, whose counts are in the same table.
 const textSalt = 0x7465787400000000
 
+// textCounted is the hash under which a table has the number of titles whose text it counts. Older tables have none.
+var textCounted = textHash("")
+
 func textHash(w string) uint64 { return xxhash.Sum64String(w) ^ textSalt }
 
 // readText fills in the bag of a title, and the model numbers among its ids and in its text.
@@ -90,9 +93,9 @@ func (b *bag) add(terms *TermFrequencies, w string) {
 // weighText returns the weight of a folded word of a text, and whether few records have it. Without statistics no word is
 // known to be rare.
 func (p *TermFrequencies) weighText(w string, hash uint64) (of weight, rare bool) {
-	if p.records > 0 {
+	if p.texts > 0 {
 		n := max(p.tokens[hash], 1)
-		of = weight(math.Round(100 * math.Log(float64(p.records+1)/float64(n))))
+		of = weight(math.Round(100 * math.Log(float64(p.texts+1)/float64(n))))
 		return min(max(of, 10), weightMax), n <= RareCode
 	}
 	switch role := nameWords[w]; {

@@ -154,3 +154,41 @@ func TestText_SharesBitsWithTheSource(t *testing.T) {
 		t.Errorf("%x and %x, %v and %v", apart, within, m.Sum(apart), m.Sum(within))
 	}
 }
+
+// A table of an older version counts no text: its words are not taken for rare ones. What is counted survives encoding.
+func TestText_TablesWithoutText(t *testing.T) {
+	t.Parallel()
+	s := kindOf(t, "kind: thing\nversion: 1\nattributes:\n  title: { type: name, style: title }\n  about: { type: text }\n")
+	records := make([]match.Attributes, 50)
+	for i := range records {
+		records[i] = match.Attributes{"title": {fmt.Sprintf("Thing %s", strings.Repeat("a", i+1))}, "about": {"sturdy goods from the warehouse"}}
+	}
+	levelBy := func(p *match.TermFrequencies) string {
+		m := match.New(s, p)
+		a, b := m.Normalise("s", "a", records[3]), m.Normalise("s", "b", match.Attributes{"title": {"Zither"}, "about": {"sturdy walnut"}})
+		l, _ := line(m.Explain(a, b, m.Compare(a, b)), "text")
+		return l.Level
+	}
+	places := match.CountTerms(match.Place(), func(yield func(match.Attributes) bool) {
+		for i := range 50 {
+			if !yield(match.Attributes{"name": {fmt.Sprintf("Shop %d", i)}}) {
+				return
+			}
+		}
+	})
+	if got, want := levelBy(places), levelBy(nil); got != want {
+		t.Errorf("without counts of text: %q, want %q", got, want)
+	}
+	counted := match.CountTerms(s, slices.Values(records))
+	packed, err := counted.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read match.TermFrequencies
+	if err := read.UnmarshalBinary(packed); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := levelBy(&read), levelBy(counted); got != want || got == levelBy(nil) {
+		t.Errorf("read again: %q, want %q, and another one than without counts: %q", got, want, levelBy(nil))
+	}
+}

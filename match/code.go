@@ -54,7 +54,7 @@ func addCode(to []code, terms *TermFrequencies, w string) []code {
 
 // held returns how many records have a model number. Without statistics, few have a long one.
 func (p *TermFrequencies) held(w string) held {
-	if p.records == 0 {
+	if p.texts == 0 {
 		if len(w) > minDigits || len(w) == minDigits && !isDigit(w[0]) {
 			return heldByFew
 		}
