@@ -65,8 +65,10 @@ func (r *Record) emitTitle(s *sink) {
 			s.add(KeyModel, c.text)
 		}
 	}
-	for _, c := range r.title.codes.ids[:min(len(r.title.codes.ids), keyTold)] {
-		s.add(KeyModel, c.text)
+	for _, c := range r.title.codes.ids {
+		if !digits(c.text) { // others stand on packages, not in titles
+			s.add(KeyModel, c.text)
+		}
 	}
 	var words [3]*token
 	n := rarest(r.name.tokens, &words, true)
@@ -96,5 +98,5 @@ func (r *Record) emitTitle(s *sink) {
 // keyCodes and keyTold bound the model numbers of a title and those of its text that are blocking keys.
 const (
 	keyCodes = 3
-	keyTold  = 2
+	keyTold  = 1
 )
