@@ -131,8 +131,16 @@ func TestText_WeightsOfAKind(t *testing.T) {
 	if l, _ := line(e, "text"); l.Weight != 777 || l.DefaultWeight == nil || *l.DefaultWeight != 150 {
 		t.Errorf("%+v", l)
 	}
-	if l, _ := line(e, "title residual"); l.Level != "rare model numbers agree" {
-		t.Errorf("%+v", l)
+	want := match.Line{Attribute: "title residual", Level: "rare model numbers agree", Weight: 700, A: []string{"kxts208w"}, B: []string{"kxts208w", "2line"}}
+	if l, _ := line(e, "title residual"); !cmp.Equal(want, l) {
+		t.Errorf("(-want +got)\n%s", cmp.Diff(want, l))
+	}
+	with, err := m.With(map[string]match.Weight{"title residual: rare model numbers agree": 100, "text: much in common": 100}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, was := with.Sum(with.Compare(a, b)), e.Weight; got != was-600-677 {
+		t.Errorf("with other weights %v, it was %v", got, was)
 	}
 	if !slices.ContainsFunc(e.BlockingKeys, func(k match.SharedKey) bool { return k.Text == "kxts208w" }) {
 		t.Errorf("no common blocking key: %v", e.BlockingKeys)

@@ -83,9 +83,12 @@ func (r *Record) rawName() string {
 	return strconv.Quote("")
 }
 
-// raw returns the raw values that a field uses.
+// raw returns the raw values that a field uses. Of a title, the residual uses single words, which are shown folded.
 func (r *Record) raw(f field) []string {
 	var values []string
+	if r.title != nil && f == fieldResidual {
+		return r.title.distinguishing()
+	}
 	for _, a := range r.matcher.schema.Attributes {
 		of := r.matcher.schema.fieldOf(a)
 		if of == f || f == fieldText && (of == fieldName || of == fieldCategory) { // they are in the bag, too

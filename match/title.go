@@ -20,11 +20,6 @@ type title struct {
 	bag      bag
 }
 
-type measure struct {
-	value float64
-	unit  string
-}
-
 // parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
 // it form one word.
 func parseTitle(terms *TermFrequencies, raw string) *title {
@@ -128,34 +123,6 @@ func isPlain(s string) bool {
 	return true
 }
 
-func isNumber(s string) bool {
-	if s == "" || !isDigit(s[0]) {
-		return false
-	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil && digits(strings.ReplaceAll(s, ".", ""))
-}
-
-// parseMeasure parses a number followed by a unit: 500GB, 7.2MP.
-func parseMeasure(chunk string) (m measure, ok bool) {
-	chunk = strings.ToLower(strings.TrimSuffix(chunk, "."))
-	i := 0
-	for i < len(chunk) && (isDigit(chunk[i]) || chunk[i] == '.') {
-		i++
-	}
-	unit := units[strings.TrimPrefix(chunk[i:], "-")]
-	if i == 0 || unit == "" {
-		return m, false
-	}
-	value, err := strconv.ParseFloat(chunk[:i], 64)
-	return measure{value, unit}, err == nil
-}
-
-func isMeasureWord(w string) bool {
-	_, ok := parseMeasure(w)
-	return ok
-}
-
 func compareTitles(v *Vector, a, b *title) {
 	x, y := &a.name, &b.name
 	if len(x.tokens) == 0 || len(y.tokens) == 0 || !x.latin && !y.foreign || !y.latin && !x.foreign {
@@ -226,18 +193,17 @@ func (t *title) keeps(used uint32, other *title) (r residual) {
 	return residue(t.name.tokens, used)
 }
 
-// contradicts reports whether others have measures of the same unit, none of which agrees.
-func (m measure) contradicts(others []measure) bool {
-	found := false
-	for _, o := range others {
-		if o.unit == m.unit {
-			if compareQuantities(o.value, m.value) >= quantityNear && (!exactUnits[m.unit] || o.value == m.value) {
-				return false
+// distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and those of
+// accessories.
+func (t *title) distinguishing() (words []string) {
+	for _, list := range [...][]code{t.codes.own, t.codes.ids, t.codes.told} {
+		for _, c := range list {
+			if !slices.Contains(words, c.text) {
+				words = append(words, c.text)
 			}
-			found = true
 		}
 	}
-	return found
+	return slices.Concat(words, t.numbers, t.parts)
 }
 
 // adds reports whether a title has a number that the other has nowhere in its text.
@@ -253,46 +219,3 @@ func missing(of, in []string) bool {
 var accessories = wordSet(`accessory adapter adaptor armband battery batteries bag bracket cable case charger cleaner cover cord dock
 filter film grip holder holster kit lens mount pouch protector refill remote replacement sleeve skin stand strap stylus tripod
 upgrade warranty`)
-
-// units maps units to a canonical spelling.
-var units = func() map[string]string {
-	m := map[string]string{}
-	for line := range strings.Lines(unitSpellings) {
-		words := strings.Fields(line)
-		for _, w := range words {
-			m[w] = words[0]
-		}
-	}
-	return m
-}()
-
-const unitSpellings = `gb gbyte gigabyte gigabytes gig
-tb terabyte terabytes
-mb megabyte megabytes
-mp megapixel megapixels mpix
-in inch inches
-ft foot feet
-cm centimeter centimeters
-mm millimeter millimeters
-oz ounce ounces
-lb lbs pound pounds
-kg kilogram kilograms
-g gram grams
-ml milliliter milliliters
-l liter liters litre litres
-ghz
-mhz
-hz
-w watt watts
-v volt volts
-mah
-pack pk pcs pc ct count pieces
-user users
-x
-rpm
-ms
-dpi
-`
-
-// exactUnits are the units of fixed sizes: another number means another thing.
-var exactUnits = map[string]bool{"gb": true, "tb": true, "mb": true, "pack": true, "user": true, "oz": true, "ml": true}
