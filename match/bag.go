@@ -48,8 +48,10 @@ func (r *Record) readText(texts []string) {
 	}
 	for _, id := range r.ids {
 		if id.world {
-			t.codes.ids = addCode(t.codes.ids, terms, id.value)
 			t.bag.add(terms, id.value)
+			if isCode(id.value) {
+				t.codes.ids = addCode(t.codes.ids, terms, id.value)
+			}
 		}
 	}
 	for _, a := range r.matcher.read {
@@ -70,7 +72,9 @@ func (r *Record) readText(texts []string) {
 		words, _ := splitTitle(raw)
 		for _, w := range words {
 			t.bag.add(terms, w)
-			t.codes.told = addCode(t.codes.told, terms, w)
+			if len(t.codes.told) < maxCodes && isCode(w) {
+				t.codes.told = addCode(t.codes.told, terms, w)
+			}
 		}
 	}
 	t.bag.more = len(t.bag.words) > declared
@@ -78,27 +82,31 @@ func (r *Record) readText(texts []string) {
 }
 
 func (b *bag) add(terms *TermFrequencies, w string) {
-	if len(b.words) == maxBag || nameWords[w]&nameStop != 0 {
+	if len(b.words) == maxBag {
 		return
 	}
 	h := textHash(w)
 	if slices.ContainsFunc(b.words, func(o bagWord) bool { return o.hash == h }) {
 		return
 	}
-	weight, rare := terms.weighText(w, h)
+	role := nameWords[w]
+	if role&nameStop != 0 {
+		return
+	}
+	weight, rare := terms.weighText(w, h, role)
 	b.words = append(b.words, bagWord{h, weight, rare && !isCode(w)})
 	b.total += weight
 }
 
 // weighText returns the weight of a folded word of a text, and whether few records have it. Without statistics no word is
 // known to be rare.
-func (p *TermFrequencies) weighText(w string, hash uint64) (of weight, rare bool) {
+func (p *TermFrequencies) weighText(w string, hash uint64, role nameRole) (of weight, rare bool) {
 	if p.texts > 0 {
 		n := max(p.tokens[hash], 1)
 		of = weight(math.Round(100 * math.Log(float64(p.texts+1)/float64(n))))
 		return min(max(of, 10), weightMax), n <= RareCode
 	}
-	switch role := nameWords[w]; {
+	switch {
 	case isCode(w) && !digits(w):
 		return weightRare * 3 / 2, false
 	case role&nameBusiness != 0, len(w) <= 2, digits(w):

@@ -44,9 +44,9 @@ func isCode(w string) bool {
 	return (len(w) >= minDigits || n < len(w)) && !(0 < n && n <= 3 && len(w)-n >= 3 && !hasDigit(w[n:])) && !isMeasureWord(w)
 }
 
-// addCode adds a word to a list if it is a model number.
+// addCode adds a model number to a list.
 func addCode(to []code, terms *TermFrequencies, w string) []code {
-	if len(to) == maxCodes || !isCode(w) || slices.ContainsFunc(to, func(c code) bool { return c.text == w }) {
+	if len(to) == maxCodes || slices.ContainsFunc(to, func(c code) bool { return c.text == w }) {
 		return to
 	}
 	return append(to, code{w, terms.held(w)})
