@@ -4,6 +4,7 @@ package match_test
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -81,6 +82,40 @@ func BenchmarkCompare(b *testing.B) {
 		}
 	})
 	b.Run("random", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			m.Sum(m.Compare(records[i%len(records)], records[(i*7919+13)%len(records)]))
+		}
+	})
+}
+
+// BenchmarkProducts normalises and compares products with long descriptions.
+func BenchmarkProducts(b *testing.B) {
+	f, err := os.Open(filepath.Join(dataSets(b), "abt_buy", "abt.csv"))
+	if err != nil {
+		b.Skip(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var products []match.Attributes
+	for _, row := range rows[1:] {
+		products = append(products, match.Attributes{"title": {row[1]}, "description": {row[2]}, "price": {row[3]}})
+	}
+	m := match.New(match.Product(), nil)
+	var records []*match.Record
+	for _, p := range products {
+		records = append(records, m.Normalise("s", "k", p))
+	}
+	b.Run("normalise", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			m.Normalise("s", "k", products[i%len(products)])
+		}
+	})
+	b.Run("compare", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			m.Sum(m.Compare(records[i%len(records)], records[(i*7919+13)%len(records)]))

@@ -270,11 +270,14 @@ func (r *Record) emitPages(s *sink, place string) {
 
 // rarest fills in the distinct tokens with the highest weight, heaviest first, ties by text, and returns
 // their number.
-func (n *name) rarest(into *[3]*token) int {
+func (n *name) rarest(into *[3]*token) int { return rarest(n.tokens, into, false) }
+
+// rarest leaves out model numbers if plain is set.
+func rarest(tokens []token, into *[3]*token, plain bool) int {
 	found := 0
-	for i := range n.tokens {
-		t := &n.tokens[i]
-		if t.stop {
+	for i := range tokens {
+		t := &tokens[i]
+		if t.stop || plain && isCode(t.text) {
 			continue
 		}
 		if slices.ContainsFunc(into[:found], func(u *token) bool { return u.hash == t.hash }) {

@@ -50,31 +50,53 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 	}
 }
 
-// emitTitle emits model numbers and the rarest words: alone if they are rare, in pairs, and with the brand.
+// emitTitle emits model numbers, and the rarest of the other words: alone if they are rare, in pairs, and with the brand.
+// The core of a model number is a blocking key, too: one catalogue writes sx110is, the other sx110.
 func (r *Record) emitTitle(s *sink) {
-	for _, m := range r.title.models[:min(len(r.title.models), 3)] {
-		if len(m) >= 3 {
-			s.add(KeyModel, m)
+	own, told := r.title.codes.own, r.title.codes.told
+	for _, c := range own[:min(len(own), keyCodes)] {
+		s.add(KeyModel, c.text)
+		if core := core(c.text); core != "" && core != c.text {
+			s.add(KeyModel, core)
 		}
 	}
-	var rarest [3]*token
-	n := r.name.rarest(&rarest)
+	for _, c := range told[:min(len(told), keyTold)] {
+		if c.held == heldByFew {
+			s.add(KeyModel, c.text)
+		}
+	}
+	for _, c := range r.title.codes.ids {
+		if !digits(c.text) { // others stand on packages, not in titles
+			s.add(KeyModel, c.text)
+		}
+	}
+	var words [3]*token
+	n := rarest(r.name.tokens, &words, true)
+	if n == 0 {
+		n = r.name.rarest(&words)
+	}
 	if n == 0 {
 		return
 	}
 	counted := r.matcher.terms.records > 0
-	for i, t := range rarest[:n] {
+	for i, t := range words[:n] {
 		if t.rare && counted {
 			s.add(KeyToken, t.text)
 		}
-		for _, u := range rarest[i+1 : n] {
+		for _, u := range words[i+1 : n] {
 			s.add(KeyTokens, min(t.text, u.text), max(t.text, u.text))
 		}
 	}
 	if n == 1 {
-		s.add(KeyToken, rarest[0].text)
+		s.add(KeyToken, words[0].text)
 	}
 	if r.brand != "" {
-		s.add(KeyBrandWord, r.brand, rarest[0].text)
+		s.add(KeyBrandWord, r.brand, words[0].text)
 	}
 }
+
+// keyCodes and keyTold bound the model numbers of a title and those of its text that are blocking keys.
+const (
+	keyCodes = 3
+	keyTold  = 1
+)

@@ -97,7 +97,7 @@ func (s *Schema) missing(a Attributes) (names []string) {
 
 func (s *Schema) compared() (names []string) {
 	for _, attribute := range s.Attributes {
-		if fieldOf(attribute) != fieldCount {
+		if s.fieldOf(attribute) != fieldCount {
 			names = append(names, attribute.Name)
 		}
 	}
@@ -107,7 +107,7 @@ func (s *Schema) compared() (names []string) {
 // says reports whether a record has a value of a compared attribute.
 func (s *Schema) says(a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(attribute Attribute) bool {
-		return fieldOf(attribute) != fieldCount && slices.ContainsFunc(a[attribute.Name], sent)
+		return s.fieldOf(attribute) != fieldCount && slices.ContainsFunc(a[attribute.Name], sent)
 	})
 }
 

@@ -50,7 +50,15 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	if m.style == StylePerson {
 		v.lookCloser(a, b)
 	}
-	id := compareWorldIDs(a.ids, b.ids)
+	var id level
+	if m.style == StyleTitle {
+		id = compareModelIDs(a, b)
+		if v.level(fieldCategory) == categoryDifferent && (a.title.bag.tells(b.brand) || b.title.bag.tells(a.brand)) {
+			v.put(fieldCategory, categoryOverlap) // what one declares as its brand, the other has in its title
+		}
+	} else {
+		id = compareWorldIDs(a.ids, b.ids)
+	}
 	if a.source == b.source {
 		if own := compareIDs(a.ids, b.ids); own != levelNone {
 			id = own
@@ -61,6 +69,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	v.set(fieldID, id)
 	compareFacts(&v, a, b)
+	if m.style == StyleTitle {
+		v.set(fieldText, compareText(&a.title.bag, &b.title.bag))
+	}
 	if m.total(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)
 		return v
@@ -69,7 +80,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	case StylePerson:
 		comparePersons(&v, &a.person, &b.person)
 	case StyleTitle:
-		compareTitles(&v, &a.title, &b.title)
+		compareTitles(&v, a.title, b.title)
 	default:
 		m.setRelation(&v, compareNames(&v, a, b))
 	}

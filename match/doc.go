@@ -14,10 +14,10 @@
 //	   ▼
 //	Compare(a, b) ──► Vector                   a level per field, four bits each
 //	   │
-//	   │     63       51    47    43       11     7      3    0
-//	   │    ┌───────┬─────┬─────┬───────┬───────┬──────┬──────┐
-//	   │    │ unused│ src │ id  │  ...  │ phone │ rest │ name │
-//	   │    └───────┴─────┴─────┴───────┴───────┴──────┴──────┘
+//	   │     63        51           47       11     7      3    0
+//	   │    ┌─────────┬────────────┬────────┬──────┬──────┬──────┐
+//	   │    │ num ... │ text, src  │ id ... │ phone│ rest │ name │    src has one level and lends text three bits
+//	   │    └─────────┴────────────┴────────┴──────┴──────┴──────┘
 //	   ▼
 //	Sum         the sum of the weights       +4.50 -0.30 +9.00 +6.50 = +19.70
 //	   │
@@ -35,6 +35,9 @@
 // The weight of a name depends on how rare its words are. Frequencies come from a [TermFrequencies], a table of term
 // frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of
 // business. Live counts would make decisions depend on history.
+//
+// All text of a record with a title is one bag of words: title, categories, ids, and what the kind declares as text. A
+// comparison grades how much of the shorter one the other contains. Model numbers are compared wherever they stand.
 //
 // A record has few blocking keys, because each costs a resolver a read and a write at a random location, and
 // they are specific: few things should share one. A blocking key carried by more than [MaxBlockSize]

@@ -51,9 +51,13 @@ func (r *Record) hash() uint64 {
 	number := func(n uint64) { b = binary.LittleEndian.AppendUint64(b, n) }
 	real := func(f float64) { number(math.Float64bits(f)) }
 	number(r.name.hash)
-	text(r.title.models...)
-	text(r.title.parts...)
-	for _, m := range r.title.measures {
+	t := r.title
+	if t == nil {
+		t = &title{}
+	}
+	text(t.numbers...)
+	text(t.parts...)
+	for _, m := range t.measures {
 		real(m.value)
 		text(m.unit)
 	}
@@ -88,6 +92,14 @@ func (r *Record) hash() uint64 {
 	for _, id := range r.ids {
 		if text(id.attribute, id.value); !id.world {
 			text(r.source) // its ids are not compared across sources
+		}
+	}
+	for _, w := range t.bag.words {
+		number(w.hash)
+	}
+	for _, list := range [...][]code{t.codes.own, t.codes.told} {
+		for _, c := range list {
+			text(c.text)
 		}
 	}
 	return xxhash.Sum64(b)

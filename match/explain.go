@@ -83,11 +83,15 @@ func (r *Record) rawName() string {
 	return strconv.Quote("")
 }
 
-// raw returns the raw values that a field uses.
+// raw returns the raw values that a field uses. Of a title, the residual uses single words, which are shown folded.
 func (r *Record) raw(f field) []string {
 	var values []string
+	if r.title != nil && f == fieldResidual {
+		return r.title.distinguishing()
+	}
 	for _, a := range r.matcher.schema.Attributes {
-		if fieldOf(a) == f {
+		of := r.matcher.schema.fieldOf(a)
+		if of == f || f == fieldText && (of == fieldName || of == fieldCategory) { // they are in the bag, too
 			values = append(values, r.attributes[a.Name]...)
 		}
 	}
@@ -95,7 +99,7 @@ func (r *Record) raw(f field) []string {
 }
 
 // fieldOf returns the field that an attribute is compared in, fieldCount if there is none.
-func fieldOf(a Attribute) field {
+func (s *Schema) fieldOf(a Attribute) field {
 	switch a.Type {
 	case TypeName:
 		if a.Role == RoleGiven {
@@ -128,6 +132,10 @@ func fieldOf(a Attribute) field {
 			return fieldPostcode
 		case RoleRegion:
 			return fieldRegion
+		case RoleNone:
+			if s.Style() == StyleTitle && !a.Tag && !a.Dimension {
+				return fieldText
+			}
 		}
 	}
 	return fieldCount

@@ -22,6 +22,7 @@ const (
 	fieldRelation
 	fieldDate
 	fieldNumber
+	fieldText
 	fieldCount
 )
 
@@ -121,6 +122,9 @@ const (
 	idEqual
 	idMistyped       // global ids, one digit or letter off
 	idWorldDifferent // global ids
+	idContained      // of titles: model numbers
+	idCommon         // of titles: equal, and many records have it
+	idSeries         // of titles: different model numbers of one series
 )
 
 const sourceDeduplicated level = 1
@@ -142,6 +146,16 @@ const (
 	quantityNear
 	quantityClose
 	quantityEqual
+)
+
+const (
+	textNothing level = 1 + iota
+	textLittle
+	textSome
+	textHalf
+	textMuch
+	textMost
+	textMostRare
 )
 
 // Relations between two different things. These levels have no bits: they decide regardless of the weight.
@@ -205,7 +219,7 @@ var table = [fieldCount][]grade{
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 150}},
 	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 100}, {"same page", 500}},
 	fieldEmail:    {{}, {"equal", 400}, {"alike", 300}, {"different", -50}},
-	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}},
+	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}, {"one contains the other", 500}, {"equal, of many records", 300}, {"another of one series", -1200}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
 	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
 	fieldDate: {
@@ -220,10 +234,20 @@ var table = [fieldCount][]grade{
 		{"equal", 900},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
+	fieldText: {
+		{},
+		{"nothing in common", -300},
+		{"little in common", -200},
+		{"something in common", -50},
+		{"half in common", 50},
+		{"much in common", 150},
+		{"most in common", 300},
+		{"most in common, and rare words", 400},
+	},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source", "relation", "date", "number",
+	"category", "web", "email", "id", "source", "relation", "date", "number", "text",
 }

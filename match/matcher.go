@@ -13,6 +13,7 @@ type Matcher struct {
 	salt    string       // of blocking keys
 	read    []*Attribute // the compared attributes
 	weights [fieldCount][16]Weight
+	quads   [16][16]Weight // the same by each four bits of a vector
 	// threshold is the weight of a match: Threshold, unless With changed it.
 	threshold Weight
 	// names reports whether the kind has a field that identifies a thing.
@@ -32,7 +33,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 		m.salt = s.Kind
 	}
 	for i := range s.Attributes {
-		if f := fieldOf(s.Attributes[i]); f != fieldCount {
+		if f := s.fieldOf(s.Attributes[i]); f != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
 			m.names = m.names || slices.Contains(naming[:], f)
 		}
@@ -59,6 +60,21 @@ func (m *Matcher) weigh() {
 	name, rest := m.weights[fieldName][:nameSkipped], m.weights[fieldResidual][:]
 	m.nameMost = slices.Max(name) + slices.Max(rest)
 	m.weights[fieldName][nameSkipped] = slices.Min(name) + slices.Min(rest)
+	m.quarter()
+}
+
+// quarter sums the weights of the fields that share four bits.
+func (m *Matcher) quarter() {
+	for i := range m.quads {
+		for bits := range Vector(16) {
+			m.quads[i][bits] = 0
+			for f := range fieldCount {
+				if shift, _ := f.place(); int(shift)/4 == i {
+					m.quads[i][bits] += m.weights[f][(bits << (4 * i)).level(f)]
+				}
+			}
+		}
+	}
 }
 
 // Schema returns the kind that the matcher compares.

@@ -249,16 +249,11 @@ func (v *Vector) lookCloser(a, b *Record) {
 		v.set(fieldEmail, compareMailboxes(a.emails, b.emails))
 	}
 	if v.level(fieldCity) == cityDifferent && likeWord(a.city, b.city) {
-		v.raise(fieldCity, cityAlike)
+		v.put(fieldCity, cityAlike)
 	}
 	if v.level(fieldPostcode) == postcodeDifferent && slip(a.postcode, b.postcode) {
-		v.raise(fieldPostcode, postcodeOneOff)
+		v.put(fieldPostcode, postcodeOneOff)
 	}
-}
-
-func (v *Vector) raise(f field, l level) {
-	*v &^= 15 << (4 * f)
-	v.set(f, l)
 }
 
 // compareMailboxes is compareEmails with the levels for persons.

@@ -30,7 +30,7 @@ type Record struct {
 	dates      []dated
 	numbers    []quantity
 	person     person // of style person
-	title      title  // of style title
+	title      *title // of style title
 	brand      string // of style title: the first category
 	dedup      bool   // the source is deduplicated
 	keys       []BlockingKey
@@ -58,6 +58,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	r := &Record{source: source, key: key, attributes: a, matcher: m, dedup: m.schema.Sources[source].Deduplicated}
 	var latitude, longitude string
 	var given, family, whole string
+	var texts []string
 	for _, attribute := range m.read {
 		values := a[attribute.Name]
 		if len(values) == 0 {
@@ -110,6 +111,8 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 				r.postcode = parsePostcode(first(values))
 			case RoleRegion:
 				r.region = regionCode(first(values))
+			case RoleNone:
+				texts = append(texts, values...)
 			}
 		}
 	}
@@ -121,6 +124,9 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	}
 	if m.style != StyleBusiness {
 		r.readName(given, family, whole)
+	}
+	if m.style == StyleTitle {
+		r.readText(texts)
 	}
 	r.content = r.hash()
 	r.keys = r.collect()

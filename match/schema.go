@@ -21,7 +21,7 @@ const (
 	TypeURL      Type = "url"      // a web page
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"
-	TypeText     Type = "text"     // anything; Role may give it a meaning
+	TypeText     Type = "text"     // anything; Role may give it a meaning; its words are compared with a title of StyleTitle
 	TypeNumber   Type = "number"   // a quantity: a price, a width
 	TypeDate     Type = "date"     // a day, a month or a year
 	TypeID       Type = "id"       // an identifier assigned by a source
@@ -37,6 +37,7 @@ const (
 	RolePostcode  Role = "postcode"  // the postal code
 	RoleRegion    Role = "region"    // the state or the like
 	RoleCountry   Role = "country"   // the country; not compared
+	RoleNote      Role = "note"      // of TypeText: shown, not compared
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo
 	RoleGiven     Role = "given"     // of TypeName: the given names of a person
@@ -50,7 +51,7 @@ type Style string
 const (
 	StyleBusiness Style = "business" // the default: words weigh by their rarity
 	StylePerson   Style = "person"   // given and family names, initials, nicknames, swapped parts
-	StyleTitle    Style = "title"    // of a product or a work: model numbers must agree
+	StyleTitle    Style = "title"    // of a product or a work: model numbers must agree, all text is compared
 )
 
 // Scope is the validity of an identifier.

@@ -35,8 +35,16 @@ const (
 	givenEqualRare
 )
 
-// titleModel is a level of fieldResidual for a title, above those for a business.
-const titleModel = residualNothing + 1
+// The levels of fieldResidual for a title, beside those for a business.
+const (
+	titleModel       = residualNothing + 1 + iota
+	titleModelRare   // of few records
+	titleModelCommon // of many records
+	titleModelPart   // of few records, and one is a part
+	titleNumber      // only one has it
+	titleNumbers
+	titleModelBoth // another one differs
+)
 
 // styleGrades are the grades of a style that differ from the table.
 var styleGrades = map[Style]map[field][]grade{
@@ -77,7 +85,13 @@ var styleGrades = map[Style]map[field][]grade{
 			{"one is a part or an accessory", -700},
 			{"one keeps a word", -30},
 			{"nothing is left over", 30},
-			{"model numbers agree", 400},
+			{"model numbers agree", 300},
+			{"rare model numbers agree", 700},
+			{"common model numbers agree", 50},
+			{"model numbers agree, one is a part or an accessory", 300},
+			{"one keeps a number", -100},
+			{"numbers differ", -700},
+			{"one model number agrees, others differ", -300},
 		},
 	},
 }

@@ -47,6 +47,7 @@ type TermFrequencies struct {
 	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
 	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than ChainPlaces
 	phones  map[uint64]uint32 // phone number → number of names, if more than PhoneNames
+	texts   int               // number of titles whose text is counted among the tokens; 0: no statistics of text
 	hash    uint64
 }
 
@@ -84,6 +85,12 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 				p.tokens[t.hash]++
 			}
 		}
+		if r.title != nil {
+			p.tokens[textCounted]++
+			for _, w := range r.title.bag.words {
+				p.tokens[w.hash]++
+			}
+		}
 		carriers = append(carriers, carrier{r.name.hash, r.spot()})
 		for i := range r.phones {
 			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})
@@ -110,7 +117,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		}
 		carriers = carriers[n:]
 	}
-	p.hash = p.sum()
+	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
 	return p
 }
 

@@ -11,82 +11,116 @@ import (
 // title is the parsed name of a product or a work.
 type title struct {
 	name     name
-	models   []string // words with digits that are not measures: dscw55, sx120, 2600
+	words    []string
+	coded    uint32 // bit per token of the name: it is a model number
+	codes    codes
+	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
 	measures []measure
 	parts    []string // words of accessories: case, battery
+	bag      bag
 }
-
-type measure struct {
-	value float64
-	unit  string
-}
-
-// minModel is the length from which one equal model number is evidence for a match.
-const minModel = 4
 
 // parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
 // it form one word.
-func parseTitle(terms *TermFrequencies, raw string) title {
-	var t title
+func parseTitle(terms *TermFrequencies, raw string) *title {
+	t := &title{}
 	if isNothing(fold(raw)) {
 		return t
 	}
-	var words []string
-	for chunk := range strings.FieldsFuncSeq(raw, func(r rune) bool { return strings.ContainsRune(" \t\r\n/,;:()[]|\"", r) }) {
-		folded := strings.Fields(fold(chunk))
-		switch {
-		case len(folded) == 0:
-		case hasDigit(chunk) && !strings.ContainsAny(chunk, "'&+"):
-			if m, ok := parseMeasure(chunk); ok {
-				words = t.measure(words, m)
-			} else {
-				words = append(words, strings.Join(folded, ""))
-			}
-		case len(words) > 0 && units[folded[0]] != "" && isNumber(words[len(words)-1]):
-			value, _ := strconv.ParseFloat(words[len(words)-1], 64)
-			words = t.measure(words[:len(words)-1], measure{value, units[folded[0]]})
-			words = append(words, folded[1:]...)
-		default:
-			words = append(words, folded...)
-		}
+	t.words, t.measures = splitTitle(raw)
+	var purpose []string
+	if of := purposeOf(raw); of != "" {
+		purpose, _ = splitTitle(of)
 	}
-	for _, w := range words {
+	for _, w := range t.words {
 		switch {
 		case accessories[w]:
 			t.parts = append(t.parts, w)
-		case hasDigit(w) && !isMeasureWord(w) && !slices.Contains(t.models, w):
-			t.models = append(t.models, w)
+		case isCode(w) && slices.Contains(purpose, w):
+			t.codes.told = addCode(t.codes.told, terms, w)
+		case isCode(w):
+			t.codes.own = addCode(t.codes.own, terms, w)
+		case hasDigit(w) && !isMeasureWord(w) && !slices.Contains(t.numbers, w):
+			t.numbers = append(t.numbers, w)
 		}
 	}
-	t.name = parseName(terms, strings.Join(words, " "))
+	t.name = parseName(terms, strings.Join(t.words, " "))
+	for i := range t.name.tokens {
+		if isCode(t.name.tokens[i].text) {
+			t.coded |= 1 << i
+		}
+	}
 	return t
 }
 
-func (t *title) measure(words []string, m measure) []string {
-	t.measures = append(t.measures, m)
-	return append(words, strconv.FormatFloat(m.value, 'f', -1, 64)+m.unit)
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil && digits(strings.ReplaceAll(s, ".", ""))
-}
-
-// parseMeasure parses a number followed by a unit: 500GB, 7.2MP.
-func parseMeasure(chunk string) (m measure, ok bool) {
-	chunk = strings.ToLower(strings.TrimSuffix(chunk, "."))
-	i := 0
-	for i < len(chunk) && (isDigit(chunk[i]) || chunk[i] == '.') {
-		i++
+// purposeOf returns the words of a title behind "for", up to a dash, a bracket or a comma: what a part or an accessory is
+// made for.
+func purposeOf(raw string) string {
+	var words []string
+	within := false
+	for w := range strings.FieldsSeq(raw) {
+		switch {
+		case purposes[strings.ToLower(w)]:
+			within = true
+		case strings.HasPrefix(w, "(") || len(w) == 1 && w[0] == '-' || w == "–":
+			within = false
+		case within:
+			words = append(words, w)
+			within = !strings.HasSuffix(w, ",")
+		}
 	}
-	unit := units[strings.TrimPrefix(chunk[i:], "-")]
-	value, err := strconv.ParseFloat(chunk[:i], 64)
-	return measure{value, unit}, err == nil && unit != ""
+	return strings.Join(words, " ")
 }
 
-func isMeasureWord(w string) bool {
-	_, ok := parseMeasure(w)
-	return ok
+// purposes are the words before what something is made for.
+var purposes = wordSet(`for fits compatible für pour para per voor`)
+
+// splitTitle returns the words of a text and its measures, which are words, too.
+func splitTitle(raw string) (words []string, measures []measure) {
+	measured := func(words []string, m measure) []string {
+		measures = append(measures, m)
+		return append(words, strconv.FormatFloat(m.value, 'f', -1, 64)+m.unit)
+	}
+	words = make([]string, 0, len(raw)/6+1)
+	buf := make([]byte, 0, 64)
+	for chunk := range strings.FieldsFuncSeq(raw, func(r rune) bool { return strings.ContainsRune(" \t\r\n/,;:()[]|\"", r) }) {
+		folded := chunk
+		if !isPlain(chunk) {
+			buf = appendFold(buf[:0], chunk)
+			folded = string(buf)
+		}
+		switch {
+		case folded == "":
+		case hasDigit(chunk) && !strings.ContainsAny(chunk, "'&+"):
+			if m, ok := parseMeasure(chunk); ok {
+				words = measured(words, m)
+			} else {
+				words = append(words, strings.ReplaceAll(folded, " ", ""))
+			}
+		default:
+			first, rest, _ := strings.Cut(folded, " ")
+			if unit := units[first]; unit != "" && len(words) > 0 && isNumber(words[len(words)-1]) {
+				value, _ := strconv.ParseFloat(words[len(words)-1], 64)
+				words = measured(words[:len(words)-1], measure{value, unit})
+			} else {
+				words = append(words, first)
+			}
+			for w := range strings.FieldsSeq(rest) {
+				words = append(words, w)
+			}
+		}
+	}
+	return words, measures
+}
+
+// isPlain reports whether a word is folded already.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if plain[s[i]] != s[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func compareTitles(v *Vector, a, b *title) {
@@ -102,7 +136,7 @@ func compareTitles(v *Vector, a, b *title) {
 	l := align(x.tokens, y.tokens)
 	grade := gradeTokens(x, y, &l)
 	rest := compareTitleResiduals(a, b, &l)
-	if rest >= residualSomething {
+	if rest >= residualSomething && rest < titleNumber {
 		grade = max(grade, gradeCompact(x, y, grade))
 	}
 	v.set(fieldName, grade)
@@ -112,64 +146,69 @@ func compareTitles(v *Vector, a, b *title) {
 // compareTitleResiduals compares model numbers first: they distinguish neighbours in a catalogue whose
 // other words are all equal.
 func compareTitleResiduals(a, b *title, l *alignment) level {
-	agree, differ := compareModels(a.models, b.models)
+	said := compareCodes(&a.codes, &b.codes)
+	partA, partB := missing(a.parts, b.parts), missing(b.parts, a.parts)
 	switch {
-	case slices.ContainsFunc(a.measures, func(m measure) bool { return m.contradicts(b.measures) }):
+	case slices.ContainsFunc(a.measures, func(m measure) bool { return m.contradicts(b.measures) }), said == codesDiffer:
 		return residualNumbers
-	case !slices.Equal(a.parts, b.parts) && (missing(a.parts, b.parts) || missing(b.parts, a.parts)):
+	case (partA || partB) && said == codesAgreeRare && !a.codes.madeFor(&b.codes) &&
+		(!partA || residue(b.name.tokens, l.usedB).any) && (!partB || residue(a.name.tokens, l.usedA).any):
+		return titleModelPart // two descriptions of one thing, and not that of a thing with the word of a part
+	case partA || partB:
 		return residualPart
-	case agree:
+	case said == codesBoth:
+		return titleModelBoth
+	case said == codesAgreeRare:
+		return titleModelRare
+	case said == codesAgree:
 		return titleModel
-	case differ:
-		return residualNumbers
+	case said == codesAgreeCommon:
+		return titleModelCommon
+	case a.adds(b) && b.adds(a):
+		return titleNumbers
 	}
-	x, y := residue(a.name.tokens, l.usedA), residue(b.name.tokens, l.usedB)
+	x, y := a.keeps(l.usedA, b), b.keeps(l.usedB, a)
 	switch {
+	case x.number && y.number:
+		return titleNumbers
 	case x.rare && y.rare, x.any && y.any && l.weight == 0:
 		return residualRare
+	case x.number || y.number:
+		return titleNumber
 	case x.any || y.any:
 		return residualSomething
 	}
 	return residualNothing
 }
 
-// compareModels reports whether two titles share a model number, and whether each has one that the other
-// lacks. A number with a suffix of letters, such as a colour, is the same number.
-func compareModels(a, b []string) (agree, differ bool) {
-	same := func(x, y string) bool {
-		return x == y || min(len(x), len(y)) >= minModel && (suffixed(x, y) || suffixed(y, x))
-	}
-	left := func(from, to []string) bool {
-		return slices.ContainsFunc(from, func(x string) bool {
-			return !slices.ContainsFunc(to, func(y string) bool { return same(x, y) })
-		})
-	}
-	for _, x := range a {
-		for _, y := range b {
-			agree = agree || len(x) >= minModel && len(y) >= minModel && same(x, y)
+// keeps describes the words of a title that the other has nowhere in its text. A model number is none of them: catalogues
+// have their own.
+func (t *title) keeps(used uint32, other *title) (r residual) {
+	used |= t.coded
+	for i := range t.name.tokens {
+		if used&(1<<i) == 0 && other.bag.holds(t.name.tokens[i].hash^textSalt) {
+			used |= 1 << i
 		}
 	}
-	return agree, left(a, b) && left(b, a)
+	return residue(t.name.tokens, used)
 }
 
-// suffixed reports whether long is short with up to three letters appended.
-func suffixed(short, long string) bool {
-	rest, ok := strings.CutPrefix(long, short)
-	return ok && len(rest) <= 3 && !hasDigit(rest)
-}
-
-// contradicts reports whether others have measures of the same unit, none of which agrees.
-func (m measure) contradicts(others []measure) bool {
-	found := false
-	for _, o := range others {
-		if o.unit == m.unit {
-			if compareQuantities(o.value, m.value) >= quantityNear && (!exactUnits[m.unit] || o.value == m.value) {
-				return false
+// distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and those of
+// accessories.
+func (t *title) distinguishing() (words []string) {
+	for _, list := range [...][]code{t.codes.own, t.codes.ids, t.codes.told} {
+		for _, c := range list {
+			if !slices.Contains(words, c.text) {
+				words = append(words, c.text)
 			}
-			found = true
 		}
 	}
-	return found
+	return slices.Concat(words, t.numbers, t.parts)
+}
+
+// adds reports whether a title has a number that the other has nowhere in its text.
+func (t *title) adds(other *title) bool {
+	return slices.ContainsFunc(t.numbers, func(w string) bool { return !other.bag.has(w) })
 }
 
 func missing(of, in []string) bool {
@@ -180,46 +219,3 @@ func missing(of, in []string) bool {
 var accessories = wordSet(`accessory adapter adaptor armband battery batteries bag bracket cable case charger cleaner cover cord dock
 filter film grip holder holster kit lens mount pouch protector refill remote replacement sleeve skin stand strap stylus tripod
 upgrade warranty`)
-
-// units maps units to a canonical spelling.
-var units = func() map[string]string {
-	m := map[string]string{}
-	for line := range strings.Lines(unitSpellings) {
-		words := strings.Fields(line)
-		for _, w := range words {
-			m[w] = words[0]
-		}
-	}
-	return m
-}()
-
-const unitSpellings = `gb gbyte gigabyte gigabytes gig
-tb terabyte terabytes
-mb megabyte megabytes
-mp megapixel megapixels mpix
-in inch inches
-ft foot feet
-cm centimeter centimeters
-mm millimeter millimeters
-oz ounce ounces
-lb lbs pound pounds
-kg kilogram kilograms
-g gram grams
-ml milliliter milliliters
-l liter liters litre litres
-ghz
-mhz
-hz
-w watt watts
-v volt volts
-mah
-pack pk pcs pc ct count pieces
-user users
-x
-rpm
-ms
-dpi
-`
-
-// exactUnits are the units of fixed sizes: another number means another thing.
-var exactUnits = map[string]bool{"gb": true, "tb": true, "mb": true, "pack": true, "user": true, "oz": true, "ml": true}

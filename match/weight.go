@@ -98,15 +98,36 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // Relation reports whether the records are related but different things.
 func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
-// Vector is the result of a comparison: the level of every field, four bits each. An edge stores only the
-// vector, and an explanation needs nothing else.
+// Vector is the result of a comparison: the level of every field, four bits each. Source has one level and lends three
+// bits to text. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
-func (v Vector) level(f field) level { return level(v >> (4 * f) & 15) }
+// place returns where a field stands in a vector.
+func (f field) place() (shift field, mask Vector) {
+	switch f {
+	case fieldSource:
+		return 4 * fieldSource, 1
+	case fieldText:
+		return 4*fieldSource + 1, 7
+	}
+	return 4 * f, 15
+}
 
-func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
+func (v Vector) level(f field) level {
+	shift, mask := f.place()
+	return level(v >> shift & mask)
+}
 
-func (v *Vector) put(f field, l level) { *v &^= 15 << (4 * f); v.set(f, l) }
+func (v *Vector) set(f field, l level) {
+	shift, _ := f.place()
+	*v |= Vector(l) << shift
+}
+
+func (v *Vector) put(f field, l level) {
+	shift, mask := f.place()
+	*v &^= mask << shift
+	v.set(f, l)
+}
 
 // Sum returns the prior of the kind and the sum of the bits of the levels. It stays below the threshold unless a field
 // that identifies the thing agrees, because many things share an address, with its city and coordinates.
@@ -121,8 +142,8 @@ func (m *Matcher) Sum(v Vector) Weight {
 // total returns the prior and the bits of the levels, without the rule of Sum.
 func (m *Matcher) total(v Vector) Weight {
 	sum := int32(m.schema.Prior)
-	for f := range fieldCount {
-		sum += int32(m.weights[f][v.level(f)])
+	for i := range m.quads {
+		sum += int32(m.quads[i][v>>(4*i)&15])
 	}
 	return Weight(max(sum, math.MinInt16)) // several contradicting identifiers may go below the range
 }

@@ -16,12 +16,13 @@ func (m *Matcher) With(weights map[string]Weight, threshold Weight) (*Matcher, e
 		with.threshold = threshold
 	}
 	for _, name := range slices.Sorted(maps.Keys(weights)) {
-		f, l, ok := levelOf(name)
+		f, l, ok := m.style.levelOf(name)
 		if !ok {
 			return nil, fmt.Errorf("match: there is no level %.80q; one is %q", name, fieldNames[fieldPhone]+": "+table[fieldPhone][phoneEqual].word)
 		}
 		with.weights[f][l] = weights[name]
 	}
+	with.quarter()
 	with.nameMost = slices.Max(with.weights[fieldName][:]) + slices.Max(with.weights[fieldResidual][:])
 	return &with, nil
 }
@@ -29,10 +30,10 @@ func (m *Matcher) With(weights map[string]Weight, threshold Weight) (*Matcher, e
 // Threshold returns the weight from which a pair matches.
 func (m *Matcher) Threshold() Weight { return m.threshold }
 
-func levelOf(name string) (field, level, bool) {
+func (s Style) levelOf(name string) (field, level, bool) {
 	for f := range fieldCount {
-		for l, g := range table[f] {
-			if l > 0 && fieldNames[f]+": "+g.word == name {
+		for l, g := range s.grades(f) {
+			if l > 0 && g.word != "" && s.fieldName(f)+": "+g.word == name {
 				return f, level(l), true
 			}
 		}

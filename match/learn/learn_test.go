@@ -186,3 +186,41 @@ func TestDraft_Refused(t *testing.T) {
 		}
 	}
 }
+
+// goods returns products that two shops describe in words of their own.
+func goods(n int) []match.Attributes {
+	random := rand.New(rand.NewPCG(23, uint64(n)))
+	words := func(of, count int) string {
+		var b strings.Builder
+		for range count {
+			fmt.Fprintf(&b, "w%s ", strings.Repeat(string(rune('a'+random.IntN(26))), 2+random.IntN(of)))
+		}
+		return b.String()
+	}
+	var all []match.Attributes
+	for i := range n {
+		title, about := words(4, 3), words(6, 8)
+		all = append(all, match.Attributes{"title": {title}, "description": {about}})
+		if i%3 == 0 {
+			all = append(all, match.Attributes{"title": {title + words(2, 1)}, "description": {about + words(6, 2)}})
+		}
+	}
+	return all
+}
+
+// The levels of text are learned as those of other lines are.
+func TestWeights_OfText(t *testing.T) {
+	t.Parallel()
+	all := goods(300)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	d := draft(t, match.Product(), all, order)
+	if len(d.Schema.Weights["text"]) == 0 || d.Schema.Weights["text"]["most in common"] <= d.Schema.Weights["text"]["little in common"] {
+		t.Errorf("learned of text: %v", d.Schema.Weights["text"])
+	}
+	if err := d.Schema.Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	// minCode is the length from which a word with a digit is a model number: sx120, and not s60.
+	minCode = 4
+	// minDigits is the length from which digits alone are one: 64327, and not the year 2007.
+	minDigits = 5
+	// RareCode is the number of records up to which agreement on a model number has its full weight; above CommonCode it
+	// has hardly any.
+	RareCode   = 4
+	CommonCode = 10
+	// maxCodes bounds the model numbers of a record's title, and those of its other text.
+	maxCodes = 8
+)
+
+// code is a model number or the like: folded, without spaces and punctuation.
+type code struct {
+	text string
+	held held
+}
+
+// held is how many records have a model number.
+type held uint8
+
+const (
+	heldByMany held = iota
+	heldBySome
+	heldByFew
+)
+
+// isCode reports whether a folded word is a model number. A small number with a word behind it is none: 2line, 10way.
+func isCode(w string) bool {
+	if len(w) < minCode || !hasDigit(w) || !ascii(w) {
+		return false
+	}
+	n := len(number(w))
+	return (len(w) >= minDigits || n < len(w)) && !(0 < n && n <= 3 && len(w)-n >= 3 && !hasDigit(w[n:])) && !isMeasureWord(w)
+}
+
+// addCode adds a model number to a list.
+func addCode(to []code, terms *TermFrequencies, w string) []code {
+	if len(to) == maxCodes || slices.ContainsFunc(to, func(c code) bool { return c.text == w }) {
+		return to
+	}
+	return append(to, code{w, terms.held(w)})
+}
+
+// held returns how many records have a model number. Without statistics, few have a long one.
+func (p *TermFrequencies) held(w string) held {
+	if p.texts == 0 {
+		if len(w) > minDigits || len(w) == minDigits && !isDigit(w[0]) {
+			return heldByFew
+		}
+		return heldBySome
+	}
+	switch n := p.tokens[textHash(w)]; {
+	case n <= RareCode:
+		return heldByFew
+	case n <= CommonCode:
+		return heldBySome
+	}
+	return heldByMany
+}
+
+// sameCode reports whether two model numbers are the same, or one contains the other: dvpfx820 and dvpfx820w, ex32lp and
+// mdrex32lpblk. What one has more is letters, of a series, a colour or a country. Digits never differ: 4546b001 and
+// 4547b001 are neighbours in a catalogue.
+func sameCode(x, y string) bool {
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	if x == y {
+		return true
+	}
+	at := strings.Index(y, x)
+	if at < 0 || digits(x) && len(x) < minDigits {
+		return false
+	}
+	before, after := y[:at], y[at+len(x):]
+	return len(before) <= 4 && len(after) <= 4 && !hasDigit(before) && !hasDigit(after) && (before == "" || !digits(x))
+}
+
+// agreement is what the model numbers of two records say.
+type agreement uint8
+
+const (
+	// codesSilent: one has none, or each has others of another form, since catalogues number things differently.
+	codesSilent      agreement = iota
+	codesDiffer                // each has another one of the same form
+	codesBoth                  // one is the same, and each has another one of the same form
+	codesAgreeCommon           // one that many records have is the same
+	codesAgree                 // one that some records have is the same
+	codesAgreeRare             // one that few records have is the same
+)
+
+// compareCodes compares the model numbers of two titles, and those of each with the text of the other.
+func compareCodes(a, b *codes) agreement {
+	said := codesSilent
+	for _, lists := range [...][2][]code{
+		{a.own, b.own}, {a.own, b.told}, {a.told, b.own}, {a.own, b.ids}, {a.ids, b.own}, {a.told, b.ids}, {a.ids, b.told},
+	} {
+		for _, x := range lists[0] {
+			for _, y := range lists[1] {
+				if sameCode(x.text, y.text) {
+					said = max(said, codesAgreeCommon+agreement(min(x.held, y.held)))
+				}
+			}
+		}
+	}
+	x, y := a.naming(), b.naming()
+	if contradict(a, b, x, y) || contradict(a, b, x, b.ids) || contradict(a, b, a.ids, y) {
+		if said == codesSilent {
+			return codesDiffer
+		}
+		return codesBoth
+	}
+	return said
+}
+
+// madeFor reports whether the titles share no model number of their own, but one that a title or text mentions.
+func (c *codes) madeFor(other *codes) bool {
+	return compareCodes(&codes{own: c.own}, &codes{own: other.own}) < codesAgreeCommon
+}
+
+// contradict reports whether of two lists, one of each record, each has a model number of one form that the other record
+// lacks.
+func contradict(a, b *codes, of, with []code) bool {
+	for _, x := range of {
+		for _, y := range with {
+			if sameForm(x.text, y.text) && b.lacks(x.text) && a.lacks(y.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// naming returns the model numbers that name the thing: those of its title, or else the only one of its text.
+func (c *codes) naming() []code {
+	if len(c.own) == 0 && len(c.told) == 1 {
+		return c.told
+	}
+	return c.own
+}
+
+// lacks reports whether no model number is the same as w.
+func (c *codes) lacks(w string) bool {
+	same := func(x code) bool { return sameCode(x.text, w) }
+	return !slices.ContainsFunc(c.own, same) && !slices.ContainsFunc(c.told, same) && !slices.ContainsFunc(c.ids, same)
+}
+
+// compareModelIDs compares the global ids of titles. Model numbers are never one sign off; long numbers without letters,
+// which are typed from a package, may be. An id that the other record has in its title or text is no different one.
+func compareModelIDs(a, b *Record) level {
+	best := levelNone
+	for _, x := range a.ids {
+		for _, y := range b.ids {
+			if !x.world || x.attribute != y.attribute {
+				continue
+			}
+			l := idWorldDifferent
+			switch {
+			case x.value == y.value && a.matcher.terms.crowded(x.value):
+				l = idCommon
+			case x.value == y.value:
+				return idEqual
+			case isCode(x.value) && isCode(y.value) && sameCode(x.value, y.value):
+				l = idContained
+			case len(x.value) >= minTyped && digits(x.value) && digits(y.value) && slip(x.value, y.value):
+				l = idMistyped
+			case !b.title.codes.lacks(x.value) || !a.title.codes.lacks(y.value):
+				continue
+			case isCode(x.value) && isCode(y.value) && (!digits(x.value) || len(x.value) < minTyped) && sameForm(x.value, y.value):
+				l = idSeries
+			}
+			if best == levelNone || best == idWorldDifferent || best == idSeries {
+				best = l
+			}
+		}
+	}
+	return best
+}
+
+// minTyped is the length of the shortest number of an article.
+const minTyped = 8
+
+// crowded reports whether many records have an id.
+func (p *TermFrequencies) crowded(id string) bool { return p.tokens[textHash(id)] > RareToken }
+
+// codes are the model numbers of a record.
+type codes struct {
+	own  []code // of its title
+	told []code // of its text, or of what it is for: the camera of a battery
+	ids  []code // global ids, which are compared with each other in a line of their own
+}
+
+// sameForm reports whether two model numbers are of one series: letters and digits at the same places, or the same
+// letters before different digits.
+func sameForm(x, y string) bool {
+	i := 0
+	for i < min(len(x), len(y)) && x[i] == y[i] && !isDigit(x[i]) {
+		i++
+	}
+	if i >= 2 && i < min(len(x), len(y)) && isDigit(x[i]) && isDigit(y[i]) && number(x[i:]) != number(y[i:]) {
+		return true
+	}
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range len(x) {
+		if isDigit(x[i]) != isDigit(y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// number returns the digits at the beginning of a text.
+func number(s string) string {
+	i := 0
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	return s[:i]
+}
+
+// core returns the part of a model number that its longer forms contain, too: up to two letters, and the first digits
+// after them. It is "" if that is short.
+func core(w string) string {
+	from := 0
+	for from < len(w) && !isDigit(w[from]) {
+		from++
+	}
+	to := from + len(number(w[from:]))
+	c := w[max(0, from-2):to]
+	if len(c) < minCode || digits(c) {
+		return ""
+	}
+	return c
+}
