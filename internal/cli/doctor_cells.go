@@ -42,24 +42,20 @@ func cellsOf(ctx context.Context, cl *client, x *examination) (largest int64, er
 	if _, err := cl.get(ctx, "/v1/status", nil, &s); err != nil {
 		return 0, err
 	}
-	var locked, full []cell.ID
+	var full []cell.ID
 	for _, c := range s.Cells {
 		largest = max(largest, c.Bytes)
-		switch {
-		case c.Down:
-		case !c.Writes:
-			locked = append(locked, c.Cell)
-		case c.PUIDRoom > 0 && c.PUIDs > c.PUIDRoom/100*roomUsed:
+		if c.PUIDRoom > 0 && c.PUIDs > c.PUIDRoom/100*roomUsed {
 			full = append(full, c.Cell)
 		}
 	}
 	switch {
 	case len(s.Down) > 0:
 		x.fail("cells", "check their databases and the network to them", "%s of %d do not answer: %s", term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
-	case len(locked) > 0:
-		x.fail("cells", "end the program that has the lock, or remount the disk", "take no writes: %s", someCells(locked))
 	case !s.Ready:
 		x.fail("cells", "try again in a moment; the server's log has the reason", "not ready: %s", s.Reason)
+	case s.Reason != "":
+		x.fail("cells", "look for a program that has a lock, or a disk that is full or mounted read-only", "%s", s.Reason)
 	default:
 		x.ok("cells", "%s, all answer; %s, %s", plural(len(s.Cells), "cell"), counted(s.Counts.Records, "record", "records"), counted(s.Counts.Entities, "entity", "entities"))
 	}

@@ -63,7 +63,7 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/version", well["/version"], 0, "1 rollup, current"},
 		{"/version", `{"version":"9.9.9"}`, 3, "the server is locus 9.9.9"},
 		{"/v1/status", `{"ready":true,"down":["g0-1"],"cells":[{"cell":"g0-1","down":true}],"counts":{}}`, 1, "1 of 1 do not answer: g0-1"},
-		{"/v1/status", `{"ready":true,"cells":[{"cell":"g0-1","writes":false}],"counts":{}}`, 1, "take no writes: g0-1"},
+		{"/v1/status", `{"ready":true,"reason":"cell g0-1 takes no writes","cells":[{"cell":"g0-1"}],"counts":{}}`, 1, "cell g0-1 takes no writes"},
 		{"/v1/status", `{"ready":false,"reason":"it starts","cells":[],"counts":{}}`, 1, "not ready: it starts"},
 		{"/v1/status", `{"ready":true,"cells":[{"cell":"g0-1","writes":true,"puids":81,"puid_room":100}],"counts":{}}`, 3, "locus cell grow"},
 		{"/v1/status", `{"ready":true,"upgrade":"needed","cells":[],"counts":{}}`, 1, "locus upgrade plan"},

@@ -37,55 +37,75 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 	if p.limit < 1 || p.limit > locus.MaxLimit {
 		return usage("--limit 100", "--limit %d: want 1 to %d", p.limit, locus.MaxLimit)
 	}
-	count, cursor := 0, p.cursor
-	var left []httpapi.Damage
+	if a.json {
+		row = func(raw json.RawMessage) error { return a.printRaw(typed("result", raw)) }
+	}
+	got, err := p.read(ctx, a, cl, path, field, query, row)
+	if err != nil {
+		return err
+	}
+	if err := a.listed(got.rows, got.cursor); err != nil {
+		return err
+	}
+	return incomplete(field, got.damaged)
+}
+
+// listing is what paging has read.
+type listing struct {
+	rows    int
+	cursor  string // of the rest, "" if there is none
+	damaged int    // rows that are left out
+}
+
+// read requests one page, or all, and passes the rows to row.
+func (p *paging) read(ctx context.Context, a *app, cl *client, path, field string, query url.Values, row func(json.RawMessage) error) (got listing, err error) {
+	got.cursor = p.cursor
 	for {
 		query.Set("limit", strconv.Itoa(p.limit))
 		query.Del("cursor")
-		if cursor != "" {
-			query.Set("cursor", cursor)
+		if got.cursor != "" {
+			query.Set("cursor", got.cursor)
 		}
 		var page map[string]json.RawMessage
 		if _, err := cl.get(ctx, path, query, &page); err != nil {
-			return err
+			return got, err
 		}
 		var rows []json.RawMessage
-		if err := json.Unmarshal(page[field], &rows); err != nil {
-			return fmt.Errorf("read a page of %s: %w", field, err)
+		var damaged []httpapi.Damage
+		got.cursor = ""
+		for name, to := range map[string]any{field: &rows, "damaged": &damaged, "cursor": &got.cursor} {
+			raw, ok := page[name]
+			if !ok && name != field {
+				continue
+			}
+			if err := json.Unmarshal(raw, to); err != nil {
+				return got, fmt.Errorf("read a page of %s: %w", field, err)
+			}
 		}
 		for _, raw := range rows {
-			if a.json {
-				if err := a.printRaw(typed("result", raw)); err != nil {
-					return err
-				}
-			} else if err := row(raw); err != nil {
-				return err
+			if err := row(raw); err != nil {
+				return got, err
 			}
 		}
 		if err := a.corrected(page["corrections"]); err != nil {
-			return err
+			return got, err
 		}
-		if raw, ok := page["damaged"]; ok {
-			var damaged []httpapi.Damage
-			if err := json.Unmarshal(raw, &damaged); err != nil {
-				return fmt.Errorf("read a page of %s: %w", field, err)
-			}
-			for _, d := range damaged {
-				a.say("left out: row %s of table %s of cell %s is damaged", d.Row, d.Table, d.Cell)
-			}
-			left = append(left, damaged...)
+		for _, d := range damaged {
+			a.say("left out: row %s of table %s of cell %s is damaged", d.Row, d.Table, d.Cell)
 		}
-		count += len(rows)
-		cursor = ""
-		if raw, ok := page["cursor"]; ok {
-			if err := json.Unmarshal(raw, &cursor); err != nil {
-				return fmt.Errorf("read a page of %s: %w", field, err)
-			}
-		}
-		if !p.all || cursor == "" {
-			return p.whole(a.listed(count, cursor), field, left)
+		got.rows, got.damaged = got.rows+len(rows), got.damaged+len(damaged)
+		if !p.all || got.cursor == "" {
+			return got, nil
 		}
 	}
+}
+
+// incomplete returns the failure of a list from which damaged rows are left out, nil if there are none.
+func incomplete(field string, damaged int) error {
+	if damaged == 0 {
+		return nil
+	}
+	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(damaged, "row")), Exit: exitPartly, Hint: hints[httpapi.CodeDamaged]}
 }
 
 // corrected says which words of a search were taken for others.
@@ -110,14 +130,6 @@ func (a *app) corrected(raw json.RawMessage) error {
 
 // shownCorrections is the maximum number of corrected words that a list names.
 const shownCorrections = 5
-
-// whole returns an error if rows were left out of an otherwise successful list.
-func (p *paging) whole(err error, field string, left []httpapi.Damage) error {
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(len(left), "row")), Exit: exitPartly, Hint: hints[httpapi.CodeDamaged]}
-}
 
 // listed prints the number of rows and the cursor of the rest.
 func (a *app) listed(count int, cursor string) error {

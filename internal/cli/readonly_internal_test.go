@@ -169,7 +169,7 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			try := func(args ...string) string {
 				t.Helper()
 				var out, talk bytes.Buffer
-				if code := Run(t.Context(), args, strings.NewReader(""), &out, &talk, env); code != 0 {
+				if code := Run(t.Context(), args, strings.NewReader(""), &out, &talk, env); code != 0 && !(args[0] == "doctor" && code == exitPartly) { // it warns of the sink
 					t.Errorf("locus %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), talk.String())
 				}
 				return out.String()
@@ -207,6 +207,9 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			}
 			for group := range slices.Chunk(asking, longtest.Stride(6)) { // a look costs as much as a command
 				for _, args := range group {
+					if args[0] == "backup" && isShared(at) {
+						continue // of files only
+					}
 					args = slices.Clone(args)
 					for i, arg := range args {
 						if arg == strings.ToUpper(arg) {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,8 +39,7 @@ func (a *app) subjectExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := &subject{app: *a, cl: cl, counts: map[string]int{}}
-			s.app.json = false // it asks for the rows of lists, and writes them as its own lines
+			s := &subject{app: a, cl: cl, counts: map[string]int{}}
 			if err := s.line("entity", raw); err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func (a *app) subjectExport() *cobra.Command {
 
 // subject is an export of everything about an entity.
 type subject struct {
-	app    app
+	app    *app
 	cl     *client
 	counts map[string]int
 }
@@ -67,7 +67,8 @@ func (s *subject) line(kind string, raw json.RawMessage) error {
 // list writes all rows of a list.
 func (s *subject) list(ctx context.Context, kind, path, field string, query url.Values) error {
 	all := paging{limit: locus.MaxLimit, all: true}
-	return all.list(ctx, &s.app, s.cl, path, field, query, func(raw json.RawMessage) error { return s.line(kind, raw) })
+	got, err := all.read(ctx, s.app, s.cl, path, field, query, func(raw json.RawMessage) error { return s.line(kind, raw) })
+	return cmp.Or(err, incomplete(field, got.damaged))
 }
 
 func (s *subject) collect(ctx context.Context, e *httpapi.Entity) error {
