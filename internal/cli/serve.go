@@ -218,7 +218,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	if s.insecure {
 		options.Metrics.Insecure()
 	}
-	options.Agents = mcp.Web(options.Version, a.logger(slog.LevelWarn))
+	options.Agents = mcp.Web(options.Version)
 	server := httpapi.New(svc, options)
 	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,10 +15,10 @@ import (
 
 // Web serves the streamable HTTP transport. There are no sessions, so each process can serve each message, and a message
 // has the permissions of its own sender.
-func Web(version string, logger *slog.Logger) httpapi.Agents {
+func Web(version string) httpapi.Agents {
 	schemas := sdk.NewSchemaCache()
 	return func(w http.ResponseWriter, r *http.Request, call httpapi.Call, agent string, allow []string) error {
-		o := &Options{Agent: agent, Allow: allow, Version: version, Logger: logger}
+		o := &Options{Agent: agent, Allow: allow, Version: version}
 		if err := o.check(); err != nil {
 			return &httpapi.Fault{Code: httpapi.CodeInvalid, Pointer: "?agent", Detail: err.Error()}
 		}
@@ -37,7 +36,7 @@ func Web(version string, logger *slog.Logger) httpapi.Agents {
 		}
 		s.build(o, kinds, schemas)
 		sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, Logger: logger,
+			Stateless: true, JSONResponse: true,
 			DisableLocalhostProtection: true, // the API checks Host by itself
 		}).ServeHTTP(w, r)
 		return nil

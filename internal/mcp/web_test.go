@@ -49,7 +49,7 @@ func serveWeb(t *testing.T) *web {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1", nil)}))
+	server := httptest.NewServer(httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1")}))
 	t.Cleanup(func() {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		server.Close()
@@ -237,7 +237,7 @@ func BenchmarkWeb(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	server := httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1", nil), Local: true})
+	server := httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1"), Local: true})
 	send := func(path, body string) {
 		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://localhost"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
