@@ -18,6 +18,7 @@ import (
 
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/porttest"
 )
 
@@ -48,7 +49,7 @@ func TestP01_KilledSource(t *testing.T) {
 	}
 
 	kills := rounds(t)
-	total := int64(kills * 500)
+	total := int64(kills * longtest.Times(200, 500))
 	g := demo.New(12, total)
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
 	s := serve(t, dir, addr)

@@ -398,7 +398,7 @@ var Laws = []Law{
 	{mongo, "", []string{"bench", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},

@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/listen"
+	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/internal/obs"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/mongodb"
@@ -220,6 +221,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	if s.insecure {
 		options.Metrics.Insecure()
 	}
+	options.Agents = mcp.Web(options.Version)
 	server := httpapi.New(svc, options)
 	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))

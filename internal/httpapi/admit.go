@@ -17,10 +17,11 @@ const (
 	health class = iota // no lane: it must answer even if nothing else does
 	reads
 	writes
-	matches // cost processor time, and must not delay reads
-	hits    // batches share a commit, so many at once cost little
-	admin   // changes the cells or scans all of them; up to an hour
-	feeds   // followers of changes, without a time limit
+	matches   // cost processor time, and must not delay reads
+	hits      // batches share a commit, so many at once cost little
+	admin     // changes the cells or scans all of them; up to an hour
+	feeds     // followers of changes, without a time limit
+	toolCalls // of agents; the requests that they send wait in the lanes of their own classes
 	classes
 )
 
@@ -31,7 +32,7 @@ const adminRunning = 8
 const hitsPerWrite = 4
 
 func (c class) String() string {
-	return [...]string{"health", "reads", "writes", "matches", "hits", "admin", "feeds"}[c]
+	return [...]string{"health", "reads", "writes", "matches", "hits", "admin", "feeds", "tools"}[c]
 }
 
 // The price of a read is a number of places in its lane, which has 16 per processor. It is roughly the share of a

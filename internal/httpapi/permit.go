@@ -184,11 +184,12 @@ func challenge(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="Locus"`)
 }
 
-// signed returns the author of a change: the principal, unless it may name another. Without tokens it is what was given.
+// signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is what
+// was given.
 func signed(ctx context.Context, author, pointer string) (string, error) {
 	who := access.From(ctx)
 	switch {
-	case who == nil || !who.Named() || author == who.Signs():
+	case who == nil || !who.Named() || author == who.Signs() || author == "agent:"+who.Signs():
 		return author, nil
 	case author == "":
 		return who.Signs(), nil

@@ -169,6 +169,15 @@ func (s *Server) routes() []route {
 			query:    []param{{"min_watermark", "Wait until the databases that this server reads contain this watermark, such as that of a write", false}},
 		},
 		{
+			method: "POST", path: "/mcp", class: toolCalls, audit: audit.Read, needs: access.All(access.Read), handle: s.agents, body: map[string]any{}, answer: map[string]any{},
+			statuses: []int{http.StatusOK, http.StatusAccepted}, failures: []Code{CodeNotFound, CodeMalformed, CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable},
+			summary: "A message of the Model Context Protocol, by its streamable HTTP transport without sessions. 202 if the message takes no response. Each tool has the permissions of the caller",
+			query: []param{
+				{"agent", "Name of the agent in sources and authors, such as helpdesk; required with allow", false},
+				{"allow", "Tools that store, which the caller must have the permission for: remember, decide, or both with a comma", false},
+			},
+		},
+		{
 			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
 			summary: "Possible matches for people to decide about, highest match weight first",
 			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},

@@ -59,6 +59,8 @@ type Options struct {
 	CertRoles map[string][]string
 	// HTTPSOnly tells browsers to use nothing but https:// for this server from now on, for a year (HSTS, RFC 6797).
 	HTTPSOnly bool
+	// Agents serves POST /mcp; nil means that it is not found.
+	Agents Agents
 	// Banner, if set, is shown at the top of every console page.
 	Banner *Banner
 	// RequestTimeout limits the work for one request. A client can request less, in whole seconds from the arrival of

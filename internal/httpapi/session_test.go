@@ -120,7 +120,7 @@ func TestP10_Fixation(t *testing.T) {
 	f.do("GET", "/entities", "", "Cookie", mine+"; locus="+secret).refused(401, httpapi.CodeUnauthenticated)
 }
 
-// TestP10_CookiesAreForPages sends a session to every route under /v1, and to the routes that the pages link to instead.
+// TestP10_CookiesAreForPages sends a session to every route for programs, and to the routes that the pages link to instead.
 func TestP10_CookiesAreForPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -131,7 +131,7 @@ func TestP10_CookiesAreForPages(t *testing.T) {
 	sent := 0
 	for pattern, rule := range f.server.Rules() {
 		method, path, _ := strings.Cut(pattern, " ")
-		if rule == "public" || !strings.HasPrefix(path, "/v1/") {
+		if rule == "public" || !strings.HasPrefix(path, "/v1/") && path != "/mcp" {
 			continue
 		}
 		sent++
@@ -267,7 +267,7 @@ func TestP10_FormsOfOtherSites(t *testing.T) {
 	forms := 0
 	for pattern := range f.server.Rules() {
 		method, path, _ := strings.Cut(pattern, " ")
-		if method != http.MethodPost || strings.HasPrefix(path, "/v1/") {
+		if method != http.MethodPost || strings.HasPrefix(path, "/v1/") || path == "/mcp" {
 			continue
 		}
 		forms++

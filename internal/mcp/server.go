@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// Call sends one request to the HTTP API and decodes the response into out. A refusal is a *httpapi.Problem.
-type Call func(ctx context.Context, method, path string, query url.Values, body []byte, out any) error
+// Call sends one request to the HTTP API.
+type Call = httpapi.Call
 
 // Tools that write.
 const (
@@ -52,6 +52,18 @@ func CheckAgent(name string) error {
 	return nil
 }
 
+func (o *Options) check() error {
+	for _, name := range o.Allow {
+		if !slices.Contains(Writing, name) {
+			return fmt.Errorf("%.60q cannot be allowed: want %s", name, strings.Join(Writing, " or "))
+		}
+	}
+	if o.Agent != "" || len(o.Allow) > 0 {
+		return CheckAgent(o.Agent)
+	}
+	return nil
+}
+
 // Server serves the tools. It is safe for concurrent use.
 type Server struct {
 	call  Call
@@ -61,23 +73,22 @@ type Server struct {
 
 // New returns a server for the installation behind call, whose kinds it reads.
 func New(ctx context.Context, call Call, o *Options) (*Server, error) {
-	for _, name := range o.Allow {
-		if !slices.Contains(Writing, name) {
-			return nil, fmt.Errorf("%.60q cannot be allowed: want %s", name, strings.Join(Writing, " or "))
-		}
-	}
-	if len(o.Allow) > 0 {
-		if err := CheckAgent(o.Agent); err != nil {
-			return nil, err
-		}
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	s := &Server{call: call, agent: o.Agent}
 	kinds, err := s.kinds(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s.build(o, kinds, nil)
+	return s, nil
+}
+
+// build makes the tools. Their schemas are taken from a cache, if there is one.
+func (s *Server) build(o *Options, kinds string, schemas *sdk.SchemaCache) {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "locus", Title: "Locus", Version: o.Version}, &sdk.ServerOptions{
-		Instructions: instructions + kinds, Logger: o.Logger, Capabilities: &sdk.ServerCapabilities{},
+		Instructions: instructions + kinds, Logger: o.Logger, Capabilities: &sdk.ServerCapabilities{}, SchemaCache: schemas,
 	})
 	read := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	add(s, read, "search", "Find entities by words of name, category or city, and by exact attribute values.", s.search)
@@ -92,7 +103,6 @@ func New(ctx context.Context, call Call, o *Options) (*Server, error) {
 	if slices.Contains(o.Allow, Decide) {
 		add(s, write, Decide, "Decide that two records are the same thing or different ones. Never overrules another author. Use why first.", s.decide)
 	}
-	return s, nil
 }
 
 // instructions are given to the agent, followed by the kinds.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/locus-db/locus/internal/access"
+)
+
+// Agents serves a request of the Model Context Protocol whose caller is the agent of a name, "" for none, and may use the
+// tools that allow names besides those that read. It returns an error only before it has written to w.
+type Agents func(w http.ResponseWriter, r *http.Request, call Call, agent string, allow []string) error
+
+// Call sends a request to the API and decodes the response into out. A refusal is a *Problem.
+type Call func(ctx context.Context, method, path string, query url.Values, body []byte, out any) error
+
+// storing are the tools that store, with the permission of each.
+var storing = map[string]access.Permission{"remember": access.Write, "decide": access.Decide}
+
+// agents serves POST /mcp. Every tool sends its own requests, with the credential of this one, so that permissions, rates
+// and the audit log apply to each.
+func (s *Server) agents(c *call) (any, error) {
+	if s.opts.Agents == nil {
+		return nil, fault(CodeNotFound, "", "this server has no tools for agents")
+	}
+	var allow []string
+	if c.query["allow"] != "" {
+		allow = strings.Split(c.query["allow"], ",")
+	}
+	for _, tool := range allow {
+		needs, known := storing[tool]
+		if !known {
+			return nil, fault(CodeInvalid, "?allow", "%.60q is not a tool that stores: remember, decide", tool)
+		}
+		if err := require(access.From(c), access.All(needs).BySource()); err != nil {
+			return nil, err
+		}
+	}
+	r := c.r.WithContext(c)
+	r.Body = io.NopCloser(bytes.NewReader(c.body))
+	return nil, s.opts.Agents(c.w, r, s.callAs(r), c.query["agent"], allow)
+}
+
+// credentials are the headers that say who sends a request, and from where.
+var credentials = []string{"Authorization", "Origin", "Sec-Fetch-Site", "X-Forwarded-For"}
+
+// callAs returns a Call whose requests come from the sender of another request.
+func (s *Server) callAs(of *http.Request) Call {
+	return func(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
+		target := url.URL{Path: path, RawQuery: query.Encode()}
+		within, cancel := context.WithCancel(of.Context())
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		r, err := http.NewRequestWithContext(within, method, target.String(), bytes.NewReader(body))
+		if err != nil {
+			return fmt.Errorf("make a request: %w", err)
+		}
+		r.Host, r.RemoteAddr, r.TLS, r.RequestURI = of.Host, of.RemoteAddr, of.TLS, target.RequestURI()
+		for _, name := range credentials {
+			if values := of.Header.Values(name); len(values) > 0 {
+				r.Header[name] = values
+			}
+		}
+		if body != nil {
+			r.Header.Set("Content-Type", mediaJSON)
+		}
+		w := &kept{header: http.Header{}}
+		s.ServeHTTP(w, r)
+		if w.status/100 != 2 {
+			p := &Problem{}
+			if err := json.Unmarshal(w.Bytes(), p); err != nil {
+				return fmt.Errorf("%s %s: status %d: %w", method, path, w.status, err)
+			}
+			return p
+		}
+		if err := json.Unmarshal(w.Bytes(), out); err != nil {
+			return fmt.Errorf("%s %s: read the response: %w", method, path, err)
+		}
+		return nil
+	}
+}
+
+// kept keeps a response in memory.
+type kept struct {
+	bytes.Buffer
+
+	header http.Header
+	status int
+}
+
+func (w *kept) Header() http.Header { return w.header }
+
+func (w *kept) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+func (w *kept) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.Buffer.Write(b)
+}
