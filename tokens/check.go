@@ -159,7 +159,7 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		if err != nil {
 			continue // made by a later release: it admits no caller here
 		}
-		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set, Sources: r.WriteSources, Rates: r.Rates}}
+		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set, Sources: r.WriteSources, Restriction: r.Restriction, Rates: r.Rates}}
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}

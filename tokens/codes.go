@@ -104,7 +104,7 @@ func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret stri
 		n := Request{Name: s.Name, Roles: s.Roles, Life: LoginLife}
 		of := c.token(s.Token)
 		if of != nil {
-			n.Roles, n.Allow, n.WriteSources, n.Rates = of.Roles, of.Allow, of.WriteSources, of.Rates
+			n.Roles, n.Allow, n.WriteSources, n.Restriction, n.Rates = of.Roles, of.Allow, of.WriteSources, of.Restriction, of.Rates
 		}
 		var r row
 		secret, r = mint(n, s.Name, now)

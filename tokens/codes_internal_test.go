@@ -41,9 +41,9 @@ func TestP10_CodesOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.admin()
-	ann, _ := f.create(access.Local(), Request{Name: "ann", Roles: []string{"reviewer"}, Allow: []string{"erase"}, WriteSources: []string{"crm"}, Rates: Rates{Records: 7}, Life: 24 * time.Hour})
+	ann, _ := f.create(access.Local(), Request{Name: "ann", Roles: []string{"reviewer"}, Allow: []string{"erase"}, WriteSources: []string{"crm"}, Restriction: Restriction{Kinds: []string{"person"}, Hide: []string{"emails"}}, Rates: Rates{Records: 7}, Life: 24 * time.Hour})
 	who := f.person(ann)
-	if who.Writes("shop") || !who.Writes("crm") || who.Rates.Records != 7 {
+	if who.Writes("shop") || !who.Writes("crm") || who.Restriction.Sees("place") || !who.Restriction.Hides("emails") || who.Rates.Records != 7 {
 		t.Errorf("the session of a limited token: %+v", who)
 	}
 	refused := func(h *Handle, code, verifier string) {
@@ -60,7 +60,7 @@ func TestP10_CodesOnce(t *testing.T) {
 	refused(f.a, code, verifier)
 	refused(f.b, code, verifier)
 	got, err := f.b.Check(t.Context(), secret)
-	if err != nil || got.Name != "ann" || !got.May(access.Decide, access.Erase) || got.May(access.Write) || got.Session || got.Writes("shop") || got.Rates.Records != 7 {
+	if err != nil || got.Name != "ann" || !got.May(access.Decide, access.Erase) || got.May(access.Write) || got.Session || got.Writes("shop") || got.Restriction.Sees("place") || !got.Restriction.Hides("emails") || got.Rates.Records != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	code = f.code(who)

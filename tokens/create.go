@@ -22,6 +22,8 @@ type Request struct {
 	Allow []string
 	// WriteSources are the sources whose records the principal may write: names, or beginnings of names and a *. Nil means all.
 	WriteSources []string
+	// Restriction narrows what the principal sees; the zero value hides nothing.
+	Restriction Restriction
 	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per second.
 	Rates Rates
 	// Life is how long the token is valid, at most MaxLife. 0 is DefaultLife.
@@ -58,6 +60,9 @@ func (n *Request) check() (access.Set, error) {
 	if err := access.Sources(n.WriteSources).Check(); err != nil {
 		fail("/write_sources", "%v", err)
 	}
+	if err := n.Restriction.Check(); err != nil {
+		fail("/hide", "%v", err)
+	}
 	if n.Life == 0 && !n.Endless {
 		n.Life = DefaultLife
 	}
@@ -82,7 +87,7 @@ func (h *Handle) Create(ctx context.Context, by *Principal, n Request) (secret s
 	if err != nil {
 		return "", nil, err
 	}
-	if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) {
+	if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) || !by.Restriction.Covers(&n.Restriction) {
 		return "", nil, ErrLacks
 	}
 	secret, r := mint(n, by.Name, h.engine.Now())
@@ -112,7 +117,7 @@ func mint(n Request, by string, now time.Time) (secret string, r row) {
 	now = now.UTC().Truncate(time.Millisecond)
 	secret, id := access.NewToken()
 	_, hash, _ := access.ParseToken(secret)
-	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, WriteSources: n.WriteSources, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
+	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, WriteSources: n.WriteSources, Restriction: n.Restriction, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
 	if !n.Endless {
 		r.Expires = now.Add(n.Life)
 	}
@@ -143,7 +148,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 				continue
 			}
 			if !old.Login {
-				found, n.Roles, n.Allow, n.WriteSources, n.Rates, n.Life = true, old.Roles, old.Allow, old.WriteSources, old.Rates, 0
+				found, n.Roles, n.Allow, n.WriteSources, n.Restriction, n.Rates, n.Life = true, old.Roles, old.Allow, old.WriteSources, old.Restriction, old.Rates, 0
 				if n.Endless = old.Expires.IsZero(); !n.Endless {
 					n.Life = old.Expires.Sub(old.Created)
 				}
@@ -159,7 +164,7 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 		if err != nil {
 			return err
 		}
-		if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) {
+		if !by.Permissions.Has(set) || !by.Sources.Cover(n.WriteSources) || !by.Restriction.Covers(&n.Restriction) {
 			return ErrLacks
 		}
 		secret, r = mint(n, by.Name, now)

@@ -167,7 +167,7 @@ func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 		return nil
 	}
 	who := *s.who
-	who.Permissions, who.Sources, who.Rates = t.who.Permissions, t.who.Sources, t.who.Rates
+	who.Permissions, who.Sources, who.Restriction, who.Rates = t.who.Permissions, t.who.Sources, t.who.Restriction, t.who.Rates
 	return &who
 }
 

@@ -24,6 +24,9 @@ type Principal = access.Principal
 // Rates limit what a principal may do in each process, per second. A zero field means its default.
 type Rates = access.Rates
 
+// Restriction narrows what a principal sees to some kinds, and hides the values of attributes.
+type Restriction = access.Restriction
+
 // Operator returns the principal of a process that opens the databases itself: it may do everything.
 func Operator() *Principal { return access.Local() }
 
@@ -68,6 +71,8 @@ type Token struct {
 	Allow []string `json:"allow,omitempty"`
 	// WriteSources limit the sources whose records the principal may write, see access.Sources; nil for all.
 	WriteSources []string `json:"write_sources,omitempty"`
+	// Restriction narrows what the principal sees.
+	Restriction
 	// Rates limit the principal in each process.
 	Rates Rates `json:"rates,omitzero"`
 	// Created by the principal By, "" for the operator.
@@ -193,10 +198,11 @@ func (c *catalog) named(name string) bool {
 	return slices.ContainsFunc(c.Tokens, func(r row) bool { return r.Name == name })
 }
 
-// lastAccess returns ErrLast if no token with the permission access is valid, besides those of logins and of blocked principals.
+// lastAccess returns ErrLast if no token with the permission access is valid, besides those of logins, of blocked principals and with a
+// restriction, which give no others.
 func (c *catalog) lastAccess(now time.Time) error {
 	for _, r := range c.Tokens {
-		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) && !r.Login && c.block(r.Name) < 0 {
+		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) && !r.Login && !r.Narrow() && c.block(r.Name) < 0 {
 			return nil
 		}
 	}

@@ -23,6 +23,8 @@ type Principal struct {
 	Permissions Set
 	// Sources are those whose records the principal may write.
 	Sources Sources
+	// Restriction narrows what the principal sees.
+	Restriction Restriction
 	// Rates are the limits of the principal.
 	Rates Rates
 }

@@ -11,6 +11,8 @@ type Rule struct {
 	open bool
 	// bySource means that the route writes records of the sources of its principal only.
 	bySource bool
+	// narrowed means that the route shows nothing that the restriction of its principal hides.
+	narrowed bool
 }
 
 // All returns the rule that a caller needs all of some permissions.
@@ -31,6 +33,16 @@ func (r Rule) BySource() Rule {
 	r.bySource = true
 	return r
 }
+
+// Narrowed returns the rule for a route that shows nothing that the restriction of its principal hides. A principal with a
+// restriction is refused by all others.
+func (r Rule) Narrowed() Rule {
+	r.narrowed = true
+	return r
+}
+
+// AdmitsNarrowed reports whether a principal with a restriction may use the route.
+func (r Rule) AdmitsNarrowed() bool { return r.open || r.narrowed }
 
 // readsOnly are permissions by which no record is written, and none is given that could.
 var readsOnly = Of(Schema, Read, Count, Decide, Metrics, Audit)
@@ -69,7 +81,7 @@ func (r Rule) String() string {
 	switch {
 	case r.open:
 		return "public"
-	case r == Anyone():
+	case r.any && r.set == Everything():
 		return "any permission"
 	case r.any:
 		return strings.Join(r.set.Names(), " or ")

@@ -57,6 +57,11 @@ func (a *app) tokenCreate() *cobra.Command {
 			if flagged(c, "write-sources") && len(request.Sources) == 0 {
 				return usage("--write-sources crm,vendor-*, or leave it out for all", "--write-sources names no source")
 			}
+			for name, list := range map[string][]string{"kinds": request.Kinds, "hide": request.Hide} {
+				if flagged(c, name) && len(list) == 0 {
+					return usage("--"+name+" NAME,..., or leave it out", "--%s names nothing", name)
+				}
+			}
 			request.Name = args[0]
 			to := writes
 			if flagged(c, "data") || flagged(c, "map") { // a token may be made before the server first starts
@@ -69,6 +74,8 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().StringSliceVar(&request.Allow, "allow", nil, "single permissions besides those of the roles")
 	c.Flags().Var(&ratesFlag{&request.Rates}, "rate", "limits of each server per second, such as requests=50,records=5000,hits=10000; by default 200, 20000 and 100000")
 	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil, "sources whose records it may write, such as crm,vendor-*; all by default")
+	c.Flags().StringSliceVar(&request.Kinds, "kinds", nil, "kinds that it may see, such as person; all by default")
+	c.Flags().StringSliceVar(&request.Hide, "hide", nil, "attributes whose values it may not see, such as phones,email")
 	c.Flags().StringVar(&request.Expires, "expires", "", "for how long it is valid, 8784h at most, or never; 2160h by default, which is 90 days")
 	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
 	return a.connection(c)
@@ -185,6 +192,12 @@ func (a *app) made(to opening, output, method, path string, request any) func(*c
 		if len(of.WriteSources) > 0 {
 			limit = " of " + strings.Join(of.WriteSources, ", ")
 		}
+		if len(of.Kinds) > 0 {
+			limit += ", kinds " + strings.Join(of.Kinds, ", ")
+		}
+		if len(of.Hide) > 0 {
+			limit += ", without " + strings.Join(of.Hide, ", ")
+		}
 		a.say("token %s: %s%s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), term.Escape(limit), ends(of.Expires))
 		if output != "" {
 			a.say("written to %s; use it with --token-file or LOCUS_TOKEN_FILE", term.Escape(output))
@@ -235,6 +248,12 @@ func (a *app) tokenList() *cobra.Command {
 				also := k.Allow
 				if len(k.WriteSources) > 0 {
 					also = append(also, "sources="+strings.Join(k.WriteSources, ","))
+				}
+				if len(k.Kinds) > 0 {
+					also = append(also, "kinds="+strings.Join(k.Kinds, ","))
+				}
+				if len(k.Hide) > 0 {
+					also = append(also, "hide="+strings.Join(k.Hide, ","))
 				}
 				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(also, " "), moment(k.Created), k.By, expires, moment(k.Used))
 			}

@@ -16,10 +16,10 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// BenchmarkClosed reads a record over loopback from an installation without tokens and from one with, in turn, and reports how many
-// times longer the second takes.
+// BenchmarkClosed reads a record over loopback from an installation without tokens, from one with, and from one without tokens whose
+// server checks no access at all, in turn, and reports how many times longer each takes than the simpler one.
 func BenchmarkClosed(b *testing.B) {
-	var get [2]func() time.Duration
+	var get [3]func() time.Duration
 	for i := range get {
 		svc := openService(b, b.TempDir(), 0)
 		b.Cleanup(func() { _ = svc.Close() })
@@ -56,6 +56,9 @@ func BenchmarkClosed(b *testing.B) {
 			return took
 		}
 		send(http.MethodPost, "/v1/records", one(joe), "")
+		if i == 2 {
+			server.Bare()
+		}
 		secret := ""
 		if i == 1 {
 			secret, _, err = svc.Tokens().Create(ctx, tokens.Operator(), tokens.Request{
@@ -68,21 +71,23 @@ func BenchmarkClosed(b *testing.B) {
 		get[i] = func() time.Duration { return send(http.MethodGet, "/v1/records/guide/1", "", secret) }
 	}
 	defer http.DefaultClient.CloseIdleConnections()
-	var took [2][]time.Duration
+	var took [3][]time.Duration
 	n := 0
 	for b.Loop() {
-		for i := range get { // the first of a pair alternates
-			i = (i + n) % 2
+		for i := range get { // the first of a round alternates
+			i = (i + n) % len(get)
 			took[i] = append(took[i], get[i]())
 		}
 		n++
 	}
-	var median [2]float64
+	var median [3]float64
 	for i := range took {
 		slices.Sort(took[i])
 		median[i] = float64(took[i][len(took[i])/2])
 	}
 	b.ReportMetric(median[0], "open-ns")
 	b.ReportMetric(median[1], "closed-ns")
+	b.ReportMetric(median[2], "bare-ns")
+	b.ReportMetric(median[0]/median[2], "open/bare")
 	b.ReportMetric(median[1]/median[0], "closed/open")
 }

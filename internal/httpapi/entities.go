@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -25,6 +26,7 @@ type Entity struct {
 	Stamp          string          `json:"stamp" doc:"Two entities with the same stamp are equal"`
 	Members        []entity.Member `json:"members" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
+	Hidden         []string        `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
 	// Corrections is set in a list only.
 	Corrections []entities.Correction `json:"corrections,omitempty" doc:"Words of a search that the entity does not have, and the words that it has instead"`
 }
@@ -187,6 +189,9 @@ func (s *Server) listEntities(c *call) (any, error) {
 	}
 	q, err := c.query.entities()
 	if err != nil {
+		return nil, err
+	}
+	if err := narrowQuery(&access.From(c).Restriction, &q); err != nil {
 		return nil, err
 	}
 	q.After, q.Limit = after, limit

@@ -89,10 +89,18 @@ func limitOf(rt *route) string {
 	return "refused"
 }
 
+// restrictedOf returns what a route does for a token that sees some kinds or attributes only.
+func restrictedOf(rt *route) string {
+	if rt.needs.AdmitsNarrowed() {
+		return "applied"
+	}
+	return "refused"
+}
+
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
-		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt)},
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt), "x-locus-restricted": restrictedOf(rt)},
 	}
 	if !rt.needs.Open() {
 		op.Security = []map[string][]string{{"token": {}}}

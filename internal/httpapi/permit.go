@@ -75,6 +75,8 @@ func require(who *access.Principal, needs access.Rule) error {
 		return fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
 	case who.Sources != nil && !needs.AdmitsLimited(who.Permissions):
 		return fault(CodeForbidden, "", "the token may write the sources %s only, and this is not about a source", strings.Join(who.Sources, ", "))
+	case who.Restriction.Narrow() && !needs.AdmitsNarrowed():
+		return fault(CodeForbidden, "", "the token sees some kinds or attributes only, and this route cannot hide the others")
 	}
 	return nil
 }

@@ -84,6 +84,7 @@ type Record struct {
 	Entity     locality.ID `json:"entity"`
 	ObservedAt time.Time   `json:"observed_at"`
 	Attributes Attributes  `json:"attributes"`
+	Hidden     []string    `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
 }
 
 // RecordList is a page of records. Cursor is that of the next page, "" at the end.
@@ -243,8 +244,12 @@ func (s *Server) listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	who := &access.From(c).Restriction
 	kind := c.query["kind"]
 	if kind != "" {
+		if !who.Sees(kind) {
+			return nil, errNoKind
+		}
 		if _, err := s.kind(kind); err != nil {
 			return nil, err
 		}
@@ -259,7 +264,7 @@ func (s *Server) listRecords(c *call) (any, error) {
 		found, next, err := s.svc.Records().List(c, records.Query{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
 		records := make([]Record, 0, len(found))
 		for _, r := range found {
-			if kind == "" || r.Kind == kind {
+			if (kind == "" || r.Kind == kind) && who.Sees(r.Kind) {
 				records = append(records, record(r.Record, r.Entity))
 			}
 		}

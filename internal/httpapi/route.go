@@ -81,6 +81,9 @@ func (s *Server) register(rt *route) {
 			c.class = feeds
 		}
 		answer, err := s.serve(c)
+		if err == nil && answer != nil {
+			answer, err = narrow(c, answer)
+		}
 		switch {
 		case err != nil:
 			s.refuse(w, r, err)

@@ -55,7 +55,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/records", class: reads, needs: access.All(access.Read), handle: s.listRecords, answer: RecordList{}, failures: reading,
+			method: "GET", path: "/v1/records", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listRecords, answer: RecordList{}, failures: reading,
 			summary: "List live records in the order of their puids",
 			query: append([]param{
 				{"source", "Only records of this source", false},
@@ -63,7 +63,7 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, needs: access.All(access.Read), handle: s.getRecord, answer: Record{}, failures: finding,
+			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.getRecord, answer: Record{}, failures: finding,
 			summary: "Get a record by its external key, whose bytes are percent-encoded",
 		},
 		{
@@ -120,7 +120,7 @@ func (s *Server) routes() []route {
 			summary:  "Forget dead letters",
 		},
 		{
-			method: "GET", path: "/v1/entities", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
+			method: "GET", path: "/v1/entities", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
 			summary: "Search entities, best first, or list them in the order of ids",
 			query: append([]param{
 				{"q", "Words that must all occur in a name, a category or a city; the last may be a prefix; at most 256 bytes", false},
@@ -133,7 +133,7 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}", class: reads, needs: access.All(access.Read), handle: s.getEntity, answer: Entity{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.getEntity, answer: Entity{}, failures: finding,
 			summary: "Get an entity. A former id returns the entity that it was merged into, with redirected_from",
 		},
 		{
@@ -203,7 +203,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/find", class: reads, needs: access.All(access.Read), handle: s.find, answer: Entity{}, failures: finding,
+			method: "GET", path: "/v1/find", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.find, answer: Entity{}, failures: finding,
 			summary: "Find the entity of an address",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
@@ -559,12 +559,12 @@ func (s *Server) routes() []route {
 			summary: "Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours",
 		},
 		{
-			method: "DELETE", path: "/v1/login", class: writes, needs: access.Anyone(), handle: s.quit, answer: LoggedOut{},
+			method: "DELETE", path: "/v1/login", class: writes, needs: access.Anyone().Narrowed(), handle: s.quit, answer: LoggedOut{},
 			failures: append([]Code{CodeCommitUnknown}, reading...),
 			summary:  "End the token of the request, if a login made it",
 		},
 		{
-			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
+			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone().Narrowed(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
 			summary: "The principal of the token, and its permissions",
 		},
 		{
@@ -576,7 +576,7 @@ func (s *Server) routes() []route {
 			summary: "200 if it can serve, otherwise 503 with the reason",
 		},
 		{
-			method: "GET", path: "/version", class: health, needs: access.All(access.Schema), handle: s.version, answer: Version{},
+			method: "GET", path: "/version", class: health, needs: access.All(access.Schema).Narrowed(), handle: s.version, answer: Version{},
 			summary: "Version of this server, and the commit it was built from",
 		},
 		{
@@ -584,7 +584,7 @@ func (s *Server) routes() []route {
 			summary: "Metrics in the text format of Prometheus",
 		},
 		{
-			method: "GET", path: "/openapi.json", class: health, needs: access.All(access.Schema), handle: s.openapi,
+			method: "GET", path: "/openapi.json", class: health, needs: access.All(access.Schema).Narrowed(), handle: s.openapi,
 			summary: "This document",
 		},
 	}

@@ -124,9 +124,10 @@ type Whoami struct {
 	ID          string   `json:"id,omitempty" doc:"Id of the token"`
 	Permissions []string `json:"permissions"`
 	Sources     []string `json:"write_sources,omitempty" doc:"Sources whose records it may write; missing for all"`
+	access.Restriction
 }
 
 func (s *Server) whoami(c *call) (any, error) {
 	who := access.From(c)
-	return Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources}, nil
+	return Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources, Restriction: who.Restriction}, nil
 }

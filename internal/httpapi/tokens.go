@@ -13,10 +13,11 @@ import (
 
 // TokenRequest is the body of POST /v1/tokens.
 type TokenRequest struct {
-	Name    string       `json:"name" doc:"Name of the principal, which signs its decisions"`
-	Roles   []string     `json:"roles,omitempty" doc:"reader, writer, reviewer, operator, administrator; they add up"`
-	Allow   []string     `json:"allow,omitempty" doc:"Single permissions besides those of the roles, such as erase"`
-	Sources []string     `json:"write_sources,omitempty" doc:"Sources whose records it may write: names, or beginnings of names and a *; all by default"`
+	Name    string   `json:"name" doc:"Name of the principal, which signs its decisions"`
+	Roles   []string `json:"roles,omitempty" doc:"reader, writer, reviewer, operator, administrator; they add up"`
+	Allow   []string `json:"allow,omitempty" doc:"Single permissions besides those of the roles, such as erase"`
+	Sources []string `json:"write_sources,omitempty" doc:"Sources whose records it may write: names, or beginnings of names and a *; all by default"`
+	access.Restriction
 	Rates   access.Rates `json:"rates,omitzero" doc:"Limits of each process for the principal"`
 	Expires string       `json:"expires,omitempty" doc:"For how long, such as 720h, 8784h at most; or never. 2160h by default, which is 90 days"`
 }
@@ -73,7 +74,7 @@ func (s *Server) createToken(c *call) (any, error) {
 	if err := s.mayBegin(c); err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "name", "roles", "allow", "write_sources", "rates", "expires")
+	body, err := object(c.body, "name", "roles", "allow", "write_sources", "kinds", "hide", "rates", "expires")
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +94,14 @@ func (s *Server) createToken(c *call) (any, error) {
 			return nil, err
 		}
 		n.WriteSources = append([]string{}, n.WriteSources...) // an empty list is not nil, which would mean all
+	}
+	for field, to := range map[string]*[]string{"kinds": &n.Restriction.Kinds, "hide": &n.Restriction.Hide} {
+		if v, given := body[field]; given {
+			if *to, err = textsAt(v, "/"+field, field, access.MaxRestricted); err != nil {
+				return nil, err
+			}
+			*to = append([]string{}, *to...) // an empty list is not nil
+		}
 	}
 	if v, given := body["rates"]; given {
 		if n.Rates, err = ratesAt(v, "/rates"); err != nil {
