@@ -199,7 +199,9 @@ func wantsPage(r *http.Request) bool {
 }
 
 // ofAPI reports whether a path is for programs.
-func ofAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") || path == "/mcp" }
+func ofAPI(path string) bool {
+	return path == "/v1" || strings.HasPrefix(path, "/v1/") || path == "/mcp"
+}
 
 // shown returns the pages as the principal of a request sees them.
 func (s *Server) shown(r *http.Request) *console.Console {
