@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
@@ -137,20 +139,47 @@ func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 	for range longtest.Sample(20, 60, 40, 2000) {
 		file := bytes.Clone(whole.Bytes())
 		at := r.IntN(len(file))
+		if r.IntN(2) == 0 { // the end, with the checksum of the whole
+			at = len(file) - 1 - r.IntN(16)
+		}
 		if r.IntN(3) == 0 {
 			file = file[:at]
 		} else {
 			file[at] ^= byte(1 + r.IntN(255))
 		}
-		if _, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(file)); !errors.Is(err, locus.ErrBackupFile) {
+		_, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(file))
+		if err == nil && bytes.Equal(unpacked(file), unpacked(whole.Bytes())) { // a byte about the compression, such as its window
+			must(t, os.RemoveAll(filepath.Join(dir, "restored")))
+		} else if !errors.Is(err, locus.ErrBackupFile) {
 			t.Fatalf("byte %d of %d: %v", at, whole.Len(), err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Fatalf("byte %d of %d left %v, %v", at, whole.Len(), left, err)
 		}
 	}
+	altered := unpacked(whole.Bytes())
+	altered[len(altered)/2] ^= 1 // and compressed again, so that the checksum of the whole is right
+	z, err := zstd.NewWriter(nil)
+	must(t, err)
+	if _, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(z.EncodeAll(altered, nil))); !errors.Is(err, locus.ErrBackupFile) {
+		t.Errorf("a file that is not that of the manifest: %v", err)
+	}
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	if _, err := locus.RestoreBackup(t.Context(), dir, &whole); !errors.Is(err, locus.ErrConflict) {
 		t.Errorf("into a directory with a file: %v", err)
 	}
+}
+
+// unpacked returns what is compressed in a file, nil if it is damaged.
+func unpacked(file []byte) []byte {
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		return nil
+	}
+	defer z.Close()
+	content, err := z.DecodeAll(file, nil)
+	if err != nil {
+		return nil
+	}
+	return content
 }

@@ -140,7 +140,7 @@ func extract(ctx context.Context, dir string, in io.Reader) (*Manifest, error) {
 			if !slices.Equal(m.Files, files) {
 				return nil, fmt.Errorf("%w: its files are not those of its manifest", ErrFile)
 			}
-			return &m, nil
+			return &m, ended(entries, z)
 		}
 		f, err := write(ctx, dir, entry.Name, entries)
 		if err != nil {
@@ -148,6 +148,20 @@ func extract(ctx context.Context, dir string, in io.Reader) (*Manifest, error) {
 		}
 		files = append(files, f)
 	}
+}
+
+// ended reads the end of a backup, which has the checksum of the whole: the manifest and the header have none of their own.
+func ended(entries *tar.Reader, z io.Reader) error {
+	switch _, err := entries.Next(); {
+	case err == nil:
+		return fmt.Errorf("%w: it goes on after its manifest", ErrFile)
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: its end is damaged: %w", ErrFile, err)
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil {
+		return fmt.Errorf("%w: its end is damaged: %w", ErrFile, err)
+	}
+	return nil
 }
 
 // write writes one file below dir.
