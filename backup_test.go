@@ -39,40 +39,48 @@ func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 	input := func(i int64) records.Input {
 		return record("s", fmt.Sprint(i), fmt.Sprintf("Zephyr Trampolines %d", i%17), fmt.Sprintf("415-555-%04d", i%23), "")
 	}
-	writers.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
+	written := make(chan struct{}, 1)
+	repeat := func(write func() error) {
+		writers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				err := write()
+				if err != nil {
+					t.Error(err)
+				}
+				select {
+				case written <- struct{}{}:
+				default:
+				}
+				if err != nil {
+					return
+				}
 			}
-			n := puts.Load()
-			batch := []records.Input{input(n), input(n + 1), input(n + 2)}
-			results, err := s.Records().Put(t.Context(), batch)
-			for _, r := range results {
-				err = errors.Join(err, r.Err)
-			}
-			if err != nil {
-				t.Errorf("put: %v", err)
-				return
-			}
+		})
+	}
+	repeat(func() error {
+		n := puts.Load()
+		batch := []records.Input{input(n), input(n + 1), input(n + 2)}
+		results, err := s.Records().Put(t.Context(), batch)
+		for _, r := range results {
+			err = errors.Join(err, r.Err)
+		}
+		if err == nil {
 			puts.Add(int64(len(batch)))
 		}
+		return err
 	})
-	writers.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			answer, err := s.Counters().Add(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "a", N: 1}, {Metric: "b", N: 1}, {Metric: "c", N: 1}}})
-			if err := errors.Join(append(answer.Results, err)...); err != nil {
-				t.Errorf("hit: %v", err)
-				return
-			}
+	repeat(func() error {
+		answer, err := s.Counters().Add(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "a", N: 1}, {Metric: "b", N: 1}, {Metric: "c", N: 1}}})
+		err = errors.Join(append(answer.Results, err)...)
+		if err == nil {
 			hits.Add(1)
 		}
+		return err
 	})
 	type copied struct {
 		file       []byte
@@ -80,7 +88,8 @@ func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 	}
 	var copies []copied
 	for range longtest.Sample(2, 3, 2, 20) {
-		for puts.Load() < int64(60*(len(copies)+1)) && !t.Failed() { //nolint:revive // until there is something to copy
+		for puts.Load() < int64(60*(len(copies)+1)) && !t.Failed() {
+			<-written
 		}
 		c := copied{puts: puts.Load(), hits: hits.Load()}
 		var file bytes.Buffer

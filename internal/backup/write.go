@@ -76,33 +76,15 @@ func Write(ctx context.Context, e *engine.Engine, w io.Writer) (*Manifest, error
 		}
 	}
 	c := &copying{}
-	if _, err := snapshot.Read(ctx, e, snapshot.Reading{
-		Still: true,
-		Opened: func(o *snapshot.Opened) (err error) {
-			m = e.Map()
-			c.m = m
-			c.Manifest = Manifest{Format: Format, Map: m.Spec().ID, Epoch: m.Epoch(), At: e.Now().UTC(), Watermark: o.Watermark.String()}
-			c.z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-			if err != nil {
-				return err
-			}
-			c.tar = tar.NewWriter(c.z)
-			if err := c.json(headerName); err != nil {
-				return err
-			}
-			return errors.Join(c.tar.Flush(), c.z.Flush()) // a block of its own, for Is
-		},
-		Scan: c.cell,
-	}); err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
+	_, err := snapshot.Read(ctx, e, snapshot.Reading{
+		Still:  true,
+		Opened: func(o *snapshot.Opened) error { return c.begin(e, o, w) },
+		Scan:   c.cell,
+	})
+	if err == nil {
+		err = c.end()
 	}
-	if err := c.json(manifestName); err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
-	}
-	if err := c.tar.Close(); err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
-	}
-	if err := c.z.Close(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	return &c.Manifest, nil
@@ -110,7 +92,7 @@ func Write(ctx context.Context, e *engine.Engine, w io.Writer) (*Manifest, error
 
 // nameOf returns the path of a cell's file below the directory, with slashes.
 func nameOf(m *cell.Map, id cell.ID) (string, error) {
-	name, ok := strings.CutPrefix(m.URL(id), "sqlite:")
+	name, ok := strings.CutPrefix(m.URL(id), storage.Default+":")
 	if !ok || path.IsAbs(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fmt.Errorf("%w: cell %v is at %s: back up its server, or move the cell into the directory; locus dump copies any installation",
 			ErrElsewhere, id, cell.Redact(m.URL(id)))
@@ -125,6 +107,28 @@ type copying struct {
 	z   *zstd.Encoder
 	tar *tar.Writer
 	mu  sync.Mutex
+}
+
+// begin writes the header, in a block of its own, for Is.
+func (c *copying) begin(e *engine.Engine, o *snapshot.Opened, w io.Writer) (err error) {
+	c.m = e.Map()
+	c.Manifest = Manifest{Format: Format, Map: c.m.Spec().ID, Epoch: c.m.Epoch(), At: e.Now().UTC(), Watermark: o.Watermark.String()}
+	if c.z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
+		return err
+	}
+	c.tar = tar.NewWriter(c.z)
+	if err := c.json(headerName); err != nil {
+		return err
+	}
+	return errors.Join(c.tar.Flush(), c.z.Flush())
+}
+
+// end writes the manifest, and the checksum of the whole.
+func (c *copying) end() error {
+	if err := c.json(manifestName); err != nil {
+		return err
+	}
+	return errors.Join(c.tar.Close(), c.z.Close())
 }
 
 // json writes the manifest as it is so far.

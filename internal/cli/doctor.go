@@ -32,7 +32,8 @@ type finding struct {
 
 // examination collects findings.
 type examination struct {
-	all []finding
+	all     []finding
+	largest int64 // size of the largest cell, 0 if unknown
 }
 
 func (x *examination) ok(what, format string, args ...any) {
@@ -76,30 +77,25 @@ func (a *app) doctorCommand() *cobra.Command {
 			}
 			x := &examination{}
 			x.ok("version", "locus %s", version())
-			largest := a.examineInstallation(c, x)
+			a.examineInstallation(c, x)
 			if w.server == "" && !w.shared && !flagged(c, "url") {
-				x.machine(w.place, largest)
+				x.machine(w.place)
 			}
 			return a.printExamination(x)
 		},
 	})
 }
 
-// examineInstallation looks at what the server knows. It returns the size of the largest cell.
-func (a *app) examineInstallation(c *cobra.Command, x *examination) (largest int64) {
+// examineInstallation looks at what the server knows.
+func (a *app) examineInstallation(c *cobra.Command, x *examination) {
 	cl, err := a.connect(c, reads)
 	if err != nil {
 		f := explainFailure(c.Context(), err)
 		x.fail("installation", f.Hint, "cannot be opened: %s", f.Message)
-		return 0
+		return
 	}
 	defer cl.close()
-	for i, look := range []func(context.Context, *client, *examination) error{
-		serverVersion, func(ctx context.Context, cl *client, x *examination) (err error) {
-			largest, err = cellsOf(ctx, cl, x)
-			return err
-		}, rollupsOf, sinksOf, streamsOf, tokensOf,
-	} {
+	for i, look := range []func(context.Context, *client, *examination) error{serverVersion, cellsOf, rollupsOf, sinksOf, streamsOf, tokensOf} {
 		if err := look(c.Context(), cl, x); err != nil && !forbidden(err) {
 			f := explainFailure(c.Context(), err)
 			x.fail("installation", f.Hint, "%s", f.Message)
@@ -108,7 +104,6 @@ func (a *app) examineInstallation(c *cobra.Command, x *examination) (largest int
 			}
 		}
 	}
-	return largest
 }
 
 // printExamination prints the findings, and returns the failure that sets the exit code.

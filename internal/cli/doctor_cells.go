@@ -36,15 +36,15 @@ func serverVersion(ctx context.Context, cl *client, x *examination) error {
 	return nil
 }
 
-// cellsOf looks at the cells and returns the size of the largest one.
-func cellsOf(ctx context.Context, cl *client, x *examination) (largest int64, err error) {
+// cellsOf looks at the cells.
+func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	var s cells.Status
 	if _, err := cl.get(ctx, "/v1/status", nil, &s); err != nil {
-		return 0, err
+		return err
 	}
 	var full []cell.ID
 	for _, c := range s.Cells {
-		largest = max(largest, c.Bytes)
+		x.largest = max(x.largest, c.Bytes)
 		if c.PUIDRoom > 0 && c.PUIDs > c.PUIDRoom/100*roomUsed {
 			full = append(full, c.Cell)
 		}
@@ -68,7 +68,7 @@ func cellsOf(ctx context.Context, cl *client, x *examination) (largest int64, er
 	if s.Redo > redoMany {
 		x.warn("redo", "see whether it falls; a cell that does not answer holds it up", "%s records wait to be resolved", term.Count(int64(s.Redo)))
 	}
-	return largest, nil
+	return nil
 }
 
 // rollupsOf names rollups that are broken or late.

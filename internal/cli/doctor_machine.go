@@ -31,7 +31,7 @@ type disk struct {
 }
 
 // machine looks at the machine below a data directory.
-func (x *examination) machine(dir string, largest int64) {
+func (x *examination) machine(dir string) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return // that it holds no data is said already
@@ -52,7 +52,7 @@ func (x *examination) machine(dir string, largest int64) {
 	case d.name != "":
 		x.ok("file system", "%s", d.name)
 	}
-	if need := max(2*largest, leastRoom); d.known && d.free < need {
+	if need := max(2*x.largest, leastRoom); d.known && d.free < need {
 		x.fail("room", "free some, or move cells away: locus cell move", "%s bytes are free, and a cell that is rewritten needs %s", term.Count(d.free), term.Count(need))
 	} else if d.known {
 		x.ok("room", "%s bytes are free", term.Count(d.free))

@@ -72,16 +72,16 @@ func (s *Server) callAs(of *http.Request) Call {
 		if body != nil {
 			r.Header.Set("Content-Type", mediaJSON)
 		}
-		w := &kept{header: http.Header{}}
+		w := &kept{probe: probe{header: http.Header{}}}
 		s.ServeHTTP(w, r)
 		if w.status/100 != 2 {
 			p := &Problem{}
-			if err := json.Unmarshal(w.Bytes(), p); err != nil {
+			if err := json.Unmarshal(w.body.Bytes(), p); err != nil {
 				return fmt.Errorf("%s %s: status %d: %w", method, path, w.status, err)
 			}
 			return p
 		}
-		if err := json.Unmarshal(w.Bytes(), out); err != nil {
+		if err := json.Unmarshal(w.body.Bytes(), out); err != nil {
 			return fmt.Errorf("%s %s: read the response: %w", method, path, err)
 		}
 		return nil
@@ -90,21 +90,12 @@ func (s *Server) callAs(of *http.Request) Call {
 
 // kept keeps a response in memory.
 type kept struct {
-	bytes.Buffer
+	probe
 
-	header http.Header
-	status int
-}
-
-func (w *kept) Header() http.Header { return w.header }
-
-func (w *kept) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	body bytes.Buffer
 }
 
 func (w *kept) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	return w.Buffer.Write(b)
+	return w.body.Write(b)
 }

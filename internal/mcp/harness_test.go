@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// caller opens an installation and returns a way to its API.
-func caller(t *testing.T) mcp.Call {
+// opened returns an installation that is closed after the test.
+func opened(t testing.TB) *locus.DB {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
 	if err != nil {
@@ -40,7 +40,13 @@ func caller(t *testing.T) mcp.Call {
 			t.Error(err)
 		}
 	})
-	server := httpapi.New(db, nil)
+	return db
+}
+
+// caller opens an installation and returns a way to its API.
+func caller(t *testing.T) mcp.Call {
+	t.Helper()
+	server := httpapi.New(opened(t), nil)
 	return func(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
 		r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path+"?"+query.Encode(), bytes.NewReader(body))
 		if body != nil {

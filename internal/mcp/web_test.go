@@ -18,7 +18,6 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/mcp"
-	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -41,21 +40,11 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func serveWeb(t *testing.T) *web {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := locus.OpenCells(t.Context(), cells, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := opened(t)
 	server := httptest.NewServer(httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1")}))
 	t.Cleanup(func() {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		server.Close()
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 	w := &web{T: t, db: db, url: server.URL}
 	w.root = w.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
@@ -228,16 +217,7 @@ func TestWeb_IsHTTP(t *testing.T) {
 
 // BenchmarkWeb compares a call of a tool with the request that the tool sends.
 func BenchmarkWeb(b *testing.B) {
-	cells, err := storage.Open(b.Context(), b.TempDir(), &storage.Options{Cells: 2})
-	if err != nil {
-		b.Fatal(err)
-	}
-	db, err := locus.OpenCells(b.Context(), cells, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
-	server := httpapi.New(db, &httpapi.Options{Agents: mcp.Web("1"), Local: true})
+	server := httpapi.New(opened(b), &httpapi.Options{Agents: mcp.Web("1"), Local: true})
 	send := func(path, body string) {
 		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://localhost"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
