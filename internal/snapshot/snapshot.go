@@ -76,24 +76,11 @@ func (s *snapshots) once(ctx context.Context, last bool) error {
 	ids := s.engine.Map().Cells()
 	group, ctx := errgroup.WithContext(ctx)
 	begin := make(chan struct{})
-	open := func() (err error) {
+	open := func() error {
 		late := time.NewTimer(openPatience)
 		defer late.Stop()
 		all := func(do func(id cell.ID, ready chan<- struct{}) error) error {
-			ready := make(chan struct{}, len(ids))
-			for _, id := range ids {
-				group.Go(func() error { return do(id, ready) })
-			}
-			for range ids {
-				select {
-				case <-ready:
-				case <-late.C:
-					return fmt.Errorf("%w: the %d cells need a connection each at the same time, and did not get one within %v", engine.ErrUnavailable, len(ids), openPatience)
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-			}
-			return nil
+			return together(ctx, group, ids, late.C, do)
 		}
 		if s.Still {
 			release := make(chan struct{})
@@ -124,6 +111,24 @@ func (s *snapshots) once(ctx context.Context, last bool) error {
 	}
 	close(begin)
 	return group.Wait()
+}
+
+// together begins do for each cell, and returns once all are ready, or late.
+func together(ctx context.Context, group *errgroup.Group, ids []cell.ID, late <-chan time.Time, do func(id cell.ID, ready chan<- struct{}) error) error {
+	ready := make(chan struct{}, len(ids))
+	for _, id := range ids {
+		group.Go(func() error { return do(id, ready) })
+	}
+	for range ids {
+		select {
+		case <-ready:
+		case <-late:
+			return fmt.Errorf("%w: the %d cells need a connection each at the same time, and did not get one within %v", engine.ErrUnavailable, len(ids), openPatience)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // hold has the write connection of a cell until release is closed, so that nothing is written to the cell.
