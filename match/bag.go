@@ -14,8 +14,8 @@ import (
 // maxBag bounds the words of a bag, and with them the cost of a comparison.
 const maxBag = 96
 
-// bag holds the different words of all text of a record whose name is a title: the title, ids, categories, and what the
-// kind declares as text.
+// bag holds the different words of all text of a record whose name is a title: the title, ids, categories,
+// people, and what the kind declares as text.
 type bag struct {
 	words []bagWord // ordered by hash
 	total weight    // of all words
@@ -55,7 +55,7 @@ func (r *Record) readText(texts []string) {
 		}
 	}
 	for _, a := range r.matcher.read {
-		if a.Type != TypeCategory {
+		if a.Type != TypeCategory && a.Type != TypePeople {
 			continue
 		}
 		for _, raw := range r.attributes[a.Name] {

@@ -38,6 +38,7 @@ const (
 	KeyBrandWord   KeyKind = 18 // brand x the rarest word
 	KeyDatePlace   KeyKind = 19 // day x sound of the city
 	KeyEqual       KeyKind = 20 // all compared content
+	KeyPersonWord  KeyKind = 21 // family name of one of the people x a rare word of the title
 )
 
 var keyKinds = [...]string{
@@ -47,7 +48,7 @@ var keyKinds = [...]string{
 	KeyDomainPlace: "domain and place", KeyEmail: "mailbox", KeyID: "identifier",
 	KeyNames: "sound of the names", KeyNameYear: "sound of a name and year", KeyNamePlace: "sound of a name and place",
 	KeyDateInitial: "date and initials", KeyDatePlace: "date and place", KeyModel: "model number", KeyBrandWord: "brand and word",
-	KeyEqual: "all that is compared",
+	KeyEqual: "all that is compared", KeyPersonWord: "person and word",
 }
 
 // String returns the readable name.

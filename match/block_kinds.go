@@ -90,6 +90,9 @@ func (r *Record) emitTitle(s *sink) {
 	if n == 1 {
 		s.add(KeyToken, words[0].text)
 	}
+	for _, c := range r.people[:min(len(r.people), keyPeople)] {
+		s.add(KeyPersonWord, c.family, words[0].text)
+	}
 	if r.brand != "" {
 		s.add(KeyBrandWord, r.brand, words[0].text)
 	}

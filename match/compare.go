@@ -40,6 +40,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))
 	v.set(fieldCity, compareCities(a.city, b.city))
 	v.set(fieldRegion, compareRegions(a.region, b.region))
+	v.set(fieldPeople, comparePeople(a.people, b.people))
 	v.set(fieldCategory, compareCategories(&a.categories, &b.categories))
 	web := comparePages(a.pages, b.pages)
 	if web > webElsewhere && v.level(fieldAddress) == addressDifferent {

@@ -16,8 +16,8 @@
 //	   │
 //	   │     63        51           47       11     7      3    0
 //	   │    ┌─────────┬────────────┬────────┬──────┬──────┬──────┐
-//	   │    │ num ... │ text, src  │ id ... │ phone│ rest │ name │    src has one level and lends text three bits
-//	   │    └─────────┴────────────┴────────┴──────┴──────┴──────┘
+//	   │    │ num ... │ text, src  │ id ... │ phone│ rest │ name │    src has one level and lends text three bits,
+//	   │    └─────────┴────────────┴────────┴──────┴──────┴──────┘    and so does region people
 //	   ▼
 //	Sum         the sum of the weights       +4.50 -0.30 +9.00 +6.50 = +19.70
 //	   │
@@ -36,7 +36,7 @@
 // frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of
 // business. Live counts would make decisions depend on history.
 //
-// All text of a record with a title is one bag of words: title, categories, ids, and what the kind declares as text. A
+// All text of a record with a title is one bag of words: title, categories, people, ids, and what the kind declares as text. A
 // comparison grades how much of the shorter one the other contains. Model numbers are compared wherever they stand.
 //
 // A record has few blocking keys, because each costs a resolver a read and a write at a random location, and

@@ -97,6 +97,9 @@ func (r *Record) hash() uint64 {
 	for _, w := range t.bag.words {
 		number(w.hash)
 	}
+	for _, c := range r.people {
+		text(c.family, c.given)
+	}
 	for _, list := range [...][]code{t.codes.own, t.codes.told} {
 		for _, c := range list {
 			text(c.text)

@@ -91,7 +91,7 @@ func (r *Record) raw(f field) []string {
 	}
 	for _, a := range r.matcher.schema.Attributes {
 		of := r.matcher.schema.fieldOf(a)
-		if of == f || f == fieldText && (of == fieldName || of == fieldCategory) { // they are in the bag, too
+		if of == f || f == fieldText && (of == fieldName || of == fieldCategory || of == fieldPeople) { // they are in the bag, too
 			values = append(values, r.attributes[a.Name]...)
 		}
 	}
@@ -122,6 +122,8 @@ func (s *Schema) fieldOf(a Attribute) field {
 		return fieldEmail
 	case TypeCategory:
 		return fieldCategory
+	case TypePeople:
+		return fieldPeople
 	case TypeID:
 		return fieldID
 	case TypeText:

@@ -23,6 +23,7 @@ const (
 	fieldDate
 	fieldNumber
 	fieldText
+	fieldPeople
 	fieldCount
 )
 
@@ -158,6 +159,15 @@ const (
 	textMostRare
 )
 
+const (
+	peopleDifferent level = 1 + iota
+	peopleFew             // less than half of the shorter list
+	peopleMost
+	peopleOneOf // the only one of one list is on the other
+	peopleOne   // the only one of both
+	peopleAll   // all of the shorter list, at least two
+)
+
 // Relations between two different things. These levels have no bits: they decide regardless of the weight.
 const (
 	relationFirstPart level = 1 + iota
@@ -244,10 +254,19 @@ var table = [fieldCount][]grade{
 		{"most in common", 300},
 		{"most in common, and rare words", 400},
 	},
+	fieldPeople: {
+		{},
+		{"none in common", -600},
+		{"few in common", -100},
+		{"at least half in common", 250},
+		{"the only one is on the other list", 150},
+		{"the same one", 350},
+		{"all of the shorter list", 500},
+	},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source", "relation", "date", "number", "text",
+	"category", "web", "email", "id", "source", "relation", "date", "number", "text", "people",
 }

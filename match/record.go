@@ -24,6 +24,7 @@ type Record struct {
 	city       string
 	region     string // its code, if written as one
 	categories categories
+	people     people
 	pages      []page
 	emails     []string
 	ids        []identifier
@@ -95,6 +96,8 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 			if r.brand == "" && m.style == StyleTitle {
 				r.brand = first(values)
 			}
+		case TypePeople:
+			r.people = parsePeople(r.people, values)
 		case TypeDate:
 			r.addDate(attribute, values)
 		case TypeNumber:

@@ -21,6 +21,7 @@ const (
 	TypeURL      Type = "url"      // a web page
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"
+	TypePeople   Type = "people"   // who made the thing or is in it: authors, a cast; a list in one value or in several
 	TypeText     Type = "text"     // anything; Role may give it a meaning; its words are compared with a title of StyleTitle
 	TypeNumber   Type = "number"   // a quantity: a price, a width
 	TypeDate     Type = "date"     // a day, a month or a year

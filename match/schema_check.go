@@ -48,7 +48,7 @@ func invalidKind(problems []Problem) error {
 var (
 	aliasForm = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
 	nameForm  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	types     = []string{"name", "phone", "address", "geo", "url", "email", "category", "text", "number", "date", "id"}
+	types     = []string{"name", "phone", "address", "geo", "url", "email", "category", "people", "text", "number", "date", "id"}
 	styles    = []string{"business", "person", "title"}
 	scopes    = []string{"source", "world"}
 	// rolesOf are the roles of a type; other types have none.

@@ -98,8 +98,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // Relation reports whether the records are related but different things.
 func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
-// Vector is the result of a comparison: the level of every field, four bits each. Source has one level and lends three
-// bits to text. An edge stores only the vector, and an explanation needs nothing else.
+// Vector is the result of a comparison: the level of every field, four bits each. Source and region have one level
+// each and lend three bits to text and people. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
 // place returns where a field stands in a vector.
@@ -109,6 +109,10 @@ func (f field) place() (shift field, mask Vector) {
 		return 4 * fieldSource, 1
 	case fieldText:
 		return 4*fieldSource + 1, 7
+	case fieldRegion:
+		return 4 * fieldRegion, 1
+	case fieldPeople:
+		return 4*fieldRegion + 1, 7
 	}
 	return 4 * f, 15
 }

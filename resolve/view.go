@@ -57,7 +57,7 @@ func (r *Resolver) say(n *node) *saying {
 // addresses, descriptions and opening hours would take more space than all of these together; an address
 // can be found by exact value.
 func Searched(a match.Attribute) bool {
-	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Role == match.RoleLocality
+	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Type == match.TypePeople || a.Role == match.RoleLocality
 }
 
 // exact returns the terms of a value: one for its presence, and one for the value if it is searchable. A

@@ -96,7 +96,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 		return is == formDate || yearForm.MatchString(value) || digits >= 4 && letters
 	case match.TypeName:
 		return (letters || is == formWords || is == formNumber) && is != formEmail && is != formDate
-	case match.TypeAddress, match.TypeCategory:
+	case match.TypeAddress, match.TypeCategory, match.TypePeople:
 		return is != formEmail && is != formDate
 	case match.TypeID:
 		return len(value) <= 128 && is != formEmail

@@ -32,7 +32,7 @@ kind: publication
 version: 1
 attributes:
   title:   { type: name, style: title }
-  authors: { type: category }
+  authors: { type: people }
   venue:   { type: text }
   year:    { type: date }
 `)

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of a list of people: how many are compared, and how many are in blocking keys.
+const (
+	maxPeople = 24
+	keyPeople = 2
+)
+
+// people are the persons and groups whom a record names, such as authors or a cast, in its order.
+type people []credit
+
+// credit is one of them: the words of the family name, or all of a group's name, and the first given name or initial.
+type credit struct{ family, given string }
+
+// listGoesOn is the end of a list that is not complete.
+var listGoesOn = regexp.MustCompile(`(?i)[\s,;&]*\b(et|and) (al|alii|others)\b\.?\s*$`)
+
+// parsePeople parses the values of an attribute of TypePeople: a person each, or a list in one value, separated by
+// semicolons, bars, "and" or commas, with the family name first or last.
+func parsePeople(list people, values []string) people {
+	for _, raw := range values {
+		if strings.Contains(raw, "&") {
+			raw = html.UnescapeString(raw) // a semicolon ends an entity, too
+		}
+		for _, name := range splitPeople(raw) {
+			if c := parseCredit(name); c.family != "" && len(list) < maxPeople && !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// splitPeople splits a list into names.
+func splitPeople(raw string) []string {
+	raw = listGoesOn.ReplaceAllString(raw, "")
+	if strings.ContainsAny(raw, ";|\n") {
+		return strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(";|\n", r) })
+	}
+	parts := []string{""}
+	for w := range strings.FieldsSeq(raw) {
+		if last := &parts[len(parts)-1]; !joins(w) {
+			*last = strings.TrimSpace(*last + " " + w)
+		} else if *last != "" {
+			parts = append(parts, "")
+		}
+	}
+	if familyFirst(parts) {
+		return parts
+	}
+	var names []string
+	for _, part := range parts {
+		pieces := strings.Split(strings.Trim(part, ", "), ",")
+		if len(pieces)%2 == 0 && (len(pieces) == 2 && len(parts) == 1 && oneWord(pieces[0]) || everySecond(pieces, isInitials)) {
+			for i := 0; i < len(pieces); i += 2 {
+				names = append(names, pieces[i]+","+pieces[i+1])
+			}
+			continue
+		}
+		names = append(names, pieces...)
+	}
+	return names
+}
+
+// joins reports whether a word stands between two names. A single letter in upper case or with a dot is an initial.
+func joins(w string) bool {
+	if word := strings.ToLower(strings.Trim(w, ".()")); len(word) > 1 {
+		w = word
+	}
+	return w == "/" || w == "&" || peopleJoin[w]
+}
+
+var peopleJoin = wordSet(`and und et y feat featuring ft with vs`)
+
+// familyFirst reports whether each of several names has one comma: "Smith, John and Jones, Mary".
+func familyFirst(names []string) bool {
+	return len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return strings.Count(strings.Trim(s, ", "), ",") != 1 })
+}
+
+func oneWord(s string) bool {
+	words := strings.Fields(s)
+	return len(words) == 1 || len(words) > 1 && particles[strings.ToLower(words[0])]
+}
+
+func everySecond(pieces []string, is func(string) bool) bool {
+	for i := 1; i < len(pieces); i += 2 {
+		if !is(pieces[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isInitials reports whether a text is the initials of given names: "J.", "J. R. R.", "JR".
+func isInitials(s string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" .-", r) })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 || w != strings.ToUpper(w) })
+}
+
+// parseCredit parses one name. A number behind it, by which some catalogues tell namesakes apart, is dropped.
+func parseCredit(name string) credit {
+	folded := fold(strings.TrimRight(name, " 0123456789"))
+	if isNothing(folded) {
+		return credit{}
+	}
+	var p person
+	given, family := splitWhole(name, func(text string) []string {
+		return p.words(strings.TrimRight(text, " 0123456789"))
+	})
+	if n := len(given); n > 0 && len(family) == 1 && len(family[0]) <= 2 && len(given[n-1]) > 2 && isInitials(name[strings.LastIndexByte(name, ' ')+1:]) {
+		given, family = family, given // "Smith J"
+	}
+	for n := len(given); n > 1 && particles[given[n-1]]; n-- { // "Bussche, Jan van den"
+		given, family = given[:n-1], slices.Concat(given[n-1:n], family)
+	}
+	c := credit{family: strings.Join(family, "")}
+	if len(given) > 0 {
+		c.given = given[0]
+	}
+	return c
+}
+
+// is reports whether two names may be those of one person: the family names are alike, and so are the given names, as far
+// as both are written out.
+func (c credit) is(d credit) bool {
+	switch {
+	case c.given != "" && c.given == d.family && c.family == d.given:
+		return true
+	case !likeWord(c.family, d.family):
+		return false
+	case c.given == "" || d.given == "":
+		return true
+	case len(c.given) == 1 || len(d.given) == 1:
+		return c.given[0] == d.given[0]
+	}
+	return likeWord(c.given, d.given) || c.given[0] == d.given[0] && min(len(c.given), len(d.given)) == 2 || nickname(c.given, d.given)
+}
+
+// comparePeople grades how much of the shorter list the other contains, because catalogues list more or fewer.
+func comparePeople(a, b people) level {
+	if len(a) == 0 || len(b) == 0 {
+		return levelNone
+	}
+	common := 0
+	var taken uint32 // of b
+	for _, c := range a {
+		for j, d := range b {
+			if taken&(1<<j) == 0 && c.is(d) {
+				taken |= 1 << j
+				common++
+				break
+			}
+		}
+	}
+	switch shorter := min(len(a), len(b)); {
+	case common == 0:
+		return peopleDifferent
+	case common == shorter && shorter > 1:
+		return peopleAll
+	case common == shorter && len(a) == len(b):
+		return peopleOne
+	case common == shorter:
+		return peopleOneOf
+	case 2*common >= shorter:
+		return peopleMost
+	}
+	return peopleFew
+}
