@@ -132,6 +132,12 @@ func (s *Schema) Attribute(name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
+// Shows reports whether an attribute is in the merged view alone: it is declared and not compared.
+func (s *Schema) Shows(name string) bool {
+	a, declared := s.Attribute(name)
+	return declared && s.fieldOf(a) == fieldCount
+}
+
 // Style returns the style of the kind's names.
 func (s *Schema) Style() Style {
 	for _, a := range s.Attributes {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
 )
 
 // compared shows how files are read whose rows are compared and not stored: the columns of each file in which something
 // was guessed, the kind if it is given, and the columns that are not compared. The error is that of an option that fits
 // no file, or of files without anything to compare.
-func (a *app) compared(plans []*bulk.Plan, kind string) error {
+func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 	var columns, used, unused []string
 	missing := slices.Clone(plans[0].Missing)
 	for _, p := range plans {
@@ -25,7 +26,8 @@ func (a *app) compared(plans []*bulk.Plan, kind string) error {
 			if !slices.Contains(columns, c.Name) {
 				columns = append(columns, c.Name)
 			}
-			if len(c.To) == 0 && !slices.Contains(unused, c.Name) {
+			compared := func(to string) bool { return kind == nil || !kind.Shows(to) }
+			if !slices.ContainsFunc(c.To, compared) && !slices.Contains(unused, c.Name) {
 				unused = append(unused, c.Name)
 			}
 		}
@@ -39,15 +41,16 @@ func (a *app) compared(plans []*bulk.Plan, kind string) error {
 		return usage("the columns are: "+strings.Join(columns, ", "), "%s", bulk.NoColumn(missing[0], columns))
 	}
 	if len(used) == 0 && len(columns) > 0 {
-		return usage("--set ATTRIBUTE=COLUMN; locus kind show lists the attributes", "no column is an attribute: there are %.300s", strings.Join(columns, ", "))
+		return usage("--set ATTRIBUTE=COLUMN; locus kind show lists the attributes, and locus kind suggest drafts a kind for the file", "no column is an attribute: there are %.300s", strings.Join(columns, ", "))
 	}
 	for _, p := range plans {
 		if err := a.shown(p); err != nil {
 			return err
 		}
 	}
-	if kind != "" && len(used) > 0 {
-		a.say("kind %s: compared by %s", kind, term.Escape(strings.Join(used, ", ")))
+	used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(unused, name) })
+	if kind != nil && len(used) > 0 {
+		a.say("kind %s: compared by %s", kind.Kind, term.Escape(strings.Join(used, ", ")))
 	}
 	if len(unused) > 0 {
 		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(strings.Join(unused, ", ")))

@@ -142,7 +142,7 @@ func (o *oneShot) look(a *app) error {
 	if o.plans == nil {
 		return failed
 	}
-	return a.compared(o.plans, o.schema.Kind)
+	return a.compared(o.plans, o.schema)
 }
 
 func isFile(name string) bool {

@@ -32,6 +32,11 @@ func (o *reading) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping, "mapping", "", "YAML file with source, kind, key, set, ignore, observed_at and format; flags override it")
 	f.StringArrayVar(&o.ignore, "ignore", nil, "column to ignore; may be repeated")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "ignore columns that are not attributes; with --set, guess none")
+	o.layoutFlags(f)
+}
+
+// layoutFlags are the flags for how a file is written.
+func (o *reading) layoutFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document), parquet or xlsx; recognised by default")
 	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")

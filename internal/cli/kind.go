@@ -23,7 +23,7 @@ func (a *app) kindCommand() *cobra.Command {
 		Example: "  locus kind show place > place.yaml\n" +
 			"  locus kind migrate place.yaml --dry-run",
 	}
-	c.AddCommand(a.kindList(), a.kindShow(), a.kindCreate(), a.kindLearn(), a.kindDiff(), a.kindMigrate())
+	c.AddCommand(a.kindList(), a.kindShow(), a.kindCreate(), a.kindSuggest(), a.kindLearn(), a.kindDiff(), a.kindMigrate())
 	return c
 }
 

@@ -120,7 +120,7 @@ func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *m
 		return err
 	}
 	defer closePlans(plans) //nolint:errcheck // a stream that was not read
-	if err := a.compared(plans, ""); err != nil {
+	if err := a.compared(plans, nil); err != nil {
 		return err
 	}
 	m := &matcher{app: a, client: cl, flags: o, counts: map[string]int64{}}

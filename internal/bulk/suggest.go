@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/match"
+)
+
+// SuggestRows is how many rows a Suggester needs at most.
+const SuggestRows = 10_000
+
+// Suggester drafts a kind for files whose columns no kind explains. It knows names of columns in some languages, and what
+// values look like. The zero value is ready to use.
+type Suggester struct {
+	// Kinds are the known kinds. A column that is named like one of their attributes, other than names, becomes the same.
+	Kinds []*match.Schema
+
+	columns []*column
+}
+
+// Draft is a suggested kind.
+type Draft struct {
+	Schema  *match.Schema
+	Columns []DraftColumn
+	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
+	Known     string
+	Explained int
+}
+
+// DraftColumn is what a draft makes of a column.
+type DraftColumn struct {
+	Name      string
+	Attribute string // "" if it is left out
+	Type      string // of the attribute, with its role, style or scope: "text note"
+	Why       string
+	Values    []string // the first different ones
+	// Set means that the name of the column has other letters than an alias may have: an option has to map it.
+	Set bool
+}
+
+// See adds a row.
+func (s *Suggester) See(fields []Field) {
+	for _, f := range fields {
+		i := slices.IndexFunc(s.columns, func(c *column) bool { return c.name == f.Name })
+		if i < 0 {
+			i = len(s.columns)
+			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]struct{}{}})
+		}
+		s.columns[i].see(f.Values)
+	}
+}
+
+// Draft drafts a kind. The error is a *match.InvalidError: the name is not valid, or no column tells what the rows are about.
+func (s *Suggester) Draft(kind string) (*Draft, error) {
+	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
+	d.Known, d.Explained = s.known()
+	key := s.key()
+	roles := map[match.Role]bool{}
+	guesses := make([]match.Attribute, len(s.columns))
+	whys := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		if c == key {
+			whys[i] = "the key: different in every row, and no evidence"
+			continue
+		}
+		a, why := s.guess(c)
+		if a.Role != match.RoleNone && a.Role != match.RoleNote && roles[a.Role] {
+			a, why = match.Attribute{Type: match.TypeText}, "words"
+		}
+		roles[a.Role] = true
+		guesses[i], whys[i] = a, why
+	}
+	if i := s.title(guesses); i >= 0 {
+		guesses[i], whys[i] = match.Attribute{Type: match.TypeName, Style: match.StyleTitle}, "names the things"
+	}
+	if roles[match.RoleLatitude] != roles[match.RoleLongitude] {
+		for i := range guesses {
+			if guesses[i].Type == match.TypeGeo {
+				guesses[i], whys[i] = match.Attribute{Type: match.TypeText, Role: match.RoleNote}, "one coordinate alone"
+			}
+		}
+	}
+	for i, c := range s.columns {
+		a := guesses[i]
+		column := DraftColumn{Name: c.name, Why: whys[i], Values: c.first}
+		if a.Type != "" {
+			a.Name = s.attribute(d.Schema, c)
+			column.Attribute, column.Type = a.Name, typeWords(a)
+			switch plain := aliasName(c.plain); {
+			case plain != c.plain:
+				column.Set = true
+			case plain != a.Name:
+				a.Aliases = []string{plain}
+			}
+			d.Schema.Attributes = append(d.Schema.Attributes, a)
+		}
+		d.Columns = append(d.Columns, column)
+	}
+	return d, d.Schema.Validate()
+}
+
+// typeWords returns the type of an attribute with its role, style or scope.
+func typeWords(a match.Attribute) string {
+	words := []string{string(a.Type), string(a.Role), string(a.Style), string(a.Scope)}
+	if a.Tag {
+		words = append(words, "tag")
+	}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// known returns the kind that explains most columns, and how many.
+func (s *Suggester) known() (kind string, explained int) {
+	for _, k := range s.Kinds {
+		n := 0
+		for _, c := range s.columns {
+			if slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool { return aliasOf(k, &a, c.plain) != noAlias && fits(&a, c.sample) }) {
+				n++
+			}
+		}
+		if n > explained {
+			kind, explained = k.Kind, n
+		}
+	}
+	return kind, explained
+}
+
+// key returns the column that is most surely the key of the rows, nil if none is.
+func (s *Suggester) key() (best *column) {
+	for _, c := range s.columns {
+		rank := keyRank(c.plain)
+		if rank == 0 && strings.HasSuffix(c.plain, "_id") {
+			rank = len(keyNames) + 1
+		}
+		if rank > 0 && c.unique() && (best == nil || rank < keyRankOf(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+func keyRankOf(c *column) int {
+	if rank := keyRank(c.plain); rank > 0 {
+		return rank
+	}
+	return len(keyNames) + 1
+}
+
+// guess returns the attribute that a column becomes, without a name, and why.
+func (s *Suggester) guess(c *column) (a match.Attribute, why string) {
+	note := match.Attribute{Type: match.TypeText, Role: match.RoleNote}
+	switch {
+	case c.values == 0:
+		return match.Attribute{}, "empty"
+	case c.named(changingNames):
+		return note, "may differ for one thing"
+	case c.named(worldNames) && c.numbers():
+		return match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share"
+	case c.named(peopleNames) && c.letters(), c.people():
+		return match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups"
+	}
+	for _, k := range s.Kinds {
+		for i := range k.Attributes {
+			a := k.Attributes[i]
+			if a.Type != match.TypeName && !(a.Type == match.TypeID && a.Scope != match.ScopeWorld) && aliasOf(k, &a, c.plain) != noAlias && fits(&a, c.sample) {
+				return match.Attribute{Type: a.Type, Role: a.Role, Scope: a.Scope, Many: a.Many, Tag: a.Tag, Dimension: a.Dimension}, "as " + a.Name + " of " + k.Kind
+			}
+		}
+	}
+	switch {
+	case c.years():
+		return match.Attribute{Type: match.TypeDate}, "years"
+	case c.mostly(formDate):
+		return match.Attribute{Type: match.TypeDate}, "dates"
+	case c.mostly(formEmail):
+		return match.Attribute{Type: match.TypeEmail, Many: c.many}, "mailboxes"
+	case c.mostly(formPhone) && c.called():
+		return match.Attribute{Type: match.TypePhone, Many: c.many}, "phone numbers"
+	case c.mostly(formURL) && c.unlike() < 0.5:
+		return note, "addresses that several rows share"
+	case c.mostly(formURL):
+		return match.Attribute{Type: match.TypeURL, Many: c.many}, "web addresses"
+	case c.mostly(formNumber) && c.named(measureNames):
+		return match.Attribute{Type: match.TypeNumber}, "a quantity of the thing"
+	case c.mostly(formNumber, formPhone):
+		return note, "numbers that may differ for one thing: type number compares them"
+	case c.values >= 20 && c.unlike() <= 0.1:
+		return match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group"
+	}
+	return match.Attribute{Type: match.TypeText, Many: c.many}, "words"
+}
+
+// title returns the column of words that names the things best, -1 if there is none.
+func (s *Suggester) title(guesses []match.Attribute) int {
+	best, most := -1, 0
+	for i, c := range s.columns {
+		a := guesses[i]
+		if a.Type != match.TypeText || a.Role != match.RoleNone || !c.letters() {
+			continue
+		}
+		score := 1
+		if c.named(titleNames) {
+			score += 4
+		}
+		if c.unlike() >= 0.5 {
+			score += 2
+		}
+		if length := c.length / c.values; length >= 3 && length <= 100 {
+			score++
+		}
+		if score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
+
+// attribute returns a name for the attribute of a column that the kind does not have yet.
+func (s *Suggester) attribute(kind *match.Schema, c *column) string {
+	name := aliasName(c.plain)
+	if name == "" || name[0] < 'a' {
+		name = strings.TrimRight("column_"+name, "_")
+	}
+	if _, known := reserved[name]; known {
+		name += "_value"
+	}
+	free := name[:min(len(name), 60)]
+	for n := 2; ; n++ {
+		if _, taken := kind.Attribute(free); !taken {
+			return free
+		}
+		free = fmt.Sprintf("%s_%d", name[:min(len(name), 60)], n)
+	}
+}
+
+// aliasName returns a plain name of Latin letters, digits and "_".
+func aliasName(plain string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '_'
+		}
+		return r
+	}, plain)
+	return strings.Trim(name[:min(len(name), 64)], "_")
+}

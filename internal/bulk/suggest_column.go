@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// suggestSample is how many values of a column are looked at closely.
+const suggestSample = 500
+
+// column is what a Suggester knows of a column.
+type column struct {
+	name, plain string
+	rows        int // that have the column
+	values      int // not empty
+	length      int // of all values
+	many        bool
+	forms       [formPhone + 1]int
+	different   map[string]struct{}
+	first       []string // the first three different values
+	sample      []string // the first values
+}
+
+func (c *column) see(values []string) {
+	c.rows++
+	n := 0
+	for _, v := range values {
+		form := formOf(v)
+		if form == formEmpty {
+			continue
+		}
+		n++
+		c.values++
+		c.length += len(v)
+		c.forms[form]++
+		if len(c.sample) < suggestSample {
+			c.sample = append(c.sample, v)
+		}
+		if _, seen := c.different[v]; seen {
+			continue
+		}
+		c.different[v] = struct{}{}
+		if len(c.first) < 3 {
+			c.first = append(c.first, v)
+		}
+	}
+	c.many = c.many || n > 1
+}
+
+// unique reports whether every row has another value.
+func (c *column) unique() bool { return !c.many && c.values == c.rows && len(c.different) == c.rows }
+
+// unlike is the share of different values.
+func (c *column) unlike() float64 { return float64(len(c.different)) / float64(c.values) }
+
+// mostly reports whether nearly all values have one of the forms.
+func (c *column) mostly(forms ...form) bool {
+	n := 0
+	for _, f := range forms {
+		n += c.forms[f]
+	}
+	return n*10 >= c.values*9
+}
+
+// named reports whether the column's name, one of its words, or two of them joined, is one of the names.
+func (c *column) named(names map[string]bool) bool {
+	words := strings.Split(c.plain, "_")
+	for i, w := range words {
+		if names[w] || i > 0 && names[words[i-1]+w] {
+			return true
+		}
+	}
+	return names[strings.Join(words, "")]
+}
+
+// letters reports whether nearly all values have letters.
+func (c *column) letters() bool {
+	n := 0
+	for _, v := range c.sample {
+		if strings.ContainsFunc(v, unicode.IsLetter) {
+			n++
+		}
+	}
+	return n*10 >= len(c.sample)*9
+}
+
+// numbers reports whether most values have a digit, and none is long, as those of a number of a catalogue.
+func (c *column) numbers() bool {
+	n := 0
+	for _, v := range c.sample {
+		if len(v) <= 64 && strings.ContainsFunc(v, unicode.IsDigit) {
+			n++
+		}
+	}
+	return n*4 >= len(c.sample)*3
+}
+
+// years reports whether nearly all values are years.
+func (c *column) years() bool {
+	n := 0
+	for _, v := range c.sample {
+		if y, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), ".0")); err == nil && y >= 1000 && y <= 2100 {
+			n++
+		}
+	}
+	return n*100 >= len(c.sample)*95
+}
+
+// called reports whether half of the values are written as only phone numbers are.
+func (c *column) called() bool {
+	n := 0
+	for _, v := range c.sample {
+		if strings.ContainsAny(v, "+()") {
+			n++
+		}
+	}
+	return 2*n >= len(c.sample)
+}
+
+// people reports whether many values are lists, and nearly all of their parts have two to four words, all with capitals.
+func (c *column) people() bool {
+	lists, parts, names := 0, 0, 0
+	for _, v := range c.sample {
+		list := strings.FieldsFunc(strings.ReplaceAll(v, " and ", ";"), func(r rune) bool { return strings.ContainsRune(",;|&", r) })
+		if len(list) > 1 {
+			lists++
+		}
+		for _, part := range list {
+			words := strings.FieldsFunc(part, func(r rune) bool { return r == ' ' || r == '.' })
+			parts++
+			if len(words) >= 2 && len(words) <= 4 && !slices.ContainsFunc(words, func(w string) bool { return !isCapital(w) }) {
+				names++
+			}
+		}
+	}
+	return lists*3 >= len(c.sample) && lists > 1 && names*10 >= parts*8
+}
+
+// isCapital reports whether a word has letters only, the first of them in upper case and not all of more than two.
+func isCapital(w string) bool {
+	upper := 0
+	for i, r := range w {
+		switch {
+		case i == 0 && !unicode.IsUpper(r), !unicode.IsLetter(r) && r != '-' && r != '\'':
+			return false
+		case unicode.IsUpper(r):
+			upper++
+		}
+	}
+	return len(w) <= 2 || upper < len(w)
+}
+
+// Names of columns, or words of them, without accents and "_", in English, German, French, Spanish, Italian, Portuguese
+// and Dutch.
+var (
+	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode
+		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
+		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer`)
+	peopleNames = nameSet(`author authors creator creators artist artists singer singers performer performers band composer composers writer writers director directors
+		actor actors actress actresses cast starring stars editor editors producer producers conductor narrator illustrator translator inventor inventors contributors
+		regie regisseur darsteller schauspieler besetzung autor autoren autorin verfasser kunstler interpret interpreten komponist drehbuch erfinder herausgeber mitwirkende
+		auteur auteurs realisateur acteur acteurs artiste artistes interprete interpretes compositeur scenariste editeurs
+		actores actriz artista artistas reparto autores guionista compositor elenco autore autori regista attori cantante compositore sceneggiatore
+		diretor realizador atores autora acteurs artiest artiesten regisseurs schrijver schrijvers`)
+	worldNames   = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
+	measureNames = nameSet(`price cost msrp weight length width height depth size duration runtime minutes pages abv alcohol strength volume area capacity power
+		preis gewicht lange breite hohe grosse dauer laufzeit seiten alkohol starke volumen leistung prix poids longueur largeur hauteur duree taille
+		precio peso largo ancho alto duracion paginas prezzo lunghezza larghezza altezza durata pagine preco comprimento duracao prijs gewicht lengte duur`)
+	changingNames = nameSet(`rating ratings score votes views likes rank ranking popularity stock quantity qty count sales created createdat updated updatedat modified modifiedat timestamp
+		crawled scraped fetched image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
+		existencias imagen imagenes valoracion immagine immagini voto imagem afbeelding voorraad`)
+)
+
+func nameSet(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}

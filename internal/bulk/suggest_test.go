@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// suggested returns what is drafted for rows, whose columns are separated by bars: a line for each column.
+func suggested(t *testing.T, columns string, rows ...string) (lines []string, d *bulk.Draft) {
+	t.Helper()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	for _, row := range rows {
+		var fields []bulk.Field
+		values := strings.Split(row, "|")
+		for i, name := range strings.Split(columns, "|") {
+			fields = append(fields, bulk.Field{Name: name, Values: []string{values[i]}})
+		}
+		s.See(fields)
+	}
+	d, err := s.Draft("thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Columns {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s: %s %s", c.Name, c.Attribute, c.Type)))
+	}
+	if _, err := match.ParseSchema(d.Schema.YAML()); err != nil {
+		t.Errorf("the draft is no kind: %v\n%s", err, d.Schema.YAML())
+	}
+	return lines, d
+}
+
+func TestSuggest(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 60)
+	for i := range many {
+		many[i] = fmt.Sprintf("No. %d|%s|part %d", i, []string{"Rock", "Pop", "Jazz"}[i%3], i/2)
+	}
+	for _, c := range []struct {
+		name, columns string
+		rows, want    []string
+	}{
+		{
+			"films", "movie_id|Film|Regie|Darsteller|Jahr|Bewertung|Image URL",
+			[]string{
+				"1|Blade Runner|Ridley Scott|Harrison Ford, Rutger Hauer|1982|8.1|https://img.example/1.jpg",
+				"2|Alien|Ridley Scott|Sigourney Weaver, Tom Skerritt|1979|8.5|https://img.example/2.jpg",
+			},
+			[]string{"movie_id:", "Film: film name title", "Regie: regie people", "Darsteller: darsteller people", "Jahr: jahr date", "Bewertung: bewertung text note", "Image URL: image_url text note"},
+		},
+		{
+			"publications", "id|title|authors|venue|year|doi",
+			[]string{"a|The WASA2 system|Gottfried Vossen, Mathias Weske|ICMD|1999|10.1145/1", "b|A user-centered interface|Isabel F. Cruz, Kimberly M. James|SIGMOD|1999|10.1145/2"},
+			[]string{"id:", "title: title name title", "authors: authors people", "venue: venue text", "year: year date", "doi: doi id world"},
+		},
+		{
+			"persons by their values alone", "Werk|Wer",
+			[]string{"Das Boot|Jürgen Prochnow, Herbert Grönemeyer", "Metropolis|Brigitte Helm; Alfred Abel", "M|Peter Lorre"},
+			[]string{"Werk: werk name title", "Wer: wer people"},
+		},
+		{
+			"what built-in kinds have, under other names", "Titel|Marke|EAN|Preis|PLZ|Ort|Telefon",
+			[]string{"Bohrmaschine|Bosch|4006381333931|99,90|10115|Berlin|030 123456", "Säge|Makita|4006381333948|120,00|20095|Hamburg|040 654321"},
+			[]string{"Titel: titel name title", "Marke: marke category", "EAN: ean id world", "Preis: preis number", "PLZ: plz text postcode", "Ort: ort text locality", "Telefon: telefon phone"},
+		},
+		{
+			"groups, empty and reserved columns", "track|genre|kind",
+			many,
+			[]string{"track: track name title", "genre: genre text tag", "kind: kind_value text"},
+		},
+		{
+			"names without Latin letters, and one twice", "название|Код|название",
+			[]string{"Солярис|S1|Solaris", "Сталкер|S2|Stalker"},
+			[]string{"название: column name title", "Код: column_2 text"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, _ := suggested(t, c.columns, c.rows...)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A draft reads the file that it was made for by the names of its columns.
+func TestSuggest_ColumnsAreRecognised(t *testing.T) {
+	t.Parallel()
+	_, d := suggested(t, "Track No|Song Title|Künstler|kind", "1|Under Pressure|Queen & David Bowie|rock", "2|Heroes|David Bowie|pop")
+	name := filepath.Join(t.TempDir(), "songs.csv")
+	if err := os.WriteFile(name, []byte("Track No,Song Title,Künstler,kind\n1,Under Pressure,Queen & David Bowie,rock\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := bulk.Recognise(name, nil, []*match.Schema{d.Schema}, &bulk.Options{Kind: "thing", Unstored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"track_no", "song_title", "kunstler", "kind_value"} {
+		if got := strings.Join(p.Columns[i].To, ","); got != want {
+			t.Errorf("column %s becomes %q, want %q", p.Columns[i].Name, got, want)
+		}
+	}
+}
+
+// A kind that explains the columns is named.
+func TestSuggest_KnownKind(t *testing.T) {
+	t.Parallel()
+	_, d := suggested(t, "name|phone|address|city", "Joe's|415-555-2300|1000 Market St.|San Francisco")
+	if d.Known != "place" || d.Explained != 4 {
+		t.Errorf("kind %q explains %d columns, want place and 4", d.Known, d.Explained)
+	}
+}
+
+func TestSuggest_NothingNamesTheRows(t *testing.T) {
+	t.Parallel()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	s.See([]bulk.Field{{Name: "a", Values: []string{"1.5"}}, {Name: "b", Values: []string{""}}})
+	if _, err := s.Draft("thing"); err == nil || !strings.Contains(err.Error(), "two records meet by") {
+		t.Errorf("%v", err)
+	}
+}

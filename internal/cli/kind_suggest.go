@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+func (a *app) kindSuggest() *cobra.Command {
+	var name, out string
+	var o reading
+	c := &cobra.Command{
+		Use:   "suggest FILE...",
+		Short: "Draft a kind for the columns of files",
+		Long: "Prints a kind as YAML: a type for each column, by its name and by what its first 10,000 values look like. Read it, change\n" +
+			"what is wrong, and try it: locus dedupe --kind, locus kind create, locus eval --kind. Nothing is stored. What was made\n" +
+			"of each column, and why, goes to the standard error. If a kind that Locus has explains most of the columns, that is said.",
+		Example: "  locus kind suggest films.csv -o film.yaml\n" +
+			"  locus kind suggest dblp.csv scholar.csv --name publication > publication.yaml",
+		Args: atLeast("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.unstored = true
+			if err := o.check(args); err != nil {
+				return err
+			}
+			s := bulk.Suggester{Kinds: match.Kinds()}
+			for _, file := range args {
+				if err := o.sample(&s, file); err != nil {
+					return err
+				}
+			}
+			if name == "" {
+				name = kindOf(args[0])
+			}
+			return a.suggest(&s, args[0], name, out)
+		},
+	}
+	o.layoutFlags(c.Flags())
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write the kind to; by default the standard output")
+	c.Flags().StringVar(&name, "name", "", "name of the kind; by default that of the first file")
+	return c
+}
+
+// sample shows the beginning of a file to a suggester.
+func (o *reading) sample(s *bulk.Suggester, file string) error {
+	options := *o.options
+	options.Exact, options.IgnoreUnknown = true, true
+	p, err := bulk.Recognise(file, nil, s.Kinds, &options)
+	if err != nil {
+		return err
+	}
+	r, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for range bulk.SuggestRows {
+		fields, err := dedupe.Next(r, &dedupe.Header{})
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.See(fields)
+	}
+	return nil
+}
+
+// kindOf returns a name for the kind of a file's rows: "films-2024.csv" has films, which are of kind film.
+func kindOf(file string) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, sourceOf(file)), "_")
+	name, _, _ = strings.Cut(name, "_")
+	switch {
+	case len(name) > 4 && strings.HasSuffix(name, "ies"):
+		return name[:len(name)-3] + "y"
+	case len(name) > 3 && strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss"):
+		return name[:len(name)-1]
+	case name == "":
+		return "thing"
+	}
+	return name
+}
+
+func (a *app) suggest(s *bulk.Suggester, file, name, out string) error {
+	d, err := s.Draft(name)
+	if err != nil {
+		return usage("--name NAME, or a kind written by hand: docs/concepts/kinds.md", "no kind for %.80q: %v", file, err)
+	}
+	t := &term.Table{Header: []string{"column", "becomes", "type", "why", "values"}}
+	for _, c := range d.Columns {
+		t.Add(term.Clip(c.Name, 32), cmp.Or(c.Attribute, "-"), c.Type, c.Why, term.Clip(strings.Join(c.Values, " | "), 60))
+	}
+	style := a.talk
+	style.Terminal = true // a table for people is always aligned
+	if err := t.Write(a.stderr, style); err != nil {
+		return err
+	}
+	if d.Explained >= 3 && 2*d.Explained >= len(d.Columns) {
+		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns), term.Escape(file), d.Known)
+	}
+	for _, c := range d.Columns {
+		if c.Set {
+			a.say("column %s has letters that an alias cannot have: --set %s=%s", term.Escape(c.Name), c.Attribute, term.Escape(c.Name))
+		}
+	}
+	text := d.Schema.YAML()
+	switch {
+	case out != "":
+		if err := os.WriteFile(out, text, 0o644); err != nil { //nolint:gosec // a kind is no secret
+			return fmt.Errorf("write the kind: %w", err)
+		}
+		a.say("%s: kind %s with %s", term.Escape(out), d.Schema.Kind, plural(len(d.Schema.Attributes), "attribute"))
+		return nil
+	case a.json:
+		return a.printJSON(struct {
+			Type   string `json:"type"`
+			Schema string `json:"schema"`
+		}{"draft", string(text)})
+	}
+	_, err = a.stdout.Write(text)
+	return err
+}
