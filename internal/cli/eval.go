@@ -85,6 +85,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with ids of LEFT")
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with ids of RIGHT")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the tables, without the labels, as locus kind learn does")
+	answersFlag(c, &o.Answers)
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table has duplicates")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -108,6 +109,7 @@ func (a *app) evalClusters() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the table, without the labels, as locus kind learn does")
+	answersFlag(c, &o.Answers)
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that is equal for rows that describe the same thing")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -163,6 +165,7 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "measure once more with weights learned from each set, without its labels")
+	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "measure once more for each of these numbers, with weights learned from so many answers")
 	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
 	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
 	return c
@@ -219,4 +222,8 @@ func (a *app) one(r *eval.Report, err error) error {
 		return err
 	}
 	return a.reported([]*eval.Report{r}, nil)
+}
+
+func answersFlag(c *cobra.Command, to *int) {
+	c.Flags().IntVar(to, "answers", 0, "use weights learned from the labels of so many pairs, as locus kind learn --decisions does")
 }

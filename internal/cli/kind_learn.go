@@ -20,20 +20,29 @@ import (
 
 func (a *app) kindLearn() *cobra.Command {
 	var o oneShot
-	var anyway bool
+	var anyway, decided bool
 	c := &cobra.Command{
-		Use:   "learn FILE...",
-		Short: "Fit the match weights of a kind to the rows of files, without labels",
+		Use:   "learn [FILE...]",
+		Short: "Fit the match weights of a kind to the rows of files, without labels, or to decisions",
 		Long: "Prints the kind as YAML with a prior and weights that fit the files, for locus kind diff, kind migrate, dedupe\n" +
 			"--kind and eval --kind. Nothing else is changed. The draft is compared with today's weights without labels: how\n" +
 			"often its matches contradict each other and today's weights, and whether halves of the pairs give the same draft.\n" +
 			"If it is worse in one of these, the reasons are printed instead, with exit status 1; --anyway prints the draft\n" +
 			"nevertheless. The prior holds for about as many records as the files have. Files are recognised as by locus\n" +
-			"dedupe. The rows and their pairs are kept in memory.",
+			"dedupe. The rows and their pairs are kept in memory.\n\n" +
+			"With --decisions the weights are fitted to the decisions in force of an installation, and judged by decisions that\n" +
+			"they did not see.",
 		Example: "  locus kind learn people.csv -o person.yaml\n" +
-			"  locus kind learn crm.csv shop.csv --kind person --set emails=mail > person.yaml",
-		Args: atLeast("FILE"),
+			"  locus kind learn --decisions --kind person -o person.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := learnFrom(decided, args); err != nil {
+				return err
+			}
+			if decided {
+				return a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+					return a.learnDecisions(c, cl, o.kind, o.out, anyway)
+				})(c, nil)
+			}
 			o.files = args
 			for _, name := range args {
 				if name == bulk.Stdin {
@@ -50,7 +59,8 @@ func (a *app) kindLearn() *cobra.Command {
 	c.Flags().Lookup("output").Usage = "file to write the kind to; by default the standard output"
 	c.Flags().Lookup("key").Usage = "column with the key of a row, which is not compared"
 	c.Flags().BoolVar(&anyway, "anyway", false, "print the draft even if it is worse than today's weights")
-	return c
+	c.Flags().BoolVar(&decided, "decisions", false, "learn from the decisions of an installation")
+	return a.connection(c)
 }
 
 // learned is a draft as JSON.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -92,5 +93,62 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(strings.SplitN(r.stdout, "\n", 2)[0]), &draft); err != nil || draft.Type != "draft" || len(draft.Refused) == 0 || draft.Schema == "" {
 		t.Errorf("--json: %v: %s", err, r.stdout)
+	}
+}
+
+// Decisions move the weights of what decided, in a kind that the installation takes.
+func TestKindLearn_Decisions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	data := []string{"--data", path("data")}
+	var rows, decided strings.Builder
+	rows.WriteString("source,key,given_name,family_name,birth_date,city\n")
+	for i := range 24 {
+		// Pairs who agree in all but the day of their birth: the city decides.
+		other, verdict := "Oslo", "same"
+		if i%2 == 0 {
+			other, verdict = "Bergen", "different"
+		}
+		name := "Abel" + strings.Repeat("son", 1+i%3) + string(rune('a'+i))
+		fmt.Fprintf(&rows, "a,%d,Anna,%s,1950-03-11,Oslo\nb,%d,Anna,%s,1950-03-1%d,%s\n", i, name, i, name, 2+i%3, other)
+		fmt.Fprintf(&decided, "{\"verdict\":%q,\"a\":\"a:%d\",\"b\":\"b:%d\",\"author\":\"ann\"}\n", verdict, i, i)
+	}
+	for name, text := range map[string]string{"people.csv": rows.String(), "decisions.jsonl": decided.String()} {
+		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done(t, append([]string{"ingest", path("people.csv"), "--kind", "person", "--yes"}, data...)...)
+	learn := append([]string{"kind", "learn", "--decisions", "--kind", "person"}, data...)
+	if r := run(t.Context(), nil, learn...); r.code != 1 || !strings.Contains(r.err, "answers: 0 same") {
+		t.Fatalf("without decisions: exit %d: %s", r.code, r.err)
+	}
+	done(t, append([]string{"decision", "import", path("decisions.jsonl")}, data...)...)
+	r := run(t.Context(), nil, append(learn, "-o", path("person.yaml"))...)
+	if r.code != 0 || !strings.Contains(r.err, "24 decisions, 12 say same") {
+		t.Fatalf("exit %d: %s", r.code, r.err)
+	}
+	schema, err := match.ParseSchema([]byte(written(t, path("person.yaml"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if city := schema.Weights["city"]; city["equal"] <= match.Person().Weights["city"]["equal"] || city["different"] >= match.Person().Weights["city"]["different"] {
+		t.Errorf("the weights of the city are %v", city)
+	}
+	var draft struct {
+		Schema  string
+		Answers int
+		Levels  []json.RawMessage
+	}
+	r = run(t.Context(), nil, append(learn, "--json")...)
+	if err := json.Unmarshal([]byte(r.stdout), &draft); err != nil || draft.Answers != 24 || len(draft.Levels) == 0 || draft.Schema != string(schema.YAML()) {
+		t.Errorf("%v: %s", err, r.stdout)
+	}
+	if r = run(t.Context(), nil, append(learn, path("people.csv"))...); r.code != 2 {
+		t.Errorf("decisions and a file: exit %d: %s", r.code, r.err)
+	}
+	if r = run(t.Context(), nil, "kind", "learn"); r.code != 2 {
+		t.Errorf("neither: exit %d: %s", r.code, r.err)
 	}
 }

@@ -53,6 +53,7 @@ var asking = [][]string{
 	{"review", "list"},
 	{"kind", "list"},
 	{"kind", "show", "place"},
+	{"kind", "learn", "--decisions", "--anyway"},
 	{"kind", "diff", "KIND"},
 	{"kind", "migrate", "KIND", "--dry-run"},
 	{"upgrade", "plan"},

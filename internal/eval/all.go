@@ -25,6 +25,8 @@ type AllOptions struct {
 	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data
 	// to learn from.
 	Learn bool
+	// Answers measures the sets once more for each number of answers, with weights learned from so many.
+	Answers []int
 	// Small leaves out sets of more than 10,000 records.
 	Small bool
 }
@@ -46,11 +48,21 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 		}
 		r.Note = s.note
 		if o.Learn && r.Protocol != "pairs" {
-			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, true})
+			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, true, 0})
 			if err != nil {
 				return nil, fmt.Errorf("learn from %s: %w", s.name, err)
 			}
 			r.WithLearned = &Learned{l.Learned, l.Precision, l.Recall, l.F1}
+		}
+		for _, n := range o.Answers {
+			if r.Protocol == "pairs" || r.Protocol == "labelled" {
+				break
+			}
+			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, false, n})
+			if err != nil {
+				return nil, fmt.Errorf("learn from answers about %s: %w", s.name, err)
+			}
+			r.WithAnswers = append(r.WithAnswers, Answered{n, l.Asked, Learned{l.Learned, l.Precision, l.Recall, l.F1}})
 		}
 		reports = append(reports, r)
 	}

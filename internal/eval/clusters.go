@@ -19,6 +19,7 @@ type ClustersOptions struct {
 	Kind    *match.Schema          // defaults to place
 	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
 	Learn   bool                   // learn the weights from the set, without its labels
+	Answers int                    // learn the weights from answers about so many pairs
 }
 
 // Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records
@@ -43,7 +44,11 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	if o.Learn {
 		s.learn()
 	}
-	results, took, err := s.compare(ctx, match.Candidates(s.records))
+	pairs := match.Candidates(s.records)
+	if o.Answers > 0 {
+		s.ask(o.Answers, pairs, func(a, b int) bool { return truth[a] == truth[b] })
+	}
+	results, took, err := s.compare(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}

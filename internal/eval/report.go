@@ -20,21 +20,25 @@ type Report struct {
 	Note     string `json:"note,omitempty"`
 	// Learned says what became of weights learned from the set, "taken" or the reasons of a refusal; "" if none were.
 	Learned string `json:"learned,omitempty"`
+	// Asked is the number of answers that the weights were learned from, 0 if from none.
+	Asked int `json:"asked,omitempty"`
 	// WithLearned are the figures with learned weights, nil if there are none.
-	WithLearned  *Learned `json:"with_learned,omitempty"`
-	Records      int      `json:"records"`   // of both sides
-	Positives    int      `json:"positives"` // pairs that are the same thing according to the truth
-	Compared     int      `json:"compared"`  // compared pairs
-	Counts       Counts   `json:"counts"`
-	Precision    Figure   `json:"precision"`
-	Recall       Figure   `json:"recall"`
-	F1           Figure   `json:"f1"`
-	BCubed       *BCubed  `json:"b_cubed,omitempty"` // of clusters
-	Average      float64  `json:"average_precision,omitempty"`
-	AtRecall     float64  `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
-	Blocking     float64  `json:"blocking_recall"`                  // share of the positives that share a blocking key
-	Candidates   float64  `json:"candidates_per_record"`            // compared pairs per record
-	BlockingKeys float64  `json:"blocking_keys_per_record"`
+	WithLearned *Learned `json:"with_learned,omitempty"`
+	// WithAnswers are the figures with weights learned from answers.
+	WithAnswers  []Answered `json:"with_answers,omitempty"`
+	Records      int        `json:"records"`   // of both sides
+	Positives    int        `json:"positives"` // pairs that are the same thing according to the truth
+	Compared     int        `json:"compared"`  // compared pairs
+	Counts       Counts     `json:"counts"`
+	Precision    Figure     `json:"precision"`
+	Recall       Figure     `json:"recall"`
+	F1           Figure     `json:"f1"`
+	BCubed       *BCubed    `json:"b_cubed,omitempty"` // of clusters
+	Average      float64    `json:"average_precision,omitempty"`
+	AtRecall     float64    `json:"precision_at_recall_80,omitempty"` // best precision at a recall of .80 or more
+	Blocking     float64    `json:"blocking_recall"`                  // share of the positives that share a blocking key
+	Candidates   float64    `json:"candidates_per_record"`            // compared pairs per record
+	BlockingKeys float64    `json:"blocking_keys_per_record"`
 	Outcomes     struct {
 		Same            int `json:"same"`
 		PossibleMatches int `json:"possible"`

@@ -33,6 +33,7 @@ type set struct {
 	records   []*match.Record
 	normalise time.Duration // mean
 	learned   *learn.Draft  // the weights are those of the draft, if it was not refused
+	answered  *learn.Fitted // the same
 }
 
 // newSet normalises records. Statistics are counted over distinct records, without labels. A record's key is the hash
@@ -77,9 +78,13 @@ func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, 
 func (s *set) learn() {
 	s.learned = learn.Weights(s.matcher, s.records)
 	if len(s.learned.Refused()) == 0 {
-		m := match.New(s.learned.Schema, s.matcher.TermFrequencies())
-		s.matcher = m.Among(match.CountNames(s.records))
+		s.reweigh(s.learned.Schema)
 	}
+}
+
+// reweigh replaces the weights by those of a kind that differs in them alone.
+func (s *set) reweigh(kind *match.Schema) {
+	s.matcher = match.New(kind, s.matcher.TermFrequencies()).Among(match.CountNames(s.records))
 }
 
 // compared is a pair of records with its score and decision.
@@ -119,10 +124,10 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 		}
 	}
 	if s.learned != nil {
-		r.Learned = "taken"
-		if reasons := s.learned.Refused(); len(reasons) > 0 {
-			r.Learned = "refused: " + strings.Join(reasons, "; ")
-		}
+		r.Learned = taken(s.learned.Refused())
+	}
+	if s.answered != nil {
+		r.Learned, r.Asked = taken(s.answered.Refused()), s.answered.Answers
 	}
 	keys := 0
 	for _, rec := range s.records {
@@ -132,6 +137,14 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 	r.BlockingKeys = float64(keys) / float64(max(len(s.records), 1))
 	r.Candidates = float64(len(pairs)) / float64(max(len(s.records), 1))
 	return r
+}
+
+// taken says what became of learned weights.
+func taken(refused []string) string {
+	if len(refused) > 0 {
+		return "refused: " + strings.Join(refused, "; ")
+	}
+	return "taken"
 }
 
 // mistake is an error before its details are filled in.

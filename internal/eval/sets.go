@@ -57,8 +57,9 @@ type namedSet struct {
 
 // weighing is where the weights of a run come from.
 type weighing struct {
-	terms *match.TermFrequencies // nil: counts over the set
-	learn bool                   // learn the weights from the set
+	terms   *match.TermFrequencies // nil: counts over the set
+	learn   bool                   // learn the weights from the set
+	answers int                    // learn the weights from so many answers
 }
 
 var sets = []namedSet{
@@ -86,7 +87,7 @@ func fodorsTables(oneToOne bool) func(context.Context, string, string, weighing)
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
 			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
-			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: by.terms, Learn: by.learn,
+			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: by.terms, Learn: by.learn, Answers: by.answers,
 		})
 	}
 }
@@ -113,12 +114,12 @@ func overture(split string) func(context.Context, string, string, weighing) (*Re
 }
 
 func childcare(ctx context.Context, dir, name string, by weighing) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: by.terms, Learn: by.learn})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: by.terms, Learn: by.learn, Answers: by.answers})
 }
 
 func riddle(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	path := filepath.Join(dir, "fodors_zagats", "riddle")
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: by.terms, Learn: by.learn})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: by.terms, Learn: by.learn, Answers: by.answers})
 }
 
 func febrl(file string) func(context.Context, string, string, weighing) (*Report, error) {
@@ -129,7 +130,7 @@ func febrl(file string) func(context.Context, string, string, weighing) (*Report
 		}
 		return Clusters(ctx, ClustersOptions{
 			Name: name, Path: filepath.Join(dir, "febrl", file), Truth: "rec_id", TruthOf: person,
-			Mapping: febrlColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
+			Mapping: febrlColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
 		})
 	}
 }
@@ -137,7 +138,7 @@ func febrl(file string) func(context.Context, string, string, weighing) (*Report
 func fake(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), Truth: "cluster",
-		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
+		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
 	})
 }
 
@@ -154,13 +155,13 @@ func twoTables(folder, left, right string, kind *match.Schema) func(context.Cont
 		dir = filepath.Join(dir, folder)
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, left+".csv"), Right: filepath.Join(dir, right+".csv"),
-			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Terms: by.terms, Learn: by.learn,
+			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Terms: by.terms, Learn: by.learn, Answers: by.answers,
 		})
 	}
 }
 
 func historical(ctx context.Context, dir, name string, by weighing) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
-		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Terms: by.terms, Learn: by.learn,
+		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
 	})
 }

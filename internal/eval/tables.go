@@ -24,6 +24,7 @@ type TablesOptions struct {
 	Kind              *match.Schema          // defaults to place
 	Terms             *match.TermFrequencies // defaults to counts over the set itself, without labels
 	Learn             bool                   // learn the weights from the set, without its labels
+	Answers           int                    // learn the weights from answers about so many pairs
 }
 
 // Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs
@@ -75,6 +76,9 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		s.learn()
 	}
 	across := s.across(len(left))
+	if o.Answers > 0 {
+		s.ask(o.Answers, across, func(a, b int) bool { return truth[[2]int{a, b}] })
+	}
 	results, took, err := s.compare(ctx, across)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/learn"
+)
+
+// Answered are figures with weights that were learned from answers about some pairs of a set.
+type Answered struct {
+	Wanted int `json:"answers"`
+	Asked  int `json:"asked"` // fewer if the half that is asked about has no more that teach anything
+	Learned
+}
+
+// ask replaces the weights by those fitted to answers about n pairs, as a person would give who is always right, unless they
+// are refused. The pairs are those of one half of the records, so that most pairs that are measured were not asked about.
+func (s *set) ask(n int, pairs [][2]int, same func(a, b int) bool) {
+	m := s.matcher.Thorough()
+	asked := func(i int) bool { return xxhash.Sum64String(s.records[i].Key())%2 == 0 }
+	var half [][2]int
+	var lines [][]match.Line
+	for _, p := range pairs {
+		if asked(p[0]) && asked(p[1]) {
+			a, b := s.records[p[0]], s.records[p[1]]
+			half, lines = append(half, p), append(lines, m.Explain(a, b, m.Compare(a, b)).Lines)
+		}
+	}
+	var answers []learn.Answer
+	for _, i := range learn.Teaching(lines, m.Threshold(), n) {
+		answers = append(answers, learn.Answer{Lines: lines[i], Same: same(half[i][0], half[i][1])})
+	}
+	s.answered = learn.Answers(m.Schema(), answers)
+	if len(s.answered.Refused()) == 0 {
+		s.reweigh(s.answered.Schema)
+	}
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+const (
+	// fewestAnswers of each kind, same and different, are needed to learn from people.
+	fewestAnswers = 5
+	// folds of the cross-validation.
+	folds = 5
+	// sure is the weight, in bits from the threshold, beyond which an answer teaches nothing: it agrees with the weights, or
+	// it is a slip or rests on what the records do not say.
+	sure = 10
+	// cannot is the weight of evidence that excludes a match, which no answer changes.
+	cannot = 2000
+	// sweeps of coordinate descent. The weights settle within ten.
+	sweeps = 40
+)
+
+// Answer is what a person said about a pair.
+type Answer struct {
+	Lines []match.Line // of the explanation of the pair, by the weights of today
+	Same  bool
+}
+
+// Fitted is a kind with weights that are fitted to answers.
+type Fitted struct {
+	// Schema is the kind with the fitted weights.
+	Schema *match.Schema `json:"-"`
+	// Levels are the weights that moved, with those of today, by field.
+	Levels []Moved `json:"levels"`
+	// Answers is the number of answers, Same the number of those that say that the pair is the same thing.
+	Answers int `json:"answers"`
+	Same    int `json:"same"`
+	// Today and Learned are how both tables do on answers that they did not see: a fifth of the answers is judged by weights
+	// that are fitted to the others.
+	Today   Judged `json:"today"`
+	Learned Judged `json:"learned"`
+}
+
+// Moved is a level whose weight moved.
+type Moved struct {
+	Field  string       `json:"field"`
+	Text   string       `json:"level"`
+	Before match.Weight `json:"today"`
+	After  match.Weight `json:"learned"`
+	// Same and Different are the numbers of answers about pairs with this level.
+	Same      int `json:"same"`
+	Different int `json:"different"`
+}
+
+// Judged is how a table of weights does on answers.
+type Judged struct {
+	// Loss is the mean number of bits by which an answer surprises the weights.
+	Loss float64 `json:"loss"`
+	// Wrong is the number of answers on the other side of the threshold.
+	Wrong int `json:"wrong"`
+}
+
+// Refused returns the reasons to keep today's weights, none if the fitted ones do better on answers that they did not see.
+func (f *Fitted) Refused() (reasons []string) {
+	if different := f.Answers - f.Same; f.Same < fewestAnswers || different < fewestAnswers {
+		return []string{fmt.Sprintf("answers: %d same, %d different; at least %d of each are needed", f.Same, different, fewestAnswers)}
+	}
+	if f.Learned.Loss >= f.Today.Loss {
+		return []string{fmt.Sprintf("an answer that the learned weights did not see surprises them by %.2f bits, those of today by %.2f", f.Learned.Loss, f.Today.Loss)}
+	}
+	return nil
+}
+
+// said is an answer as the fit reads it: the weight of the pair today from the threshold, in bits, and its levels.
+type said struct {
+	today  float64
+	levels []int
+	same   float64 // 1 or 0
+}
+
+// pupil fits weights to answers.
+type pupil struct {
+	levels []Moved        // all of the kind, but those that have fixed weights
+	of     map[string]int // by field and text
+}
+
+// Answers fits the weights of a kind to answers about pairs: logistic regression on the levels, where today's weights are
+// what is expected of each, within two bits. The weights of a kind speak in bits of evidence, so nothing has to be
+// calibrated. The order of the answers makes no difference but to the cross-validation.
+func Answers(schema *match.Schema, answers []Answer) *Fitted {
+	m := match.New(schema, nil)
+	p := pupil{of: map[string]int{}}
+	for _, field := range m.Fields() {
+		if field.Fixed {
+			continue
+		}
+		for n, level := range field.Levels {
+			if n > 0 && level.Text != "" && level.Weight > -cannot {
+				p.of[field.Name+"\x00"+level.Text] = len(p.levels)
+				p.levels = append(p.levels, Moved{Field: field.Name, Text: level.Text, Before: level.Weight})
+			}
+		}
+	}
+	all := make([]said, len(answers))
+	f := &Fitted{Answers: len(answers)}
+	for i, a := range answers {
+		all[i] = p.read(a, m.Threshold())
+		if a.Same {
+			f.Same++
+		}
+		for _, l := range all[i].levels {
+			if a.Same {
+				p.levels[l].Same++
+			} else {
+				p.levels[l].Different++
+			}
+		}
+	}
+	moved := p.fit(all)
+	f.Schema = p.schema(schema, moved)
+	for l, level := range p.levels {
+		if level.After = hundredths(float64(level.Before)/100 + moved[l]); level.After != level.Before {
+			f.Levels = append(f.Levels, level)
+		}
+	}
+	f.validate(&p, all)
+	return f
+}
+
+func (p *pupil) read(a Answer, threshold match.Weight) said {
+	s := said{today: -float64(threshold) / 100}
+	if a.Same {
+		s.same = 1
+	}
+	for _, line := range a.Lines {
+		s.today += float64(line.Weight) / 100
+		if l, known := p.of[line.Attribute+"\x00"+line.Level]; known {
+			s.levels = append(s.levels, l)
+		}
+	}
+	return s
+}
+
+// of returns the weight of a pair from the threshold.
+func (s *said) of(moved []float64) float64 {
+	sum := s.today
+	for _, l := range s.levels {
+		sum += moved[l]
+	}
+	return sum
+}
+
+// fit returns by how many bits each level moves: coordinate descent with Newton's steps.
+func (p *pupil) fit(answers []said) []float64 {
+	moved := make([]float64, len(p.levels))
+	with := make([][]int, len(p.levels)) // answers by level
+	bits := make([]float64, len(answers))
+	for i := range answers {
+		bits[i] = answers[i].today
+		for _, l := range answers[i].levels {
+			with[l] = append(with[l], i)
+		}
+	}
+	const certainty = 1.0 / (spread * spread)
+	for range sweeps {
+		for l := range moved {
+			if len(with[l]) == 0 {
+				continue
+			}
+			slope, curve := certainty*moved[l], certainty
+			for _, i := range with[l] {
+				if math.Abs(bits[i]) > sure {
+					continue
+				}
+				likely := 1 / (1 + math.Exp2(-bits[i]))
+				slope += math.Ln2 * (likely - answers[i].same)
+				curve += math.Ln2 * math.Ln2 * likely * (1 - likely)
+			}
+			step := min(max(-slope/curve, -1), 1)
+			moved[l] += step
+			for _, i := range with[l] {
+				bits[i] += step
+			}
+		}
+	}
+	return moved
+}
+
+// schema returns the kind with moved weights.
+func (p *pupil) schema(today *match.Schema, moved []float64) *match.Schema {
+	schema := *today
+	schema.Weights = map[string]map[string]match.Weight{}
+	for line, of := range today.Weights {
+		schema.Weights[line] = maps.Clone(of)
+	}
+	for l, level := range p.levels {
+		after := hundredths(float64(level.Before)/100 + moved[l])
+		if after == level.Before {
+			continue
+		}
+		if schema.Weights[level.Field] == nil {
+			schema.Weights[level.Field] = map[string]match.Weight{}
+		}
+		schema.Weights[level.Field][level.Text] = after
+	}
+	return &schema
+}
+
+// validate judges both tables by answers that they did not see.
+func (f *Fitted) validate(p *pupil, answers []said) {
+	none := make([]float64, len(p.levels))
+	for fold := range folds {
+		var seen, unseen []said
+		for i, s := range answers {
+			if i%folds == fold {
+				unseen = append(unseen, s)
+			} else {
+				seen = append(seen, s)
+			}
+		}
+		moved := p.fit(seen)
+		for i := range unseen {
+			f.Today.add(&unseen[i], none)
+			f.Learned.add(&unseen[i], moved)
+		}
+	}
+	f.Today.Loss /= float64(max(len(answers), 1))
+	f.Learned.Loss /= float64(max(len(answers), 1))
+}
+
+// add judges one answer.
+func (j *Judged) add(s *said, moved []float64) {
+	bits := s.of(moved)
+	if (bits >= 0) != (s.same == 1) {
+		j.Wrong++
+	}
+	bits = min(max(bits, -sure), sure)
+	if s.same == 0 {
+		bits = -bits
+	}
+	j.Loss += math.Log2(1 + math.Exp2(-bits))
+}
+
+// Teaching orders pairs by how much an answer about each would teach, and returns the positions of the first n: those
+// within sure bits of what is certain, the nearest to the threshold first, and of pairs with the same levels one at a
+// time, so that every pattern is asked about before one is asked about twice.
+func Teaching(pairs [][]match.Line, threshold match.Weight, n int) []int {
+	type pair struct {
+		at   int
+		turn int // how many pairs of its pattern come before it
+		from float64
+	}
+	order := make([]pair, 0, len(pairs))
+	pattern := make([]string, len(pairs))
+	for i, lines := range pairs {
+		var bits float64
+		var text strings.Builder
+		for _, line := range lines {
+			bits += float64(line.Weight) / 100
+			fmt.Fprintf(&text, "%s\x00%s\x00", line.Attribute, line.Level)
+		}
+		pattern[i] = text.String()
+		if from := math.Abs(bits - float64(threshold)/100); from <= sure {
+			order = append(order, pair{i, 0, from})
+		}
+	}
+	turns := map[string]int{}
+	for i := range order {
+		of := pattern[order[i].at]
+		order[i].turn = turns[of]
+		turns[of]++
+	}
+	slices.SortStableFunc(order, func(a, b pair) int {
+		switch {
+		case a.turn != b.turn:
+			return a.turn - b.turn
+		case a.from < b.from:
+			return -1
+		case a.from > b.from:
+			return 1
+		}
+		return 0
+	})
+	first := make([]int, min(n, len(order)))
+	for i := range first {
+		first[i] = order[i].at
+	}
+	return first
+}
