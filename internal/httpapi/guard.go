@@ -209,7 +209,7 @@ func (s *Server) shown(r *http.Request) *console.Console {
 	if !who.Named() {
 		return s.pages
 	}
-	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session})
+	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow()})
 }
 
 // notice writes a page with a message.
