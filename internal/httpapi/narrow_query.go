@@ -11,12 +11,28 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/match"
 )
 
 // What a principal with a restriction may ask. A value that can be tried can be guessed, so there are no conditions about hidden ones, and
 // nothing can be done with what does not exist for the principal.
 
 var errNoKind = fault(CodeInvalid, "?kind", "unknown kind, or one that the token may not see")
+
+// KnownRestriction returns an error for a kind or an attribute that the installation does not have: a mistyped one would hide nothing.
+func KnownRestriction(schemas []*match.Schema, r *access.Restriction) error {
+	for _, name := range r.Kinds {
+		if !slices.ContainsFunc(schemas, func(s *match.Schema) bool { return s.Kind == name }) {
+			return fault(CodeInvalid, "/kinds", "there is no kind %.64q", name)
+		}
+	}
+	for _, name := range r.Hide {
+		if !slices.ContainsFunc(schemas, func(s *match.Schema) bool { _, found := s.Attribute(name); return found }) {
+			return fault(CodeInvalid, "/hide", "no kind has an attribute %.64q", name)
+		}
+	}
+	return nil
+}
 
 // narrowQuery lets a query of entities find nothing that the principal may not see. With hidden attributes there is no search by values.
 func narrowQuery(who *access.Restriction, q *entities.Query) error {

@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/login"
+	"github.com/locus-db/locus/internal/login/logintest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/tokens"
 )
@@ -138,4 +141,40 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 		t.Errorf("the decision leads to %s", to)
 	}
 	f.says(f.do(http.MethodGet, "/review", "", cookie...).page(http.StatusOK), "nothing to review")
+}
+
+// TestP10_LimitsOfOthers gives limits to those who have no token: the subject of a JWT, and a person of two groups, of which one has limits.
+func TestP10_LimitsOfOthers(t *testing.T) {
+	t.Parallel()
+	idp := logintest.New(t, map[string]any{"sub": "17", "name": "Ann", "groups": []string{"crm", "contractors"}})
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) //nolint:forcetypeassert // the standard library says so
+	limited := []string{"reviewer", "writer", "kind:place", "hide:websites", "hide:city", "source:shop"}
+	f := setup(t, &httpapi.Options{
+		PublicURL: "http://localhost:7070", Bearers: login.NewBearers("http://localhost:7070", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": limited}}),
+		Login: login.New(login.Config{
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "http://localhost:7070",
+			Roles: map[string][]string{"crm": {"reviewer"}, "contractors": limited[2:]},
+		}),
+	})
+	f.item(`{"source":"shop","key":"1","attributes":{"name":"Joes Pizza","city":"` + canary + `"}}`)
+	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	now := time.Now()
+	jwt := bearer(idp.Sign(map[string]any{"iss": idp.URL, "aud": "http://localhost:7070", "sub": "ci", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}))
+	who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", jwt...))
+	if strings.Join(who.Kinds, " ") != "place" || strings.Join(who.Hide, " ") != "websites city" || strings.Join(who.Sources, " ") != "shop" {
+		t.Errorf("%+v", who)
+	}
+	if a := f.do(http.MethodGet, "/v1/records/shop/1", "", jwt...); a.Code != http.StatusOK || strings.Contains(a.Body.String(), canary) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	f.do(http.MethodGet, "/v1/changes", "", jwt...).refused(http.StatusForbidden, httpapi.CodeForbidden)
+
+	cookie, back := f.atProvider()
+	session := f.do(http.MethodGet, back, "", append([]string{"Cookie", cookie}, browser...)...).session()
+	as := append([]string{"Cookie", session.Name + "=" + session.Value}, browser...)
+	page := f.do(http.MethodGet, "/entities", "", as...).page(http.StatusOK)
+	if f.says(page, "Joes Pizza", ">Ann<"); strings.Contains(page, canary) {
+		t.Error("the page has the hidden value")
+	}
+	f.do(http.MethodGet, "/ring", "", as...).page(http.StatusForbidden)
 }

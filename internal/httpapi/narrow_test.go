@@ -303,7 +303,10 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 	if a := f.do(http.MethodGet, "/v1/entities/"+person, "", ann...); a.Code != http.StatusNotFound {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	// It writes nothing, makes no token, and has no pages.
+	for _, mistyped := range []string{`"hide":["website"]`, `"kinds":["places"]`, `"hide":[]`} {
+		f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"],`+mistyped+`}`, root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	}
+	// It writes nothing, and makes no token.
 	f.do(http.MethodPost, "/v1/records", `{"records":[]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", ann...)); len(who.Kinds) != 1 || len(who.Hide) != 1 {

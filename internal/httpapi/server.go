@@ -55,7 +55,7 @@ type Options struct {
 	Login *login.Provider
 	// Bearers checks the JWTs of services, nil if none are taken.
 	Bearers *login.Bearers
-	// CertRoles are the roles of clients with a certificate, by the name in it: see listen.Client.
+	// CertRoles are the roles and limits of clients with a certificate, by the name in it: see listen.Client and access.ParseGiven.
 	CertRoles map[string][]string
 	// HTTPSOnly tells browsers to use nothing but https:// for this server from now on, for a year (HSTS, RFC 6797).
 	HTTPSOnly bool
