@@ -217,6 +217,9 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"], Typos: c.query["typos"],
 		Kind: c.query["kind"], Kinds: kinds, Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "", Listed: who.Hide != nil,
 	}
+	if shown.Listed && shown.Order == "" {
+		shown.Order = string(entities.OrderID)
+	}
 	if shown.Schema == nil || !who.Sees(shown.Schema.Kind) {
 		shown.Schema, shown.Kind, shown.Problem = kinds[0], "", fmt.Sprintf("No such kind: %.64q.", shown.Kind)
 		return p.shown(c.r).Search(body, shown)
