@@ -238,7 +238,7 @@ func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]D
 	for i, d := range decisions {
 		told[i].Decision = d
 		if a := at[d.A]; a != nil {
-			told[i].RefA, told[i].EntityA = a.Ref, a.Entity
+			told[i].RefA, told[i].EntityA, told[i].Kind = a.Ref, a.Entity, a.Kind
 		}
 		if b := at[d.B]; b != nil && d.Pair() {
 			told[i].RefB, told[i].EntityB = b.Ref, b.Entity

@@ -52,6 +52,10 @@ type Decided struct {
 	// EntityA and EntityB are the entities the records are in now; zero for a deleted record.
 	EntityA locality.ID `json:"entity_a,omitzero"`
 	EntityB locality.ID `json:"entity_b,omitzero"`
+	// Kind is that of the records, "" if the first one is deleted.
+	Kind string `json:"kind,omitempty"`
+	// Hidden means that Value is withheld from the reader.
+	Hidden bool `json:"hidden,omitempty"`
 	// Pending reports that the decision is durable but not applied to entities yet.
 	Pending bool `json:"pending,omitempty"`
 	// Conflict says in a sentence why entities do not follow the decision: newer decisions override it.

@@ -22,6 +22,8 @@ import (
 type ReviewQuery struct {
 	After string // Next of the previous page; "" to begin
 	Limit int    // 1 to MaxReview; 0 for 20
+	// Kinds are those whose pairs are listed, nil for all.
+	Kinds []string
 }
 
 // ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next page, "" at the end.
@@ -36,6 +38,7 @@ type ReviewPair struct {
 	B           entity.Ref        `json:"b"`
 	EntityA     locality.ID       `json:"entity_a"`
 	EntityB     locality.ID       `json:"entity_b"`
+	Kind        string            `json:"kind"`
 	Explanation match.Explanation `json:"explanation"`
 	// Merges is how many records the entity would have if the two are the same thing.
 	Merges int `json:"merges"`
@@ -68,7 +71,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 			return nil, err
 		}
 		for i, pair := range pairs {
-			if pair == nil {
+			if pair == nil || q.Kinds != nil && !slices.Contains(q.Kinds, pair.Kind) {
 				continue
 			}
 			page.Pairs = append(page.Pairs, *pair)
@@ -201,7 +204,7 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge) ([]*ReviewPair
 			continue
 		}
 		pairs[i] = &ReviewPair{
-			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Explanation: m.Explain(normA, normB, v).Facing(match.NodeKey(a.Ref)),
+			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Explanation: m.Explain(normA, normB, v).Facing(match.NodeKey(a.Ref)),
 			Merges: len(x.Members) + len(y.Members),
 		}
 	}

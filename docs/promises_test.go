@@ -52,6 +52,20 @@ func TestReliability_NamesTheTests(t *testing.T) {
 	}
 }
 
+// Every planted bug that the page names is there.
+func TestReliability_NamesBugs(t *testing.T) {
+	t.Parallel()
+	named := unique(regexp.MustCompile("`p[0-9]{2}-[a-z-]+`").FindAllString(pageAt(t, "docs/RELIABILITY.md").text(), -1))
+	if len(named) < 40 {
+		t.Errorf("%d bugs are named", len(named))
+	}
+	for _, name := range named {
+		if _, err := os.Stat(filepath.Join(root, "internal", "mutant", "bugs", strings.Trim(name, "`")+".patch")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func unique(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)

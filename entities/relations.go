@@ -22,7 +22,8 @@ type Relation struct {
 	Relation string        `json:"relation"`
 	Entity   locality.ID   `json:"entity"` // the other entity
 	Name     string        `json:"name"`
-	Via      [2]entity.Ref `json:"via"` // the pair of records that shows it, this entity's first
+	Kind     string        `json:"kind"` // of both
+	Via      [2]entity.Ref `json:"via"`  // the pair of records that shows it, this entity's first
 	Weight   match.Weight  `json:"match_weight"`
 }
 
@@ -85,7 +86,7 @@ func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, err
 		seen[other.ID] = true
 		own := e.Members[slices.Index(puids, edge.A)].Ref
 		list = append(list, Relation{
-			Relation: RelationOf(m, edge.Vector, own, rec.Ref), Entity: other.ID, Name: h.nameOf(other.Entity),
+			Relation: RelationOf(m, edge.Vector, own, rec.Ref), Entity: other.ID, Name: h.nameOf(other.Entity), Kind: e.Kind,
 			Via: [2]entity.Ref{own, rec.Ref}, Weight: m.Sum(edge.Vector),
 		})
 	}

@@ -26,6 +26,7 @@ type Comparison struct {
 	B       entity.Ref  `json:"b"`
 	EntityA locality.ID `json:"entity_a"`
 	EntityB locality.ID `json:"entity_b"`
+	Kind    string      `json:"kind"` // of A, and of B unless the reason is two_kinds
 	// Reason is the first of Reasons; Message is its sentence, with figures.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -52,8 +53,9 @@ type Reason struct {
 type SharedFeature struct {
 	Kind         string `json:"kind"`
 	Text         string `json:"text"`
-	RecordsByKey int    `json:"block_size"` // counted up to resolve.MaxBlockSize+1
-	StopKey      bool   `json:"stop_key"`   // carried by too many records to make candidates
+	RecordsByKey int    `json:"block_size"`       // counted up to resolve.MaxBlockSize+1
+	StopKey      bool   `json:"stop_key"`         // carried by too many records to make candidates
+	Hidden       bool   `json:"hidden,omitempty"` // Text is withheld from the reader
 }
 
 // WhyNot compares the records at two addresses; an entity id means the entity's anchor. The error is a
@@ -84,7 +86,7 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 	}
 	vector := m.Compare(normA, normB)
 	w := &Comparison{
-		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
+		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: recA.Kind,
 		Shared: []SharedFeature{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
 	}
 	for _, f := range w.Explanation.BlockingKeys {
@@ -125,7 +127,7 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	}
 	reason := Reason{"two_kinds", fmt.Sprintf("the one is a %s and the other a %s", a.Kind, b.Kind)}
 	return &Comparison{
-		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
+		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: a.Kind, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
 		Shared: []SharedFeature{}, Threshold: match.Threshold,
 		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, BlockingKeys: []match.SharedKey{}},
 	}, nil

@@ -22,13 +22,15 @@ type Line struct {
 	DefaultWeight *Weight  `json:"default_match_weight,omitempty"` // of all kinds, if this kind overrides it
 	A             []string `json:"a,omitempty"`                    // raw values of the first record
 	B             []string `json:"b,omitempty"`
+	Hidden        bool     `json:"hidden,omitempty"` // there are values, which the reader may not see; see Schema.Hiding
 }
 
 // SharedKey is a blocking key that both records have.
 type SharedKey struct {
-	Hash uint64  `json:"hash,string"`
-	Kind KeyKind `json:"kind"`
-	Text string  `json:"text"`
+	Hash   uint64  `json:"hash,string"`
+	Kind   KeyKind `json:"kind"`
+	Text   string  `json:"text"`
+	Hidden bool    `json:"hidden,omitempty"` // Hash and Text are withheld
 }
 
 // Explain describes the vector of two records, ordered by source and key.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/storage"
@@ -101,7 +102,11 @@ func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret stri
 		if s == nil || !now.Before(used.Expires) || subtle.ConstantTimeCompare([]byte(Challenge(verifier)), []byte(used.Challenge)) != 1 {
 			return nil // and the code is used up
 		}
-		n := Request{Name: s.Name, Roles: s.Roles, Life: LoginLife}
+		given, err := access.ParseGiven(s.Roles)
+		if err != nil {
+			return nil // made by a later release
+		}
+		n := Request{Name: s.Name, Roles: given.Roles, WriteSources: given.Sources, Restriction: given.Restriction, Life: LoginLife}
 		of := c.token(s.Token)
 		if of != nil {
 			n.Roles, n.Allow, n.WriteSources, n.Restriction, n.Rates = of.Roles, of.Allow, of.WriteSources, of.Restriction, of.Rates

@@ -39,7 +39,7 @@ type Session struct {
 	Name   string `json:"name"`
 	Author string `json:"author,omitempty"`
 	// Token is the id of the token that was exchanged for the session, which ends with it and has its permissions. It is
-	// "" for a person whom an identity provider has named; Roles are then those of the groups.
+	// "" for a person whom an identity provider has named; Roles are then those of the groups, with their limits, such as hide:ssn.
 	Token string   `json:"token,omitempty"`
 	Roles []string `json:"roles,omitempty"`
 	// Created, Expires, and Used, which is up to ten minutes old.
@@ -70,7 +70,8 @@ type heldSession struct {
 type Person struct {
 	// Name of the principal, which is never given to another person, and the name that people read.
 	Name, Author string
-	Roles        []string
+	// Roles, and limits that hold for all of them: kind:place, hide:ssn, source:vendor-*.
+	Roles []string
 }
 
 // SignIn exchanges a token for a session, and ends the session whose secret is former, if there is one. The secret is stored
@@ -85,7 +86,7 @@ func (h *Handle) SignIn(ctx context.Context, token, former string) (secret strin
 
 // Admit begins a session for a person whom an identity provider has named. The error is ErrUnknown if the person is blocked.
 func (h *Handle) Admit(ctx context.Context, p Person, former string) (secret string, s *Session, err error) {
-	if _, err := access.Grant(p.Roles, nil); err != nil || len(p.Roles) == 0 || p.Name == "" {
+	if given, err := access.ParseGiven(p.Roles); err != nil || len(given.Roles) == 0 || p.Name == "" {
 		return "", nil, problem.Invalid("/roles", "invalid", "a person needs a name and at least one of the roles %v", access.Roles())
 	}
 	if blocked, err := h.Blocked(ctx, p.Name); err != nil || blocked {
@@ -176,11 +177,12 @@ func (s *snapshot) hold(c *catalog) {
 	s.secret = c.LoginSecret
 	s.sessions = make(map[string]heldSession, len(c.Sessions))
 	for _, r := range c.Sessions {
-		set, err := access.Grant(r.Roles, nil)
+		given, err := access.ParseGiven(r.Roles)
 		if err != nil {
 			continue // made by a later release
 		}
-		one := heldSession{Session: r.Session, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Session: true, Permissions: set}}
+		one := heldSession{Session: r.Session, who: given.Principal()}
+		one.who.Name, one.who.Author, one.who.ID, one.who.Session = r.Name, r.Author, r.ID, true
 		copy(one.hash[:], r.Hash)
 		s.sessions[r.ID] = one
 	}

@@ -145,7 +145,24 @@ func TestP10_SessionOfAPerson(t *testing.T) {
 	if err != nil || who.Name != "oidc:7" || who.Signs() != "ann@example.com" || !who.May(access.Decide) || who.May(access.Write) {
 		t.Errorf("%+v, %v", who, err)
 	}
-	for _, p := range []Person{{Name: "oidc:8"}, {Roles: []string{"reader"}}, {Name: "oidc:8", Roles: []string{"root"}}} {
+	limited, _, err := f.a.Admit(t.Context(), Person{Name: "oidc:9", Roles: []string{"reviewer", "hide:emails", "kind:person", "source:crm"}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(who *Principal, err error) {
+		t.Helper()
+		if err != nil || !who.May(access.Decide) || who.Writes("shop") || !who.Writes("crm") || who.Restriction.Sees("place") || !who.Restriction.Hides("emails") {
+			t.Errorf("%+v, %v", who, err)
+		}
+	}
+	of, err := f.a.CheckSession(t.Context(), limited)
+	is(of, err)
+	login, _, err := f.a.Redeem(t.Context(), f.code(of), verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is(f.a.Check(t.Context(), login))
+	for _, p := range []Person{{Name: "oidc:8"}, {Roles: []string{"reader"}}, {Name: "oidc:8", Roles: []string{"root"}}, {Name: "oidc:8", Roles: []string{"hide:emails"}}, {Name: "oidc:8", Roles: []string{"reader", "hide:"}}} {
 		if _, _, err := f.a.Admit(t.Context(), p, ""); !errors.Is(err, problem.ErrInvalid) {
 			t.Errorf("%+v: %v", p, err)
 		}

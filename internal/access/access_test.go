@@ -5,6 +5,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,6 +41,31 @@ func TestToken_EveryTypingErrorIsFound(t *testing.T) {
 	}
 	wrong(token + "\n")
 	wrong(" " + token)
+}
+
+// TestToken_ScannersFindIt compares the rule of the documentation with all that begins with locus_.
+func TestToken_ScannersFindIt(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/access.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^regex = '(.+)'$`).FindSubmatch(page)
+	if found == nil {
+		t.Fatal("the page has no rule")
+	}
+	rule := regexp.MustCompile(string(found[1]))
+	token, _ := access.NewToken()
+	boot := access.NewBootstrap()
+	session, _ := access.NewSession()
+	for _, secret := range []string{token, boot, session} {
+		if at := rule.FindString("password=" + secret + "\n"); at != secret {
+			t.Errorf("%s: %q", secret, at)
+		}
+		if rule.MatchString(secret[:len(secret)-1]) || rule.MatchString(secret+"x") {
+			t.Error("a part of one, or more than one, is found")
+		}
+	}
 }
 
 func TestToken_AreDifferent(t *testing.T) {

@@ -134,13 +134,16 @@ func streamsOf(ctx context.Context, cl *client, x *examination) error {
 	return nil
 }
 
-// tokensOf names tokens that end soon.
+// tokensOf names tokens that end soon, and those that never do.
 func tokensOf(ctx context.Context, cl *client, x *examination) error {
 	var list httpapi.TokenList
 	if _, err := cl.get(ctx, "/v1/tokens", nil, &list); err != nil {
 		return err
 	}
 	for _, t := range list.Tokens {
+		if t.Expires.IsZero() {
+			x.ok("token", "%s (%s) never ends", t.Name, t.ID)
+		}
 		if left := time.Until(t.Expires); !t.Expires.IsZero() && left > 0 && left < ending {
 			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID, t.Expires.Local().Format(time.DateTime))
 		}

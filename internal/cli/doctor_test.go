@@ -76,6 +76,7 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"paused","reason":"offset gone"}}]}`, 1, "s is paused: offset gone"},
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"running","dead":1}}]}`, 3, "locus source dead s"},
 		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3, "locus token rotate ci"},
+		{"/v1/tokens", well["/v1/tokens"], 0, "ci (12345678) never ends"},
 		{"/v1/tokens", "403", 0, "1 rollup, current"},
 		{"/v1/tokens", "500", 1, "installation"},
 	} {

@@ -51,6 +51,7 @@ type serving struct {
 	connections int
 	node        nodeFlag
 	insecure    bool
+	profiles    bool
 	hosts       []string
 	places      []string
 	shutdown    time.Duration
@@ -132,6 +133,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().Lookup("notice").Hidden = false
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
+	c.Flags().BoolVar(&s.profiles, "pprof", false, "serve profiles of the process at /debug/pprof/ to those that may operate")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
 	c.Flags().StringVar(&s.tls, "tls", "", "where TLS ends: files (--tls-cert and --tls-key, which imply it), self-signed (a certificate below DIR/tls), or external (a proxy of --trusted-proxies)")
 	c.Flags().StringSliceVar(&s.proxies, "trusted-proxies", nil, "with --tls external: addresses or networks of the proxies, such as 10.0.0.0/8; no other machine may connect")
@@ -193,7 +195,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
+	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,

@@ -36,7 +36,7 @@ func ownServer(t *testing.T, flags ...string) (s *started, token, ca, fingerprin
 func TestP10_CertificatesOfClients(t *testing.T) {
 	t.Parallel()
 	authority := listentest.New(t)
-	s, token, ca, fingerprint := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role", "spiffe://example/crm=writer", "--cert-role", "report.example=reader")
+	s, token, ca, fingerprint := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role", "spiffe://example/crm=writer", "--cert-role", "report.example=reader", "--cert-role", "partner.example=reader,kind:place,hide:phones")
 	text, err := os.ReadFile(ca)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +78,9 @@ func TestP10_CertificatesOfClients(t *testing.T) {
 		{"a writer", "/v1/whoami", "", []tls.Certificate{crm}, "200 cert:spiffe://example/crm"},
 		{"a writer reads", "/v1/entities", "", []tls.Certificate{crm}, "403"},
 		{"a reader", "/v1/entities", "", []tls.Certificate{report}, "200"},
+		{"a reader of everything", "/v1/changes", "", []tls.Certificate{report}, "200"},
+		{"a reader of some kinds", "/v1/changes", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
+		{"a reader of some attributes", "/v1/entities?has=phones", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
 		{"no role", "/v1/whoami", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "other.example"})}, "401"},
 		{"the common name", "/v1/whoami", "", []tls.Certificate{authority.Issue(listentest.Client{CommonName: "report.example"})}, "401"},
 		{"another authority", "/v1/whoami", "", []tls.Certificate{listentest.New(t).Issue(listentest.Client{DNS: "report.example"})}, "0"},

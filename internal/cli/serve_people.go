@@ -33,11 +33,11 @@ func (p *people) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.issuer, "oidc-issuer", "", "URL of the identity provider (OpenID Connect) through which people sign in to the console")
 	c.Flags().StringVar(&p.client, "oidc-client-id", "", "id of this server at the identity provider")
 	c.Flags().StringVar(&p.secretFile, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id")
-	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: the roles of a group in the claim groups; may be repeated")
+	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: the roles of a group in the claim groups, and its limits: kind:NAME, hide:ATTRIBUTE, source:NAME; may be repeated")
 	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "", "URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
 	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "", "PEM file with the authorities whose certificates services may present instead of a token")
-	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: the roles of the first URI or DNS name in a certificate of --tls-client-ca; may be repeated")
-	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: the roles of a subject of --jwt-issuer; may be repeated")
+	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: the roles and limits of the first URI or DNS name in a certificate of --tls-client-ca; may be repeated")
+	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: the roles and limits of a subject of --jwt-issuer; may be repeated")
 }
 
 // check returns what is wrong with the flags, without reading a file. public is the URL of the server for browsers.
@@ -99,7 +99,7 @@ func secure(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && listen.Loopback(u.Hostname()))
 }
 
-// granted returns the roles of each group or subject of a flag.
+// granted returns the roles and limits of each group or subject of a flag.
 func granted(flag string, texts []string) (map[string][]string, error) {
 	groups := map[string][]string{}
 	for _, text := range texts {
@@ -108,7 +108,7 @@ func granted(flag string, texts []string) (map[string][]string, error) {
 			return nil, usage(flag+" crm-team=reviewer", "%s %.80q is not NAME=ROLE", flag, text)
 		}
 		roles := strings.Split(text[i+1:], ",")
-		if _, err := access.Grant(roles, nil); err != nil {
+		if _, err := access.ParseGiven(roles); err != nil {
 			return nil, usage(flag+" crm-team=reviewer", "%s %.80q: %v", flag, text, err)
 		}
 		groups[text[:i]] = append(groups[text[:i]], roles...)
@@ -128,6 +128,18 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 	}
 	if !closed {
 		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer, --jwt-issuer and --tls-client-ca: there is no token yet, so every request is taken without them")
+	}
+	for flag, texts := range map[string][]string{"--oidc-role": p.roles, "--jwt-role": p.jwtRoles, "--cert-role": p.certRoles} {
+		named, err := granted(flag, texts)
+		if err != nil {
+			return err
+		}
+		for name, items := range named {
+			given, _ := access.ParseGiven(items) // granted has checked them
+			if err := httpapi.KnownRestriction(svc.Kinds().Schemas(), &given.Restriction); err != nil {
+				return usage(flag+" crm-team=reviewer,kind:person,hide:emails", "%s %.80q: %v", flag, name, err)
+			}
+		}
 	}
 	if options.CertRoles, err = granted("--cert-role", p.certRoles); err != nil {
 		return err

@@ -5,6 +5,10 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/tokens"
 )
 
 func TestPeople_Flags(t *testing.T) {
@@ -28,6 +32,8 @@ func TestPeople_Flags(t *testing.T) {
 		"no secret":        {with(oidc, func(p *people) { p.secretFile = "" }), "https://locus.example", "without --oidc-client-secret-file"},
 		"no role":          {with(oidc, func(p *people) { p.roles = nil }), "https://locus.example", "without --oidc-role"},
 		"unknown role":     {with(oidc, func(p *people) { p.roles = []string{"crm=boss"} }), "https://locus.example", "there is no role"},
+		"limits":           {with(oidc, func(p *people) { p.roles = []string{"crm=reviewer,kind:person,hide:ssn,source:crm", "all=hide:ssn"} }), "https://locus.example", ""},
+		"unknown limit":    {with(oidc, func(p *people) { p.roles = []string{"crm=reviewer,attribute:ssn"} }), "https://locus.example", "not a limit"},
 		"no group":         {with(oidc, func(p *people) { p.roles = []string{"=reader"} }), "https://locus.example", "not NAME=ROLE"},
 		"readable issuer":  {with(oidc, func(p *people) { p.issuer = "http://id.example" }), "https://locus.example", "--oidc-issuer"},
 		"roles of nothing": {people{jwtRoles: []string{"x=reader"}}, "https://locus.example", "belong together"},
@@ -42,5 +48,28 @@ func TestPeople_Flags(t *testing.T) {
 	}
 	if groups, err := granted("--oidc-role", oidc.roles); err != nil || strings.Join(groups["crm"], " ") != "reviewer reader" || len(groups["a=b"]) != 1 {
 		t.Errorf("%v, %v", groups, err)
+	}
+}
+
+// TestP10_LimitsAreNotMistyped starts with limits of kinds and attributes that do not exist, which would hide nothing.
+func TestP10_LimitsAreNotMistyped(t *testing.T) {
+	t.Parallel()
+	db, err := locus.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, _, err := db.Tokens().Create(t.Context(), tokens.Operator(), tokens.Request{Name: "root", Roles: []string{"administrator"}}); err != nil {
+		t.Fatal(err)
+	}
+	for items, want := range map[string]string{
+		"x=reader,kind:person,hide:emails,source:any": "", "x=reader,hide:email": `no kind has an attribute "email"`, "x=reader,kind:people": `there is no kind "people"`,
+	} {
+		p := people{clientCA: "clients.pem", certRoles: []string{items}}
+		var options httpapi.Options
+		err := p.serve(t.Context(), db, &options, "https://locus.example")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && len(options.CertRoles["x"]) != 4 {
+			t.Errorf("%s: %v", items, err)
+		}
 	}
 }

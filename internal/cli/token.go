@@ -75,7 +75,7 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().Var(&ratesFlag{&request.Rates}, "rate", "limits of each server per second, such as requests=50,records=5000,hits=10000; by default 200, 20000 and 100000")
 	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil, "sources whose records it may write, such as crm,vendor-*; all by default")
 	c.Flags().StringSliceVar(&request.Kinds, "kinds", nil, "kinds that it may see, such as person; all by default")
-	c.Flags().StringSliceVar(&request.Hide, "hide", nil, "attributes whose values it may not see, such as phones,email")
+	c.Flags().StringSliceVar(&request.Hide, "hide", nil, "attributes whose values it may not see, such as phones,emails")
 	c.Flags().StringVar(&request.Expires, "expires", "", "for how long it is valid, 8784h at most, or never; 2160h by default, which is 90 days")
 	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
 	return a.connection(c)

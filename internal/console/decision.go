@@ -43,6 +43,9 @@ func newDecision(d decisions.Decided, back string) decision {
 		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: stamp(d.At),
 		Proved: d.By != "", Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
 	}
+	if d.Hidden {
+		line.Value = "a hidden value"
+	}
 	if d.By != d.Author {
 		line.By = d.By
 	}

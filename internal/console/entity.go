@@ -26,6 +26,8 @@ type Entity struct {
 	Standing *Standing
 	// Author is the last author, so that a name is typed only once.
 	Author string
+	// Hidden are attributes that the viewer may not see.
+	Hidden []string
 }
 
 // Standing holds the decisions about an entity and its relations.
@@ -60,7 +62,11 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	}
 	p.Made = counted(int64(len(e.Members)), "record") + " from " + counted(int64(len(sources)), "source")
 	for _, a := range shown.Schema.Attributes {
-		p.Attributes = append(p.Attributes, a.Name)
+		if slices.Contains(shown.Hidden, a.Name) {
+			p.Hidden = append(p.Hidden, a.Name)
+		} else {
+			p.Attributes = append(p.Attributes, a.Name)
+		}
 	}
 	if shown.Standing != nil {
 		p.Known = true
@@ -90,6 +96,7 @@ type entityPage struct {
 	Older      int      // number of events left out
 	Since      stamp    // from when on events are complete; zero from the beginning
 	Attributes []string // attributes with a value that can be pinned
+	Hidden     []string // attributes that the viewer may not see
 	Signs      signs
 }
 

@@ -8,37 +8,43 @@ import "slices"
 type section struct {
 	Path, Text string
 	Pages      []string
+	Whole      bool // about the whole installation
 }
 
 // mainPages are the sections in the header, footPages those in the footer.
 var (
 	mainPages = []section{
-		{"/", "Home", []string{"home"}},
-		{"/entities", "Entities", []string{"search", "entity", "whatif"}},
-		{"/review", "Review", []string{"review"}},
-		{"/rollups", "Rollups", []string{"rollups", "rollup"}},
-		{"/counters", "Counters", []string{"counters", "metric"}},
-		{"/streams", "Streams", []string{"streams"}},
-		{"/ring", "Ring", []string{"ring"}},
+		{"/", "Home", []string{"home"}, true},
+		{"/entities", "Entities", []string{"search", "entity", "whatif"}, false},
+		{"/review", "Review", []string{"review"}, false},
+		{"/rollups", "Rollups", []string{"rollups", "rollup"}, true},
+		{"/counters", "Counters", []string{"counters", "metric"}, true},
+		{"/streams", "Streams", []string{"streams"}, true},
+		{"/ring", "Ring", []string{"ring"}, true},
 	}
-	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}}}
+	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, true}}
 )
 
 // navLink is a link of the navigation. Current is the value of aria-current: "page" on the page itself, "true" on
 // another page of its section, "" elsewhere.
 type navLink struct{ Path, Text, Current string }
 
-func navigation(sections []section, page string) []navLink {
-	links := make([]navLink, len(sections))
-	for i, s := range sections {
-		links[i] = navLink{Path: s.Path, Text: s.Text}
+// navigation returns the links to the sections that the viewer may use.
+func (c *Console) navigation(sections []section, page string) []navLink {
+	links := make([]navLink, 0, len(sections))
+	for _, s := range sections {
+		if s.Whole && c.viewer.Narrow {
+			continue
+		}
+		link := navLink{Path: s.Path, Text: s.Text}
 		switch slices.Index(s.Pages, page) {
 		case -1:
 		case 0:
-			links[i].Current = "page"
+			link.Current = "page"
 		default:
-			links[i].Current = "true"
+			link.Current = "true"
 		}
+		links = append(links, link)
 	}
 	return links
 }

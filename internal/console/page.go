@@ -38,6 +38,7 @@ type Console struct {
 type Viewer struct {
 	Name    string
 	Session bool // signed in with this browser, and so able to sign out
+	Narrow  bool // does not see everything, and so no page about the whole installation
 }
 
 // For returns the console as a viewer sees it.
@@ -70,7 +71,7 @@ type frame struct {
 // render writes a whole page or nothing. It touches w only for the complete page.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
-	if err := pages()[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, c.viewer, page == "login", query, navigation(mainPages, page), navigation(footPages, page), data}); err != nil {
+	if err := pages()[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, c.viewer, page == "login", query, c.navigation(mainPages, page), c.navigation(footPages, page), data}); err != nil {
 		return fmt.Errorf("render page %s: %w", page, err)
 	}
 	if _, err := b.WriteTo(w); err != nil {

@@ -32,6 +32,8 @@ type Search struct {
 	Cursor string
 	// Further is set on every page but the first.
 	Further bool
+	// Listed means that the viewer may list entities, but not search them.
+	Listed bool
 	// Problem says what is wrong with the query; there are no results then.
 	Problem string
 }

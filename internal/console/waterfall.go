@@ -32,6 +32,7 @@ type step struct {
 	Weight    string
 	Running   string // the running sum
 	A, B      []string
+	Hidden    bool // the viewer may not see A and B
 	Bar       bar
 }
 
@@ -78,6 +79,7 @@ func newWaterfall(e match.Explanation, threshold match.Weight) waterfall {
 			Running:   match.Weight(sum + int(l.Weight)).String(),
 			A:         l.A,
 			B:         l.B,
+			Hidden:    l.Hidden,
 			Bar:       s.bar(sum, sum+int(l.Weight)),
 		})
 		sum += int(l.Weight)

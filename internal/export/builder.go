@@ -51,6 +51,9 @@ func (b *builder) attributes(kinds []*match.Schema) {
 	b.names = map[string]string{}
 	for _, kind := range kinds {
 		for _, a := range kind.Attributes {
+			if slices.Contains(b.query.Hide, a.Name) {
+				continue
+			}
 			name := a.Name
 			if slices.Contains(taken, name) {
 				name = "attributes." + name

@@ -5,6 +5,7 @@ package export
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/decisions"
@@ -27,6 +28,9 @@ func (b *builder) decisions(ctx context.Context) iter.Seq2[exchange.Row, error] 
 				d := &page.Decisions[i]
 				if d.RefA == (entity.Ref{}) || d.Pair() && d.RefB == (entity.Ref{}) {
 					continue
+				}
+				if !b.query.sees(d.Kind) || slices.Contains(b.query.Hide, d.Attribute) {
+					continue // without its value it could not be imported
 				}
 				if !yield(b.decision(d), nil) {
 					return

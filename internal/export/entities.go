@@ -25,7 +25,7 @@ func (b *builder) entities(ctx context.Context) iter.Seq2[exchange.Row, error] {
 				yield(nil, err)
 				return
 			}
-			if b.query.Source != "" && !hasSource(e.Members, b.query.Source) {
+			if !b.query.sees(e.Kind) || b.query.Source != "" && !hasSource(e.Members, b.query.Source) {
 				continue
 			}
 			b.begin()

@@ -63,7 +63,12 @@ type Query struct {
 	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions.
 	// A cell that the watermark does not name is read from the beginning of its log.
 	Since changelog.Watermark
+	// Kinds are those that the reader may see, nil for all: there are no others. Since is then refused, because the kind of what was
+	// deleted is not known. Hide are attributes whose values the reader may not see: there is no column for them.
+	Kinds, Hide []string
 }
+
+func (q *Query) sees(kind string) bool { return q.Kinds == nil || slices.Contains(q.Kinds, kind) }
 
 // Table is a table that can be read.
 type Table struct {
@@ -86,7 +91,10 @@ func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error)
 	if what == Decisions && (q.Kind != "" || q.Source != "" || q.Since != nil) {
 		return nil, problem.Invalid("/what", "invalid", "decisions are exported as a whole: without kind, source and since")
 	}
-	kinds, err := kindsOf(db, q.Kind)
+	if q.Kinds != nil && q.Since != nil {
+		return nil, problem.Invalid("/since", "invalid", "you see some kinds only, and the kind of what was deleted is not known: export everything")
+	}
+	kinds, err := kindsOf(db, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +144,14 @@ func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error)
 	return t, nil
 }
 
-// kindsOf returns the named kind, or all kinds.
-func kindsOf(db *locus.DB, name string) ([]*match.Schema, error) {
-	if name == "" {
-		return db.Kinds().Schemas(), nil
+// kindsOf returns the kind of a query, or all kinds that the reader may see.
+func kindsOf(db *locus.DB, q *Query) ([]*match.Schema, error) {
+	if q.Kind == "" {
+		return slices.DeleteFunc(slices.Clone(db.Kinds().Schemas()), func(s *match.Schema) bool { return !q.sees(s.Kind) }), nil
 	}
-	kind := db.Kinds().Schema(name)
-	if kind == nil {
-		return nil, problem.Invalid("/kind", "unknown_kind", "there is no kind %.64q", name)
+	kind := db.Kinds().Schema(q.Kind)
+	if kind == nil || !q.sees(kind.Kind) {
+		return nil, problem.Invalid("/kind", "unknown_kind", "there is no kind %.64q", q.Kind)
 	}
 	return []*match.Schema{kind}, nil
 }

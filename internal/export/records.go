@@ -25,6 +25,9 @@ func (b *builder) records(ctx context.Context, links bool) iter.Seq2[exchange.Ro
 				yield(nil, err)
 				return
 			}
+			if !b.query.sees(rec.Kind) {
+				continue
+			}
 			if !yield(b.record(rec), nil) {
 				return
 			}

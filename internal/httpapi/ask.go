@@ -59,8 +59,10 @@ type Scenario struct {
 // ScenarioEntity is an entity, current or hypothetical.
 type ScenarioEntity struct {
 	ID      locality.ID  `json:"id"`
+	Kind    string       `json:"kind"`
 	Records []entity.Ref `json:"records" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View    View         `json:"view" doc:"Merged attributes in the order of the kind"`
+	Hidden  []string     `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
 }
 
 func (s *Server) how(c *call) (any, error) {
@@ -97,6 +99,9 @@ func (s *Server) relations(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.seen(c, id.String()); err != nil {
+		return nil, err
+	}
 	list, err := s.svc.Entities().Relations(c, id)
 	if err != nil {
 		return nil, err
@@ -109,6 +114,9 @@ func (s *Server) whatIf(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.maySuppose(c, &q); err != nil {
+		return nil, err
+	}
 	found, err := s.svc.Explain().WhatIf(c, q)
 	if err != nil {
 		return nil, err
@@ -119,7 +127,7 @@ func (s *Server) whatIf(c *call) (any, error) {
 func (s *Server) scenario(list []explain.ScenarioEntity) []ScenarioEntity {
 	out := make([]ScenarioEntity, len(list))
 	for i, e := range list {
-		out[i] = ScenarioEntity{e.ID, e.Records, s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
+		out[i] = ScenarioEntity{ID: e.ID, Kind: e.Kind, Records: e.Records, View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
 	}
 	return out
 }

@@ -24,11 +24,19 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
+// auditCopy is the file with the entries for a collector.
+const auditCopy = "audit.jsonl"
+
 // setupAudited is setup with an audit log that has every class.
 func setupAudited(t *testing.T, dir string) *fixture {
 	t.Helper()
+	out, err := os.OpenFile(filepath.Join(dir, auditCopy), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Close() })
 	svc, err := locus.Open(t.Context(), dir, &locus.Options{
-		Storage: storage.Options{Cells: 2}, Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}},
+		Storage: storage.Options{Cells: 2}, Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}, Copy: out},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +88,7 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		pattern, rule, _ := strings.Cut(line, "  ")
 		method, path, found := strings.Cut(pattern, " ")
-		if rule = strings.TrimSpace(rule); !found || method == http.MethodGet || rule == "public" {
+		if rule, _, _ = strings.Cut(strings.TrimSpace(rule), ", "); !found || method == http.MethodGet || rule == "public" {
 			continue
 		}
 		n++
@@ -155,7 +163,8 @@ func TestP10_NoEntryNoEffect(t *testing.T) {
 // looks for the markers.
 func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 	t.Parallel()
-	f := setupAudited(t, t.TempDir())
+	dir := t.TempDir()
+	f := setupAudited(t, dir)
 	const name, phone, key = "Zephyrine Marker", "415-555-2398", "marker-key-1"
 	results := f.put([4]string{"crm", key, name, phone}, [4]string{"crm", "marker-key-2", name, ""})
 	id := results[0].Entity.String()
@@ -185,6 +194,36 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 	}
 	if len(f.bodies()) < 20 {
 		t.Errorf("the log has %d entries", len(f.bodies()))
+	}
+
+	// With the rest of the records erased and the files vacuumed, no file has a marker: not that of the log, and not the copy for a collector.
+	if a := f.do(http.MethodDelete, "/v1/records/crm/marker-key-2?erase=true", ""); a.Code != http.StatusOK {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	if a := f.do(http.MethodPost, "/v1/vacuum", ""); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"type":"result"`) {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	if err := f.svc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, size := 0, 0
+	if err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files, size = files+1, size+len(content)
+		for _, marker := range []string{"zephyrine", "marker", "2398"} {
+			if strings.Contains(strings.ToLower(string(content)), marker) {
+				t.Errorf("%q is in %s", marker, filepath.Base(path))
+			}
+		}
+		return err
+	}); err != nil || files < 4 || size < 10_000 {
+		t.Errorf("%d files, %d bytes: %v", files, size, err)
+	}
+	if copied, err := os.ReadFile(filepath.Join(dir, auditCopy)); err != nil || !strings.Contains(string(copied), "DELETE /v1/records") {
+		t.Errorf("the copy has no erasure: %v", err)
 	}
 }
 
@@ -220,6 +259,15 @@ func TestP10_AuditAltered(t *testing.T) {
 	heads, err := json.Marshal(httpapi.VerifyAuditRequest{Heads: report.Heads})
 	if err != nil || len(report.Problems) > 0 {
 		t.Fatalf("%+v, %v", report, err)
+	}
+	rewritten := slices.Clone(report.Heads)
+	rewritten[0].Hash = strings.Repeat("0", len(rewritten[0].Hash))
+	other, err := json.Marshal(httpapi.VerifyAuditRequest{Heads: rewritten})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := f.do(http.MethodPost, "/v1/audit/verify", string(other)).Body.String(); !strings.Contains(r, "kept elsewhere") {
+		t.Errorf("a log that is not the one of a head: %s", r)
 	}
 
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells", f.svc.Cells().Map().Authority().String()+".db")+"?_pragma=busy_timeout(30000)")

@@ -39,7 +39,7 @@ type site struct {
 func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
-	s.handle("GET /{$}", access.All(access.Read), p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
+	s.handle("GET /{$}", access.All(access.Read).Narrowed(), p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
 	s.handle("GET /ring", access.All(access.Read), p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
@@ -57,33 +57,33 @@ func (s *Server) registerConsole() {
 	s.handle("GET /counters/picture", access.All(access.Read), p.page(&route{
 		path: "/counters/picture", class: reads, query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
 	}, p.picture))
-	s.handle("GET /entities", access.All(access.Read), p.page(&route{
+	s.handle("GET /entities", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/entities", class: reads, price: priceSearch,
 		query: []param{
 			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "typos"}, {name: "cursor"},
 		},
 	}, p.searchPage))
-	s.handle("GET /entities/{id}", access.All(access.Read), p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
-	s.handle("GET /entities/{id}/what-if", access.All(access.Read), p.page(&route{
+	s.handle("GET /entities/{id}", access.All(access.Read).Narrowed(), p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
+	s.handle("GET /entities/{id}/what-if", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/entities/{id}/what-if", class: reads,
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
 	}, p.whatIfPage))
-	s.handle("GET /review", access.All(access.Read), p.page(&route{
+	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}},
 	}, p.reviewPage))
 	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
 	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
-	s.handle("POST /decisions", access.All(access.Decide), p.form("/decisions", p.decideForm))
-	s.handle("POST /entities/{id}/merge", access.All(access.Decide), p.form("/entities/{id}/merge", p.mergeForm))
-	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide), p.form("/entities/{id}/unmerge", p.unmergeForm))
+	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
+	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/merge", p.mergeForm))
+	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/unmerge", p.unmergeForm))
 	s.handle("GET /login", access.Public(), p.page(&route{path: "/login", class: reads, query: []param{{name: "to"}}}, p.loginPage))
 	s.handle("POST /login", access.Public(), p.login)
 	s.handle("GET /login/provider", access.Public(), p.page(&route{path: "/login/provider", class: reads, query: []param{{name: "to"}}}, p.toProvider))
 	s.handle("GET "+login.Callback, access.Public(), p.page(&route{path: login.Callback, class: reads}, p.fromProvider))
-	s.handle("GET /login/cli", access.Anyone(), p.page(&route{
+	s.handle("GET /login/cli", access.Anyone().Narrowed(), p.page(&route{
 		path: "/login/cli", class: reads, query: []param{{name: "challenge"}, {name: "port"}, {name: "state"}},
 	}, p.grantPage))
-	s.handle("POST /login/cli", access.Anyone(), p.grant)
+	s.handle("POST /login/cli", access.Anyone().Narrowed(), p.grant)
 	s.handle("POST /logout", access.Public(), p.logout)
 	s.handle("GET /static/{file}", access.Public(), p.file)
 	s.handle("GET /events", access.All(access.Read), p.events)
@@ -105,7 +105,7 @@ func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Han
 		query, err := parseQuery(r.URL.RawQuery)
 		if err == nil {
 			c.query = query
-			err = p.run(c, func() error { return render(c, &body) })
+			err = unseen(c, p.run(c, func() error { return render(c, &body) }))
 		}
 		switch {
 		case err != nil:
@@ -147,7 +147,12 @@ func (p *site) sorry(c *call, err error) {
 	}
 }
 
+// homePage shows the whole installation. Those who may not see all of it are led to the list of entities.
 func (p *site) homePage(c *call, body *bytes.Buffer) error {
+	if access.From(c).Restriction.Narrow() {
+		http.Redirect(c.w, c.r, "/entities", http.StatusSeeOther)
+		return nil
+	}
 	snapshot, err := p.overview(c)
 	if err != nil {
 		return err
@@ -193,13 +198,30 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 			return err
 		}
 	}
+	who := &access.From(c).Restriction
+	if c.query["kind"] == "" && who.Kinds != nil {
+		if c.query == nil {
+			c.query = values{}
+		}
+		c.query["kind"] = who.Kinds[0]
+	}
+	kinds, err := narrowed(p.Server, c, p.svc.Kinds().Schemas(), nil)
+	if err != nil {
+		return err
+	}
+	if len(kinds) == 0 {
+		return fault(CodeForbidden, "", "none of the kinds that you may see exists here")
+	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
 		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"], Typos: c.query["typos"],
-		Kind: c.query["kind"], Kinds: p.svc.Kinds().Schemas(), Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "",
+		Kind: c.query["kind"], Kinds: kinds, Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "", Listed: who.Hide != nil,
 	}
-	if shown.Schema == nil {
-		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("No such kind: %.64q.", shown.Kind)
+	if shown.Listed && shown.Order == "" {
+		shown.Order = string(entities.OrderID)
+	}
+	if shown.Schema == nil || !who.Sees(shown.Schema.Kind) {
+		shown.Schema, shown.Kind, shown.Problem = kinds[0], "", fmt.Sprintf("No such kind: %.64q.", shown.Kind)
 		return p.shown(c.r).Search(body, shown)
 	}
 	if c.query["value"] != "" { // becomes a filter, as in the cursor of the next page
@@ -218,12 +240,14 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		err, shown.Problem = nil, "The search text is longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
-		if q.Order == "" { // best is the default here, also without conditions
+		if q.Order == "" && who.Hide == nil { // best is the default here, also without conditions
 			q.Order = entities.OrderBest
 		}
-		next, err = p.results(c, q, &shown)
+		if err = narrowQuery(who, &q); err == nil {
+			next, err = p.results(c, q, &shown)
+		}
 	}
-	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
+	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || err != nil && slices.Contains([]Code{CodeInvalid, CodeForbidden}, toFault(err, "").Code) {
 		shown.Problem = toFault(err, "").Detail
 	} else if err != nil {
 		return err
@@ -241,7 +265,11 @@ func (p *site) results(c *call, q entities.Query, shown *console.Search) (next e
 		if len(shown.Found) == q.Limit {
 			return next, nil
 		}
-		shown.Found, next = append(shown.Found, r), r.Place()
+		next = r.Place()
+		if r.Entity, err = narrowed(p.Server, c, r.Entity, nil); err != nil {
+			return entity.Place{}, err
+		}
+		shown.Found = append(shown.Found, r)
 	}
 	return entity.Place{}, nil
 }
@@ -269,6 +297,10 @@ func (p *site) jump(c *call) (found bool, err error) {
 		return false, nil
 	}
 	e, err := p.svc.Entities().Find(c, text)
+	if err == nil {
+		err = p.seen(c, text)
+	}
+	err = unseen(c, err)
 	switch {
 	case err == nil:
 		// The page of a former id shows that it is one.
@@ -286,7 +318,8 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	why, err := p.svc.Explain().Why(c, id)
+	whole, err := p.svc.Explain().Why(c, id)
+	why, err := narrowed(p.Server, c, whole, err)
 	if err != nil {
 		return err
 	}
@@ -294,10 +327,11 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	how, _ := p.svc.Explain().How(c, why.Entity.ID) // on error the page shows it as unknown
+	how, err := p.svc.Explain().How(c, why.Entity.ID)
+	how, _ = narrowed(p.Server, c, how, err) // on error the page shows it as unknown
 	return p.shown(c.r).Entity(body, console.Entity{
 		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: func(source, key string) string { return strings.TrimPrefix(RecordPath(source, key), "/v1") },
-		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),
+		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(), Hidden: access.From(c).Restriction.Hide,
 	})
 }
 

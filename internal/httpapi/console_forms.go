@@ -27,6 +27,7 @@ func (p *site) form(path string, do func(*call, values) (string, error)) http.Ha
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
 		to, err := p.submit(c, do)
+		err = unseen(c, err)
 		switch {
 		case errors.Is(err, errNameless):
 			p.askName(c)
@@ -131,10 +132,14 @@ func back(fields values, say url.Values) string {
 
 // decideForm makes or withdraws a decision.
 func (p *site) decideForm(c *call, fields values) (string, error) {
-	results, err := p.svc.Decisions().Decide(c, []decisions.Input{{
+	in := decisions.Input{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
 		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
-	}})
+	}
+	if err := p.mayDecide(c, &in); err != nil {
+		return "", err
+	}
+	results, err := p.svc.Decisions().Decide(c, []decisions.Input{in})
 	if err != nil {
 		return "", err
 	}
@@ -156,6 +161,9 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := p.seen(c, id.String(), fields["address"]); err != nil {
+		return "", err
+	}
 	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
@@ -171,6 +179,9 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	id, err := c.id()
 	if err != nil {
+		return "", err
+	}
+	if err := p.seen(c, id.String(), fields["address"]); err != nil {
 		return "", err
 	}
 	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})

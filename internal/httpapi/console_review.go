@@ -10,7 +10,9 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
@@ -29,9 +31,19 @@ func (p *site) queue(ctx context.Context) (*decisions.ReviewPage, error) {
 	})
 }
 
+// ownQueue is the queue of the principal, which is not kept for others if it sees some kinds only.
+func (p *site) ownQueue(c *call) (queue *decisions.ReviewPage, err error) {
+	if kinds := access.From(c).Restriction.Kinds; kinds != nil {
+		queue, err = p.svc.Decisions().Review(c, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds})
+	} else {
+		queue, err = p.queue(c)
+	}
+	return narrowed(p.Server, c, queue, err)
+}
+
 // reviewPage shows the requested pair, or the first of the queue.
 func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
-	queue, err := p.queue(c)
+	queue, err := p.ownQueue(c)
 	if err != nil {
 		return err
 	}
@@ -59,8 +71,11 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 
 // pair reads everything about a pair of records.
 func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
+	if err := p.seen(c, a, b); err != nil {
+		return nil, err
+	}
 	why, err := p.svc.Explain().WhyNot(c, a, b)
-	if err != nil {
+	if why, err = narrowed(p.Server, c, why, err); err != nil {
 		return nil, err
 	}
 	recA, err := p.svc.Records().Get(c, why.A)
@@ -79,9 +94,18 @@ func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &console.Pair{
-		WhyNot: why, A: recA.Record, B: recB.Record, EntityA: entityA.Entity, EntityB: entityB.Entity, Schema: p.svc.Kinds().Schema(recA.Kind),
-	}, nil
+	shown := &console.Pair{WhyNot: why, Schema: p.svc.Kinds().Schema(recA.Kind)}
+	for to, whole := range map[**entity.Record]*entity.Record{&shown.A: recA.Record, &shown.B: recB.Record} {
+		if *to, err = narrowed(p.Server, c, whole, nil); err != nil {
+			return nil, err
+		}
+	}
+	for to, whole := range map[**entity.Entity]*entity.Entity{&shown.EntityA: entityA.Entity, &shown.EntityB: entityB.Entity} {
+		if *to, err = narrowed(p.Server, c, whole, nil); err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
 }
 
 // said returns the decision that was just made, named in the query; nil if there is none. It is read from the store, so
@@ -97,10 +121,14 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 		}
 		return nil, nil
 	}
-	for i, d := range page.Decisions {
+	made, err := narrowed(p.Server, c, page.Decisions, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range made {
 		a, b := d.RefA.String(), d.RefB.String()
 		if d.Pair() && (a == c.query["said"] && b == c.query["of"] || b == c.query["said"] && a == c.query["of"]) {
-			return &page.Decisions[i], nil
+			return &made[i], nil
 		}
 	}
 	return nil, nil
@@ -117,7 +145,7 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	e, err := p.svc.Entities().Get(c, id)
-	if err != nil {
+	if e, err = narrowed(p.Server, c, e, err); err != nil {
 		return err
 	}
 	shown := console.WhatIf{Entity: e.Entity, Author: c.author()}
@@ -136,7 +164,11 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		http.Redirect(c.w, c.r, "/entities/"+e.ID.String(), http.StatusSeeOther)
 		return nil
 	}
-	if shown.Scenario, err = p.svc.Explain().WhatIf(c, ask); err != nil {
+	if err = p.maySuppose(c, &ask); err == nil {
+		shown.Scenario, err = p.svc.Explain().WhatIf(c, ask)
+		shown.Scenario, err = narrowed(p.Server, c, shown.Scenario, err)
+	}
+	if err != nil {
 		f := toFault(err, "")
 		if codes[f.Code].status >= http.StatusInternalServerError {
 			return err
@@ -165,8 +197,12 @@ func (p *site) around(c *call, id locality.ID) *console.Standing {
 		return nil
 	}
 	relations, err := p.svc.Entities().Relations(c, id)
+	if relations, err = narrowed(p.Server, c, relations, err); err != nil {
+		return nil
+	}
+	made, err := narrowed(p.Server, c, decided.Decisions, nil)
 	if err != nil {
 		return nil
 	}
-	return &console.Standing{Decisions: decided.Decisions, Relations: relations}
+	return &console.Standing{Decisions: made, Relations: relations}
 }

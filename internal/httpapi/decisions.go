@@ -3,9 +3,12 @@
 package httpapi
 
 import (
+	"slices"
+
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/records"
 )
@@ -105,6 +108,12 @@ func (s *Server) decide(c *call) (any, error) {
 				items[i].note(toFault(err, ""))
 				continue
 			}
+			if err := s.mayDecide(c, &items[i].Input); err != nil {
+				f := toFault(err, "")
+				f.Pointer = itemPointer("decisions", i) + f.Pointer
+				items[i].note(f)
+				continue
+			}
 			items[i].By = proved(c)
 			list = append(list, items[i].Input)
 		}
@@ -160,6 +169,9 @@ func (s *Server) listDecisions(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.seen(c, c.query["of"]); err != nil {
+		return nil, err
+	}
 	page, err := s.svc.Decisions().List(c, decisions.Query{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
 	if err != nil {
 		return nil, err
@@ -187,7 +199,7 @@ func (s *Server) review(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit})
+	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit, Kinds: access.From(c).Restriction.Kinds})
 	if err != nil {
 		return nil, err
 	}
@@ -219,6 +231,9 @@ func (s *Server) unmerge(c *call) (any, error) {
 		return nil, err
 	}
 	by.Principal = proved(c)
+	if err := s.seen(c, append(slices.Clone(records), id.String())...); err != nil {
+		return nil, err
+	}
 	results, err := s.svc.Decisions().Unmerge(c, id.String(), records, by)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/match"
 )
 
@@ -59,6 +60,9 @@ func (s *Server) why(c *call) (any, error) {
 }
 
 func (s *Server) whyNot(c *call) (any, error) {
+	if err := s.seen(c, c.query["a"], c.query["b"]); err != nil {
+		return nil, err
+	}
 	return s.svc.Explain().WhyNot(c, c.query["a"], c.query["b"])
 }
 
@@ -67,7 +71,7 @@ func (s *Server) route(c *call) (any, error) { return s.svc.Explain().Route(c, c
 func (s *Server) status(c *call) (any, error) { return s.svc.Cells().Status(c) }
 
 func (s *Server) schema(c *call) (any, error) {
-	kind, err := s.kind(c.query["kind"])
+	kind, err := s.kind(c, c.query["kind"])
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +85,21 @@ func (s *Server) schema(c *call) (any, error) {
 	return answer, nil
 }
 
-// kind returns the schema of the named kind; "" is the default kind.
-func (s *Server) kind(name string) (*match.Schema, error) {
-	if kind := s.svc.Kinds().Schema(name); kind != nil {
+// kind returns the schema of the named kind, which the principal may see; "" is the default kind, or the first that it may see.
+func (s *Server) kind(c *call, name string) (*match.Schema, error) {
+	who := &access.From(c).Restriction
+	kind := s.svc.Kinds().Schema(name)
+	if kind != nil && who.Sees(kind.Kind) {
 		return kind, nil
 	}
 	var names []string
 	for _, k := range s.svc.Kinds().Schemas() {
+		if !who.Sees(k.Kind) {
+			continue
+		}
+		if name == "" {
+			return k, nil
+		}
 		names = append(names, k.Kind)
 	}
 	text := fmt.Sprintf("unknown kind %.64q: want %s", name, strings.Join(names, ", "))

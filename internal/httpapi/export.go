@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
 )
@@ -22,7 +23,8 @@ const (
 // export streams a table. An error before the first bytes is answered like that of any request. A later one closes the
 // connection in the middle of the answer, so that a client cannot take what it has for the whole.
 func (s *Server) export(c *call) error {
-	q := export.Query{Kind: c.query["kind"], Source: c.query["source"]}
+	who := &access.From(c).Restriction
+	q := export.Query{Kind: c.query["kind"], Source: c.query["source"], Kinds: who.Kinds, Hide: who.Hide}
 	var err error
 	if q.Since, err = c.query.watermark("since"); err != nil {
 		return err

@@ -29,7 +29,7 @@ const (
 
 // policy allows a page to load only its own files, without inline scripts or styles.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types locus"
 
 // requestIDHeader is the id used in errors and in the log. A client's own id is not used.
 const requestIDHeader = "X-Request-Id"
@@ -209,7 +209,7 @@ func (s *Server) shown(r *http.Request) *console.Console {
 	if !who.Named() {
 		return s.pages
 	}
-	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session})
+	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow()})
 }
 
 // notice writes a page with a message.

@@ -5,6 +5,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
@@ -85,6 +86,9 @@ func (s *Server) getKind(c *call) (any, error) {
 	name, err := c.path("kind")
 	if err != nil {
 		return nil, err
+	}
+	if !access.From(c).Restriction.Sees(name) {
+		return nil, kinds.ErrNoKind
 	}
 	return s.kindOf(name)
 }

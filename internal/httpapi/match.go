@@ -48,12 +48,14 @@ type MatchResult struct {
 // MatchEntity is an entity near a probe, with its best pair.
 type MatchEntity struct {
 	ID          locality.ID        `json:"id"`
+	Kind        string             `json:"kind"`
 	MatchWeight match.Weight       `json:"match_weight" doc:"Match weight of the best pair"`
 	Level       entities.Level     `json:"level" enum:"same,possible,different"`
 	Relation    string             `json:"relation,omitempty" enum:"part_of,has_part,co_located" doc:"Relation of the probe to the entity, if they are related things"`
 	Record      entity.Ref         `json:"record" doc:"Record of the entity in the best pair"`
 	Records     int                `json:"records" doc:"Number of records of the entity"`
 	View        View               `json:"view" doc:"Merged attributes in the order of the kind"`
+	Hidden      []string           `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
 	Why         *match.Explanation `json:"why,omitempty" doc:"The comparison, probe first, if requested"`
 }
 
@@ -82,9 +84,17 @@ func (s *Server) match(c *call) (any, error) {
 	}
 	probes := make([]entities.Probe, 0, len(items))
 	for i := range items {
-		if p := &items[i].put; items[i].fault == nil {
-			probes = append(probes, entities.Probe{Ref: p.Ref, Kind: p.Kind, Observed: p.Observed, Attributes: p.Attributes})
+		p := &items[i].put
+		if items[i].fault != nil {
+			continue
 		}
+		probe := entities.Probe{Ref: p.Ref, Kind: p.Kind, Observed: p.Observed, Attributes: p.Attributes}
+		if f := s.mayTry(c, &probe, opts.Put); f != nil {
+			f.Pointer = itemPointer("probes", i) + f.Pointer
+			items[i].note(f)
+			continue
+		}
+		probes = append(probes, probe)
 	}
 	var found []entities.Found
 	if len(probes) > 0 {
@@ -120,7 +130,7 @@ func (s *Server) matched(r *MatchResult, f *entities.Found, pointer string) {
 	for _, c := range f.Candidates {
 		e := c.Entity
 		r.Entities = append(r.Entities, MatchEntity{
-			ID: e.ID, MatchWeight: c.MatchWeight, Level: c.Level, Relation: c.Relation, Record: c.Record, Records: len(e.Members), Why: c.Why,
+			ID: e.ID, Kind: e.Kind, MatchWeight: c.MatchWeight, Level: c.Level, Relation: c.Relation, Record: c.Record, Records: len(e.Members), Why: c.Why,
 			View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Members[m].Ref }),
 		})
 	}

@@ -3,95 +3,176 @@
 package httpapi
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/match"
 )
 
-var errNoKind = fault(CodeInvalid, "?kind", "unknown kind, or one that the token may not see")
+// viewer is a principal that may not see everything.
+type viewer struct {
+	*access.Restriction
+	schema func(kind string) *match.Schema
+}
 
-// narrow removes what the principal may not see from the answer of any route. An answer of a type that it does not know is refused,
-// so that a route cannot show what nothing has looked at.
-func narrow(c *call, answer any) (any, error) {
+// narrow removes what the principal may not see from the answer of any route, or from a value that a page shows. One of a type that it
+// does not know is refused, so that a route cannot show what nothing has looked at.
+func (s *Server) narrow(c *call, answer any) (any, error) {
 	who := &access.From(c).Restriction
 	if !who.Narrow() || c.route.needs.Open() {
 		return answer, nil
 	}
+	left, kind, known := (&viewer{who, s.svc.Kinds().Schema}).left(answer)
+	switch {
+	case !known:
+		return nil, require(access.From(c), access.Anyone())
+	case kind != "" && !who.Sees(kind):
+		c.w.Header().Del("Content-Location")
+		return nil, standard(CodeNotFound)
+	}
+	return left, nil
+}
+
+// narrowed is narrow for a value that a page shows.
+func narrowed[T any](s *Server, c *call, value T, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	left, err := s.narrow(c, value)
+	if err != nil {
+		return none, err
+	}
+	return left.(T), nil //nolint:forcetypeassert // what is left is of the same type
+}
+
+// left returns what the viewer may see of an answer. kind is that of the one thing that it is about, "" for a list, which has lost what
+// is of other kinds.
+func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	switch a := answer.(type) {
 	case Record:
-		if !who.Sees(a.Kind) {
-			return nil, standard(CodeNotFound)
-		}
-		return narrowRecord(who, a), nil
+		return r.record(a), a.Kind, true
 	case RecordList:
-		a.Records = slices.DeleteFunc(a.Records, func(r Record) bool { return !who.Sees(r.Kind) })
-		for i := range a.Records {
-			a.Records[i] = narrowRecord(who, a.Records[i])
-		}
-		return a, nil
+		a.Records = only(a.Records, func(rec Record) bool { return r.Sees(rec.Kind) }, r.record)
+		return a, "", true
 	case Entity:
-		if !who.Sees(a.Kind) {
-			c.w.Header().Del("Content-Location")
-			return nil, standard(CodeNotFound)
-		}
-		return narrowEntity(who, a), nil
+		return r.entity(a), a.Kind, true
 	case EntityList:
-		a.Entities = slices.DeleteFunc(a.Entities, func(e Entity) bool { return !who.Sees(e.Kind) })
-		for i := range a.Entities {
-			a.Entities[i] = narrowEntity(who, a.Entities[i])
+		a.Entities = only(a.Entities, func(e Entity) bool { return r.Sees(e.Kind) }, r.entity)
+		return a, "", true
+	case Why:
+		kind = a.Entity.Kind
+		a.Entity, a.Records, a.Joins = r.entity(a.Entity), only(a.Records, all, r.record), r.joins(kind, a.Joins)
+		return a, kind, true
+	case How:
+		kind = a.Entity.Kind
+		a.Entity, a.Steps = r.entity(a.Entity), r.steps(kind, a.Steps)
+		return a, kind, true
+	case History:
+		kind = a.Entity.Kind
+		a.Entity = r.entity(a.Entity)
+		return a, kind, true
+	case RelationList:
+		a.Relations = r.relations(a.Relations)
+		return a, "", true
+	case ReviewList:
+		a.Pairs = r.pairs(a.Pairs)
+		return a, "", true
+	case DecisionList:
+		a.Decisions = r.decisions(a.Decisions)
+		return a, "", true
+	case DecideResponse:
+		a.Results = only(a.Results, all, func(one DecideResult) DecideResult {
+			if one.Decision != nil {
+				decided := r.decision(*one.Decision)
+				one.Decision = &decided
+			}
+			return one
+		})
+		return a, "", true
+	case Scenario:
+		a.Before, a.After = r.scenario(a.Before), r.scenario(a.After)
+		return a, "", true
+	case MatchResponse:
+		for i := range a.Results {
+			a.Results[i].Entities = r.found(a.Results[i].Entities)
 		}
-		return a, nil
+		return a, "", true
+	case Schema:
+		a.Kinds = only(a.Kinds, r.Sees, func(name string) string { return name })
+		return a, a.Kind, true
+	case Kind:
+		return a, a.Kind, true
+	case KindList:
+		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, func(k Kind) Kind { return k })
+		return a, "", true
 	case Whoami, Version, LoggedOut:
-		return a, nil
+		return a, "", true
 	}
-	return nil, require(access.From(c), access.Anyone())
+	return r.shown(answer)
 }
 
-func narrowRecord(who *access.Restriction, r Record) Record {
-	attributes := Attributes{}
-	for _, name := range slices.Sorted(maps.Keys(r.Attributes)) {
-		if who.Hides(name) {
-			r.Hidden = append(r.Hidden, name)
-		} else {
-			attributes[name] = r.Attributes[name]
+// shown is left for what pages show.
+func (r *viewer) shown(value any) (left any, kind string, known bool) {
+	switch a := value.(type) {
+	case *explain.Explanation:
+		b := *a
+		b.Entity, b.Joins = r.stored(a.Entity), r.joins(a.Entity.Kind, a.Joins)
+		b.Records = only(a.Records, all, r.storedRecord)
+		return &b, a.Entity.Kind, true
+	case *explain.Lineage:
+		b := *a
+		b.Entity, b.Steps = r.stored(a.Entity), r.steps(a.Entity.Kind, a.Steps)
+		return &b, a.Entity.Kind, true
+	case *explain.Comparison:
+		b := *a
+		b.Explanation = r.explanation(a.Kind, a.Explanation)
+		if r.Hide != nil {
+			b.Shared = only(a.Shared, all, func(f explain.SharedFeature) explain.SharedFeature {
+				f.Text, f.Hidden = "", true
+				return f
+			})
+		}
+		return &b, a.Kind, true
+	case *explain.ScenarioResult:
+		b := *a
+		b.Before, b.After = r.hypothetical(a.Before), r.hypothetical(a.After)
+		return &b, "", true
+	case *entity.Entity:
+		return r.stored(a), a.Kind, true
+	case *entity.Record:
+		return r.storedRecord(a), a.Kind, true
+	case *entities.Entity:
+		b := *a
+		b.Entity = r.stored(a.Entity)
+		return &b, a.Kind, true
+	case *decisions.ReviewPage:
+		b := *a
+		b.Pairs = r.pairs(a.Pairs)
+		return &b, "", true
+	case []decisions.Decided:
+		return r.decisions(a), "", true
+	case []entities.Relation:
+		return r.relations(a), "", true
+	case []*match.Schema:
+		return only(a, func(s *match.Schema) bool { return r.Sees(s.Kind) }, func(s *match.Schema) *match.Schema { return s }), "", true
+	}
+	return nil, "", false
+}
+
+func all[T any](T) bool { return true }
+
+// only returns a new list with what is left of the items that may be seen.
+func only[T any](list []T, sees func(T) bool, left func(T) T) []T {
+	out := make([]T, 0, len(list))
+	for _, item := range list {
+		if sees(item) {
+			out = append(out, left(item))
 		}
 	}
-	r.Attributes = attributes
-	return r
-}
-
-// narrowEntity also removes the stamp: it is a hash of the values, so a short value could be found by trying.
-func narrowEntity(who *access.Restriction, e Entity) Entity {
-	if who.Hide == nil {
-		return e
-	}
-	view := View{}
-	for _, a := range e.View {
-		if who.Hides(a.Name) {
-			e.Hidden = append(e.Hidden, a.Name)
-		} else {
-			view = append(view, a)
-		}
-	}
-	e.View, e.Stamp = view, ""
-	return e
-}
-
-// narrowQuery lets a query of entities find nothing that the principal may not see. With hidden attributes there is no search by values:
-// a value that can be tried can be guessed.
-func narrowQuery(who *access.Restriction, q *entities.Query) error {
-	if who.Hide != nil && (q.Text != "" || len(q.Where)+len(q.Has)+len(q.Without) > 0 || q.Order != "" && q.Order != entities.OrderID) {
-		return fault(CodeForbidden, "", "the token may not see %q: it can list entities in the order of their ids, but not search or filter", who.Hide)
-	}
-	switch {
-	case q.Kind == "" && len(who.Kinds) == 1:
-		q.Kind = who.Kinds[0]
-	case q.Kind == "" && who.Kinds != nil:
-		return fault(CodeInvalid, "?kind", "the token sees some kinds only: name one of %q", who.Kinds)
-	case !who.Sees(q.Kind):
-		return errNoKind
-	}
-	return nil
+	return slices.Clip(out)
 }

@@ -163,11 +163,13 @@ func (s *Server) certified(name string, until time.Time) (*access.Principal, err
 
 // outside returns the principal of a credential that is stored nowhere.
 func outside(id string, who login.Person, until time.Time) (*access.Principal, error) {
-	set, err := access.Grant(who.Roles, nil)
+	given, err := access.ParseGiven(who.Roles)
 	if err != nil {
 		return nil, err
 	}
-	return &access.Principal{Name: who.Name, Author: who.Author, ID: id, Until: until, Permissions: set}, nil
+	one := given.Principal()
+	one.Name, one.Author, one.ID, one.Until = who.Name, who.Author, id, until
+	return one, nil
 }
 
 // credential returns the token of a request, "" if it has none.

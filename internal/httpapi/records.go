@@ -250,7 +250,7 @@ func (s *Server) listRecords(c *call) (any, error) {
 		if !who.Sees(kind) {
 			return nil, errNoKind
 		}
-		if _, err := s.kind(kind); err != nil {
+		if _, err := s.kind(c, kind); err != nil {
 			return nil, err
 		}
 	}

@@ -82,8 +82,9 @@ func (s *Server) register(rt *route) {
 		}
 		answer, err := s.serve(c)
 		if err == nil && answer != nil {
-			answer, err = narrow(c, answer)
+			answer, err = s.narrow(c, answer)
 		}
+		err = unseen(c, err)
 		switch {
 		case err != nil:
 			s.refuse(w, r, err)

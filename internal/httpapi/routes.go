@@ -137,33 +137,33 @@ func (s *Server) routes() []route {
 			summary: "Get an entity. A former id returns the entity that it was merged into, with redirected_from",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/why", class: reads, needs: access.All(access.Read), handle: s.why, answer: Why{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/why", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.why, answer: Why{}, failures: finding,
 			summary: "Why the records of an entity belong together",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/how", class: reads, needs: access.All(access.Read), handle: s.how, answer: How{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/how", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.how, answer: How{}, failures: finding,
 			summary: "How an entity came to be: the steps of clustering, and its changes in the logs",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/history", class: reads, needs: access.All(access.Read), handle: s.history, answer: History{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/history", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.history, answer: History{}, failures: finding,
 			summary: "The changes of an entity and its records that are still in the logs",
 		},
 		{
-			method: "GET", path: "/v1/entities/{id}/relations", class: reads, needs: access.All(access.Read), handle: s.relations, answer: RelationList{}, failures: finding,
+			method: "GET", path: "/v1/entities/{id}/relations", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.relations, answer: RelationList{}, failures: finding,
 			summary: "The entities that contain an entity, are part of it, or share its location",
 		},
 		{
-			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, needs: access.All(access.Decide), handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
+			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding...),
 			summary:  "Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member",
 		},
 		{
-			method: "POST", path: "/v1/what-if", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
+			method: "POST", path: "/v1/what-if", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
 			summary:  "The entities under other records, decisions or match weights; changes nothing",
 		},
 		{
-			method: "POST", path: "/v1/match", class: matches, needs: access.All(access.Read), handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
+			method: "POST", path: "/v1/match", class: matches, needs: access.All(access.Read).Narrowed(), handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
 			failures: append([]Code{CodeNotFound}, deciding[:len(deciding)-2]...),
 			summary:  "Match 1 to 1000 records without storing them: the candidates of each, and what a put would do",
 			query:    []param{{"min_watermark", "Wait until the databases that this server reads contain this watermark, such as that of a write", false}},
@@ -178,16 +178,16 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
+			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
 			summary: "Possible matches for people to decide about, highest match weight first",
 			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},
 		},
 		{
-			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
+			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
 			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
 		},
 		{
-			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read), handle: s.listDecisions, answer: DecisionList{}, failures: finding,
+			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listDecisions, answer: DecisionList{}, failures: finding,
 			summary: "List decisions, in the order of their records' puids",
 			query: append([]param{
 				{"of", "Only decisions about a record, given as puid or SOURCE:KEY, or about the records of an entity, given as its id", false},
@@ -195,7 +195,7 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/why-not", class: reads, needs: access.All(access.Read), handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
+			method: "GET", path: "/v1/why-not", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
 			summary: "Why two records are in the same entity or in different ones",
 			query: []param{
 				{"a", "Entity id, puid or SOURCE:KEY", true},
@@ -259,16 +259,16 @@ func (s *Server) routes() []route {
 			summary:  "Move a cell to another database while reads and writes continue; can be interrupted and repeated at any point",
 		},
 		{
-			method: "GET", path: "/v1/schema", class: reads, needs: access.All(access.Schema), handle: s.schema, answer: Schema{}, failures: reading,
+			method: "GET", path: "/v1/schema", class: reads, needs: access.All(access.Schema).Narrowed(), handle: s.schema, answer: Schema{}, failures: reading,
 			query:   []param{{"kind", "Kind; by default the first of the installation", false}},
 			summary: "The attributes of a kind and their types",
 		},
 		{
-			method: "GET", path: "/v1/kinds", class: reads, needs: access.All(access.Schema), handle: s.listKinds, answer: KindList{}, failures: reading,
+			method: "GET", path: "/v1/kinds", class: reads, needs: access.All(access.Schema).Narrowed(), handle: s.listKinds, answer: KindList{}, failures: reading,
 			summary: "List kinds, and how they are resolved",
 		},
 		{
-			method: "GET", path: "/v1/kinds/{kind}", class: reads, needs: access.All(access.Schema), handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/kinds/{kind}", class: reads, needs: access.All(access.Schema).Narrowed(), handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "A kind with its schema",
 		},
 		{
@@ -424,7 +424,7 @@ func (s *Server) routes() []route {
 			summary: "The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing",
 		},
 		{
-			method: "GET", path: "/v1/export/{what}", class: reads, needs: access.All(access.Read), price: priceSearch, download: s.export,
+			method: "GET", path: "/v1/export/{what}", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, download: s.export,
 			failures: append([]Code{CodeTrimmed, CodeDamaged}, reading...),
 			summary:  "All records, entities, links or decisions as JSON lines or CSV. If it fails midway the response is cut off and not terminated",
 			query: []param{

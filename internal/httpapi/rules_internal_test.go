@@ -13,11 +13,14 @@ func (s *Server) Forget() {
 	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 }
 
-// Rules returns the permissions of every registered pattern.
+// Rules returns the permissions of every registered pattern, and "narrowed" after those for principals that do not see everything.
 func (s *Server) Rules() map[string]string {
 	rules := map[string]string{}
 	for pattern, needs := range s.rules {
 		rules[pattern] = needs.String()
+		if !needs.Open() && needs.AdmitsNarrowed() {
+			rules[pattern] += ", narrowed"
+		}
 	}
 	return rules
 }

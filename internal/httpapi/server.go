@@ -55,10 +55,12 @@ type Options struct {
 	Login *login.Provider
 	// Bearers checks the JWTs of services, nil if none are taken.
 	Bearers *login.Bearers
-	// CertRoles are the roles of clients with a certificate, by the name in it: see listen.Client.
+	// CertRoles are the roles and limits of clients with a certificate, by the name in it: see listen.Client and access.ParseGiven.
 	CertRoles map[string][]string
 	// HTTPSOnly tells browsers to use nothing but https:// for this server from now on, for a year (HSTS, RFC 6797).
 	HTTPSOnly bool
+	// Profiles serves /debug/pprof/ to principals that may operate.
+	Profiles bool
 	// Agents serves POST /mcp; nil means that it is not found.
 	Agents Agents
 	// Banner, if set, is shown at the top of every console page.
@@ -217,6 +219,9 @@ func New(svc *locus.DB, options *Options) *Server {
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))
 	})
 	s.registerConsole()
+	if s.opts.Profiles {
+		s.registerProfiles()
+	}
 	_, _ = svc.Tokens().Closed(context.Background()) // an error is that of the first request
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s

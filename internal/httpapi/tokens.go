@@ -103,6 +103,9 @@ func (s *Server) createToken(c *call) (any, error) {
 			*to = append([]string{}, *to...) // an empty list is not nil
 		}
 	}
+	if err := KnownRestriction(s.svc.Kinds().Schemas(), &n.Restriction); err != nil {
+		return nil, err
+	}
 	if v, given := body["rates"]; given {
 		if n.Rates, err = ratesAt(v, "/rates"); err != nil {
 			return nil, err

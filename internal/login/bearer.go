@@ -35,7 +35,7 @@ var ErrBearer = errors.New("it is no valid token of a configured issuer")
 // Issuer is an issuer of JWTs for services, such as CI or Kubernetes, and what its subjects may do.
 type Issuer struct {
 	URL   string
-	Roles map[string][]string // by subject
+	Roles map[string][]string // and limits, by subject; see Config
 }
 
 // Bearers checks the JWTs of issuers. It is safe for concurrent use.

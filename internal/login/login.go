@@ -47,7 +47,7 @@ type Config struct {
 	Issuer, ClientID, ClientSecret string
 	// PublicURL is how browsers reach the server. The provider has to allow PublicURL + Callback.
 	PublicURL string
-	// Roles of a group, by the names in the claim groups.
+	// Roles of a group and its limits, such as hide:ssn, by the names in the claim groups.
 	Roles map[string][]string
 }
 
@@ -60,7 +60,8 @@ type Person struct {
 	Name string
 	// Author is the name that people read.
 	Author string
-	Roles  []string
+	// Roles, and limits that hold for all of them.
+	Roles []string
 }
 
 // Provider is an identity provider. It is safe for concurrent use.
@@ -188,7 +189,7 @@ func (p *Provider) person(id *oidc.IDToken) (*Person, error) {
 		who.Roles = append(who.Roles, p.config.Roles[group]...)
 	}
 	slices.Sort(who.Roles)
-	if who.Roles = slices.Compact(who.Roles); len(who.Roles) == 0 {
+	if who.Roles = slices.Compact(who.Roles); !slices.ContainsFunc(who.Roles, func(one string) bool { return !strings.Contains(one, ":") }) {
 		return nil, fmt.Errorf("%w: %s", ErrNoRole, who.Name)
 	}
 	return who, nil
