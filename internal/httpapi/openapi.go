@@ -28,6 +28,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Sum](), reflect.TypeFor[float64]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())
+	unite(registry)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -43,6 +44,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 	}
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, "")
 	for i := range table {
+		if table[i].name() == "" {
+			return nil, fmt.Errorf("the operation %s %s has no name: add one to operations", table[i].method, table[i].path)
+		}
 		doc.AddOperation(operation(registry, problemSchema, &table[i]))
 	}
 	correct(registry)
@@ -99,26 +103,23 @@ func restrictedOf(rt *route) string {
 
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
-		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt), "x-locus-restricted": restrictedOf(rt)},
+		OperationID: rt.name(), Method: rt.method, Path: rt.documented(), Summary: rt.summary,
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt), "x-locus-restricted": restrictedOf(rt), "x-locus-repeatable": !once[rt.name()]},
 	}
 	if !rt.needs.Open() {
 		op.Security = []map[string][]string{{"token": {}}}
 	}
-	text := &huma.Schema{Type: huma.TypeString}
 	for _, m := range pathParam.FindAllStringSubmatch(rt.path, -1) {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Schema: text})
+		op.Parameters = append(op.Parameters, parameter(param{m[1], "", true}, "path"))
 	}
 	for _, p := range rt.query {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Required: p.required, Description: p.doc, Schema: text})
+		op.Parameters = append(op.Parameters, parameter(p, "query"))
 	}
 	if rt.class != health {
-		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: timeoutHeader, In: "header", Description: "Whole seconds that the client waits for the response, 1 or more; the server also has a limit of its own", Schema: text,
-		})
+		op.Parameters = append(op.Parameters, parameter(param{timeoutHeader, "Whole seconds that the client waits for the response, 1 or more; the server also has a limit of its own", false}, "header"))
 	}
 	for _, p := range rt.headers {
-		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: text})
+		op.Parameters = append(op.Parameters, parameter(p, "header"))
 	}
 	if rt.body != nil {
 		schema := registry.Schema(reflect.TypeOf(rt.body), true, "")
@@ -132,6 +133,7 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: "code: " + strings.Join(list, ", "),
 			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problemSchema}},
+			Extensions:  map[string]any{"x-locus-codes": list},
 		}
 	}
 	return op
@@ -145,6 +147,9 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 	}
 	for _, status := range statuses {
 		ok := &huma.Response{Description: http.StatusText(status)}
+		if p := contents[rt.name()]; p != nil {
+			ok.Content = p.Content
+		}
 		if rt.answer != nil {
 			media := mediaJSON
 			if rt.stream != nil {
@@ -161,7 +166,6 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 				TotalsHeader:    {Description: "The last line of the dump: the numbers of things in it", Schema: &huma.Schema{Type: huma.TypeString}},
 			}
 		case rt.download != nil:
-			text := &huma.Schema{Type: huma.TypeString}
 			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
 			ok.Headers = map[string]*huma.Param{
 				WatermarkHeader: {Description: "Watermark of the end of the logs before the first row: the since of the next export", Schema: text},
@@ -191,11 +195,11 @@ func byStatus(failures []Code) map[int][]string {
 	return grouped
 }
 
-// operationID builds the id from method and path: get-v1-entities-id-why.
-func operationID(rt *route) string {
-	words := strings.FieldsFunc(strings.ToLower(rt.method)+rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) })
-	return strings.Join(words, "-")
-}
+// name returns the name of the operation in the document.
+func (rt *route) name() string { return operations[rt.method+" "+rt.documented()] }
+
+// documented returns the path as OpenAPI writes it.
+func (rt *route) documented() string { return strings.ReplaceAll(rt.path, "...", "") }
 
 // schemaName returns the name of a type, prefixed by its package if it is not this one: cells.Status is CellsStatus. A name
 // that already contains its package is kept: cells.CellStatus is CellStatus.

@@ -118,6 +118,95 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 	}
 }
 
+// TestOpenAPI_IsTidy checks what generated clients rely on: names that are methods in any language, typed parameters,
+// codes and security of each operation, and one schema for each shape.
+func TestOpenAPI_IsTidy(t *testing.T) {
+	t.Parallel()
+	_, raw := openAPI(setup(t, nil))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string
+			Permission  string `json:"x-locus-permission"`
+			Repeatable  *bool  `json:"x-locus-repeatable"`
+			Security    []any
+			Parameters  []struct {
+				Name, In string
+				Schema   struct {
+					Type  string
+					Items *struct{ Type string }
+				}
+			}
+			Responses map[string]struct {
+				Content map[string]any
+				Codes   []string `json:"x-locus-codes"`
+			}
+		}
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`^[a-z]+([A-Z][a-z]*)*$`)
+	seen := map[string]bool{}
+	for path, operations := range doc.Paths {
+		for method, op := range operations {
+			if !name.MatchString(op.OperationID) || seen[op.OperationID] {
+				t.Errorf("%s %s: operationId %q is not in camelCase, or is another's", method, path, op.OperationID)
+			}
+			seen[op.OperationID] = true
+			if (op.Permission == "public") != (op.Security == nil) || op.Repeatable == nil {
+				t.Errorf("%s: permission %s, security %v, repeatable %v", op.OperationID, op.Permission, op.Security, op.Repeatable)
+			}
+			for _, p := range op.Parameters {
+				s := p.Schema
+				if !slices.Contains([]string{"string", "integer", "boolean", "array"}, s.Type) || (s.Type == "array") != (s.Items != nil) {
+					t.Errorf("%s: parameter %s has the type %q", op.OperationID, p.Name, s.Type)
+				}
+				if (p.Name == "limit" || p.Name == "Request-Timeout") && s.Type != "integer" {
+					t.Errorf("%s: %s is %s", op.OperationID, p.Name, s.Type)
+				}
+			}
+			for status, r := range op.Responses {
+				if (status >= "300") != (len(r.Codes) > 0) || r.Content == nil && status != "204" {
+					t.Errorf("%s: %s has the codes %v, and content %v", op.OperationID, status, r.Codes, r.Content)
+				}
+			}
+		}
+	}
+	shapes := map[string]string{}
+	for _, schema := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		text, err := json.Marshal(undescribed(doc.Components.Schemas[schema]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other := shapes[string(text)]; other != "" {
+			t.Errorf("%s has the shape of %s: make them one", schema, other)
+		}
+		shapes[string(text)] = schema
+	}
+}
+
+// undescribed returns a schema without its words.
+func undescribed(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			if k != "description" {
+				out[k] = undescribed(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = undescribed(v[i])
+		}
+		return out
+	}
+	return v
+}
+
 // TestOpenAPI_ReferencesLead checks that each referenced schema exists, and that 64-bit ids are strings.
 func TestOpenAPI_ReferencesLead(t *testing.T) {
 	t.Parallel()
