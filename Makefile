@@ -18,8 +18,8 @@ COMPILE := GOGC=400 $(GO)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        verify verify/tidy verify/docs verify/build verify/others verify/vulnerabilities clean
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo generate \
+        verify verify/tidy verify/docs verify/build verify/others verify/deploy verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,10 @@ eval: ## matching quality on the labelled sets in DATA (../shared/data), against
 	  echo "make eval: skipped: no labelled sets in $(DATA); try: make eval DATA=DIR"; \
 	fi
 
+generate: ## write what is made from code: the settings of the service, dashboard, alerts
+	UPDATE=1 $(GO) test -count 1 ./internal/cli -run '^TestConfig_OfTheService$$'
+	UPDATE=1 $(GO) test -count 1 ./internal/obs -run '^TestSignals_Generated$$'
+
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
@@ -120,6 +124,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod tidy -diff
 	cd bench && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+	cd deploy/verify && $(GO) mod tidy -diff
 	cd internal/mongotest/standin && $(GO) mod tidy -diff
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
@@ -134,6 +139,9 @@ verify/build: ## two clones of the commit build the same bytes, which name it
 verify/others: ## what compiles much that nothing else needs: the benchmarks, and ids on a machine with words of 32 bits
 	$(GO) -C bench vet ./...
 	GOARCH=386 CGO_ENABLED=0 $(GO) test ./locality
+
+verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
+	$(GO) -C deploy/verify test -count 1 ./...
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...

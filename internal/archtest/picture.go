@@ -309,7 +309,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/dedupe", "internal/demo", "internal/engine",
+			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,6 +31,10 @@ type app struct {
 	notice    time.Duration // --notice
 	mongodb   string        // --mongodb
 	unsafe    bool          // --unsafe-durability
+	config    string        // --config
+
+	logLevel, logFormat string         // --log-level, --log-format of a server
+	level               *slog.LevelVar // of the logger; a server changes it at SIGHUP
 }
 
 // style returns the style for a stream. NO_COLOR and TERM=dumb turn colour off.
@@ -89,16 +94,20 @@ func typed(kind string, raw json.RawMessage) json.RawMessage {
 // printTable prints a table to the standard output.
 func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
 
-// logger returns a logger to the standard error with the given level, or that of LOCUS_LOG. LOCUS_LOG_FORMAT is text or
+// logger returns a logger to the standard error with the given level, or that of --log-level or LOCUS_LOG. The format is text or
 // json.
 func (a *app) logger(level slog.Level) *slog.Logger {
-	if text := a.env["LOCUS_LOG"]; text != "" {
+	if text := cmp.Or(a.logLevel, a.env["LOCUS_LOG"]); text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {
 			a.say("locus: LOCUS_LOG=%s is not a level (debug, info, warn, error); using %s", term.Clip(text, 40), strings.ToLower(level.String()))
 		}
 	}
-	options := &slog.HandlerOptions{Level: level}
-	if a.env["LOCUS_LOG_FORMAT"] == "json" {
+	if a.level == nil {
+		a.level = &slog.LevelVar{}
+	}
+	a.level.Set(level)
+	options := &slog.HandlerOptions{Level: a.level}
+	if cmp.Or(a.logFormat, a.env["LOCUS_LOG_FORMAT"]) == "json" {
 		return slog.New(slog.NewJSONHandler(a.stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(a.stderr, options))

@@ -214,7 +214,6 @@ func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
 // columnsFlag is --map for labelled data. LOCUS_MAP is that of an installation and of imports.
 func columnsFlag(c *cobra.Command, to *map[string]string) {
 	c.Flags().StringToStringVar(to, "map", nil, "column=attribute, for columns with other names")
-	_ = c.Flags().SetAnnotation("map", variableOf, []string{"LOCUS_EVAL_MAP"})
 }
 
 func (a *app) one(r *eval.Report, err error) error {

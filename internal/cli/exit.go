@@ -60,6 +60,7 @@ type failure struct {
 	Code    string
 	Outcome httpapi.Outcome // not_applied if empty
 	Message string
+	Shown   []string // lines of a file, below the message
 	Hint    string
 	Exit    int
 	Err     error
@@ -99,6 +100,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 		return f.Exit
 	}
 	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(strings.TrimPrefix(f.Message, "locus: "))) // the library's own errors begin so
+	for _, line := range f.Shown {
+		a.say("%s", term.Escape(line))
+	}
 	if f.Hint != "" {
 		a.say("%s   %s", a.talk.Paint("2", "try:"), term.Escape(f.Hint))
 	}

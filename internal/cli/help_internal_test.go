@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every command has a one-sentence description and two examples that begin with its path; every flag names its
-// variable.
+// Every command has a one-sentence description and two examples that begin with its path; every flag that has
+// a variable names it.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()
@@ -38,10 +37,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if slices.Contains(noVariable, f.Name) {
-				return
-			}
-			if !strings.Contains(f.Usage, "["+variable(f)+"]") || !strings.HasPrefix(variable(f), "LOCUS_") {
+			if name := variable(f); name != "" && (!strings.Contains(f.Usage, "["+name+"]") || !strings.HasPrefix(name, "LOCUS_")) {
 				t.Errorf("%s --%s does not name its variable: %q", c.CommandPath(), f.Name, f.Usage)
 			}
 		})
@@ -69,15 +65,25 @@ func known(root *cobra.Command, example string) string {
 	return ""
 }
 
+// Variables say where an installation is and how a server runs. One that a server reads has the same meaning everywhere.
 func TestVariable(t *testing.T) {
 	t.Parallel()
-	flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-	flags.String("shutdown-timeout", "", "")
-	if got := variable(flags.Lookup("shutdown-timeout")); got != "LOCUS_SHUTDOWN_TIMEOUT" {
-		t.Errorf("got %s", got)
+	root := (&app{}).root()
+	serve, _, _ := root.Find([]string{"serve"})
+	own := map[string]string{}
+	serve.LocalFlags().VisitAll(func(f *pflag.Flag) { own[variable(f)] = f.Name })
+	if own["LOCUS_SHUTDOWN_TIMEOUT"] != "shutdown-timeout" || own["LOCUS_LOG"] != "log-level" {
+		t.Errorf("the variables of a server are %v", own)
 	}
-	all := (&app{}).evalAll()
-	if got := variable(all.Flags().Lookup("data")); got != "LOCUS_DATA_SETS" {
-		t.Errorf("the folder of labelled sets is %s, as if it were a server's data", got)
+	elsewhere := map[string]string{
+		"LOCUS_URL": "url", "LOCUS_TOKEN_FILE": "token-file", "LOCUS_JSON": "json", "LOCUS_CELL_MAP": "map", "LOCUS_DATA_SETS": "data",
+		"LOCUS_MIRROR_URI": "uri", "LOCUS_MIRROR_COLLECTION": "collection",
 	}
+	walk(root, func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if name := variable(f); name != "" && own[name] != f.Name && elsewhere[name] != f.Name {
+				t.Errorf("%s --%s: the variable %s changes a command that is neither a server nor finds one", c.CommandPath(), f.Name, name)
+			}
+		})
+	})
 }

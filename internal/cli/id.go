@@ -72,7 +72,8 @@ func (a *app) idCommand() *cobra.Command {
 	f.StringVar(&m.near, "near", "", "mint near this id, so that both are in one cell")
 	f.Var(&m.node, "node", "node of minted ids: a number that no other process uses, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
-	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is for imports
+	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is that of an installation
+	variables(f, "node")
 	return c
 }
 

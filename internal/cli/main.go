@@ -15,7 +15,7 @@ import (
 )
 
 // Main runs the command line in this process and returns the exit code. The first SIGINT or SIGTERM asks the command to
-// stop, a second one kills it. SIGHUP is ignored: a server has no configuration to reload, and closing a terminal must
+// stop, a second one kills it. SIGHUP is ignored: only a server reads its configuration again, and closing a terminal must
 // not kill it.
 func Main(args []string) int {
 	// A closed pipe becomes a write error, so that commands can close what they opened.

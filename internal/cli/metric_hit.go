@@ -60,7 +60,6 @@ func (a *app) metricHit() *cobra.Command {
 	f.StringVar(&o.key, "key", "", "count once for this key, however often the command is repeated; needs --at. For a file it identifies the file, instead of its content")
 	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is standard input; may be repeated")
 	f.StringVar(&o.format, "format", "", "format of a file, csv or jsonl; recognised by default")
-	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // LOCUS_KEY is a column of imports
 	return a.connection(c)
 }
 

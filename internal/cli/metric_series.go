@@ -77,7 +77,6 @@ func (a *app) metricSeries() *cobra.Command {
 	c.Flags().StringVar(&format, "format", "table", "table, csv or json")
 	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the fields in them, that a hit of NAME changes")
 	c.Flags().StringVar(&at, "at", "", "with --explain: time of the hit; now by default")
-	_ = c.Flags().SetAnnotation("format", variableOf, []string{"LOCUS_SERIES_FORMAT"}) // LOCUS_FORMAT is for imports
 	return a.connection(c)
 }
 

@@ -21,7 +21,6 @@ func (s *span) flags(c *cobra.Command) {
 	f.StringVar(&s.from, "from", "", "begin of the range: a day, or a time such as 2026-11-20T12:00:00Z")
 	f.StringVar(&s.to, "to", "", "end of the range, exclusive; now by default")
 	f.StringVar(&s.step, "step", "", "minute, hour or day")
-	_ = f.SetAnnotation("from", variableOf, []string{"LOCUS_SERIES_FROM"}) // that of a growth that is played is a number
 	f.StringVar(&s.zone, "zone", "", "time zone of hours and days, such as Europe/Berlin; UTC by default")
 }
 

@@ -6,9 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -50,27 +48,6 @@ func TestServe_TellsTheServiceManager(t *testing.T) {
 		}
 		manager.Close()
 		for range states { //nolint:revive // until its reader has ended
-		}
-	}
-}
-
-// TestServe_SettingsOfTheService checks that each variable of deploy/systemd/locus.env is one of a flag, or of what a server uses.
-func TestServe_SettingsOfTheService(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../deploy/systemd/locus.env")
-	if err != nil {
-		t.Fatal(err)
-	}
-	help := run(t.Context(), nil, "serve", "--help").stdout
-	names := regexp.MustCompile(`(?m)^#?([A-Z_]+)=`).FindAllSubmatch(text, -1)
-	if len(names) < 5 {
-		t.Fatalf("%d settings", len(names))
-	}
-	for _, m := range names {
-		name := string(m[1])
-		flag := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "LOCUS_"), "_", "-"))
-		if !regexp.MustCompile(flag+`\b`).MatchString(help) && !slices.Contains([]string{"PGPASSFILE", "LOCUS_LOG", "LOCUS_LOG_FORMAT"}, name) {
-			t.Errorf("%s: locus serve has no %s", name, flag)
 		}
 	}
 }

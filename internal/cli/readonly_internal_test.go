@@ -67,6 +67,8 @@ var asking = [][]string{
 	{"metric", "plot", "visits"},
 	{"backup", "-o", "-"},
 	{"doctor"},
+	{"config", "check"},
+	{"config", "print"},
 	{"dump", "-o", "-"},
 	{"export", "records"},
 	{"export", "entities", "--format", "jsonl"},
@@ -166,7 +168,7 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			variable, at := place(t)
-			env := map[string]string{variable: at, "LOCUS_NOTICE": "1s", "LOCUS_TIMEOUT": "1m"}
+			env := map[string]string{variable: at, "LOCUS_NOTICE": "1s"}
 			try := func(args ...string) string {
 				t.Helper()
 				var out, talk bytes.Buffer

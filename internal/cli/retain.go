@@ -113,6 +113,29 @@ func (r *rules) Set(text string) error {
 	return nil
 }
 
+// Append implements pflag.SliceValue.
+func (r *rules) Append(text string) error { return r.Set(text) }
+
+// Replace implements pflag.SliceValue.
+func (r *rules) Replace(texts []string) error {
+	*r = nil
+	for _, text := range texts {
+		if err := r.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetSlice implements pflag.SliceValue.
+func (r *rules) GetSlice() []string {
+	texts := make([]string, len(*r))
+	for i, one := range *r {
+		texts[i] = string(one.Prefix) + "=" + spells(one)
+	}
+	return texts
+}
+
 // counterHours is the retention of hours for metrics whose rule names only minutes.
 const counterHours = "3y"
 
@@ -121,11 +144,7 @@ func (*rules) Type() string { return "prefix=minutes/hours" }
 
 // String implements pflag.Value.
 func (r *rules) String() string {
-	texts := make([]string, len(*r))
-	for i, one := range *r {
-		texts[i] = string(one.Prefix) + "=" + spells(one)
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(r.GetSlice(), " ")
 }
 
 func spells(one counter.Retention) string {

@@ -5,7 +5,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,8 +13,12 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// variableOf is the annotation of a flag whose environment variable has a name of its own.
-const variableOf = "variable"
+const (
+	// variableOf is the annotation of a flag with an environment variable: its name.
+	variableOf = "variable"
+	// setBy is the annotation of a flag that was set by a variable or the configuration file: which.
+	setBy = "origin"
+)
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -31,10 +34,11 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetVersionTemplate("locus {{.Version}}\n")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "write JSON: one object, or a line for each of many")
+	variables(root.PersistentFlags(), "json")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
-		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
+		"run":     {a.demoCommand(), a.serveCommand(), a.configCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
 		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
@@ -55,7 +59,12 @@ func (a *app) root() *cobra.Command {
 		describe(c.Flags())
 		describe(c.PersistentFlags())
 	})
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return fromEnvironment(c.Flags(), a.env) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := fromEnvironment(c.Flags(), a.env); err != nil {
+			return err
+		}
+		return a.fromFile(c)
+	}
 	return root
 }
 
@@ -132,27 +141,28 @@ func flagError(c *cobra.Command, err error) error {
 	return usage(hint, "%s: %v", c.CommandPath(), err)
 }
 
-// variable returns the environment variable of a flag: LOCUS_HTTP_ADDR for --http-addr.
+// variable returns the environment variable of a flag, such as LOCUS_URL for --url, "" if it has none: variables say where
+// the installation is and how a server runs, and never change what another command does.
 func variable(f *pflag.Flag) string {
 	if names := f.Annotations[variableOf]; len(names) > 0 {
 		return names[0]
 	}
-	return "LOCUS_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+	return ""
 }
 
-// noVariable are flags that must be given explicitly on the command line, never by the environment.
-var noVariable = []string{
-	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
-	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
-	"at", "value", "file", "prefix", "day", "step", "count", "explain", "output", "dark",
-	"once", "verify", "repair", "status", "patience", "of", "withdrawn", "reason", "same", "different", "delete", "weight", "threshold", "anchor", "attribute",
-	"allow", "hold", "secret-env", "role", "rate", "expires", "place", "overlap",
+// variables gives flags the variable of their name: LOCUS_TOKEN_FILE for --token-file.
+func variables(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if f := flags.Lookup(name); variable(f) == "" {
+			_ = flags.SetAnnotation(name, variableOf, []string{"LOCUS_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))})
+		}
+	}
 }
 
 // describe adds the variable to the help of each flag.
 func describe(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if name := variable(f); !slices.Contains(noVariable, f.Name) && !strings.Contains(f.Usage, name) {
+		if name := variable(f); name != "" && !strings.Contains(f.Usage, "["+name+"]") {
 			f.Usage += " [" + name + "]"
 		}
 	})
@@ -161,13 +171,15 @@ func describe(flags *pflag.FlagSet) {
 // fromEnvironment sets flags that were not given from the environment.
 func fromEnvironment(flags *pflag.FlagSet, env map[string]string) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		text := env[variable(f)]
-		if err != nil || f.Changed || text == "" || slices.Contains(noVariable, f.Name) {
+		name := variable(f)
+		text := env[name]
+		if err != nil || f.Changed || name == "" || text == "" {
 			return
 		}
 		if set := f.Value.Set(text); set != nil {
-			err = usage("unset it, or give --"+f.Name, "variable %s: %v", variable(f), set)
+			err = usage("unset it, or give --"+f.Name, "variable %s: %v", name, set)
 		}
+		_ = flags.SetAnnotation(f.Name, setBy, []string{"variable " + name})
 	})
 	return err
 }

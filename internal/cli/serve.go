@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/audits"
@@ -87,6 +88,9 @@ func (a *app) serveCommand() *cobra.Command {
 			if err := s.check(w); err != nil {
 				return err
 			}
+			if err := a.checkLog(c.Flags()); err != nil {
+				return err
+			}
 			listeners, err := s.listen()
 			if err != nil {
 				return err
@@ -114,17 +118,26 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
-			stop, err := s.encrypt(listeners, certificate, w.place, options)
+			reread, err := s.encrypt(listeners, certificate, w.place, options)
 			if err != nil {
 				return errors.Join(err, svc.Close(), closeAll(listeners))
 			}
-			defer stop()
+			defer onHangup(func() {
+				reread()
+				a.reload(c, options)
+			})()
 			if !w.shared {
 				listeners = append(listeners, s.socket(w.place, options.Logger)...)
 			}
 			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
 		},
 	}
+	a.serveFlags(c, &s)
+	return c
+}
+
+// serveFlags adds the flags of a server, each with a variable.
+func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory; created if it does not exist"
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen on; port 0 means a free one")
@@ -151,7 +164,10 @@ func (a *app) serveCommand() *cobra.Command {
 	s.audit.flags(c)
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
-	return c
+	c.Flags().Var((*levelFlag)(&a.logLevel), "log-level", "debug, info, warn or error; by default info")
+	c.Flags().StringVar(&a.logFormat, "log-format", "", "text, or json for a line of JSON per event; by default text")
+	_ = c.Flags().SetAnnotation("log-level", variableOf, []string{"LOCUS_LOG"})
+	c.Flags().VisitAll(func(f *pflag.Flag) { variables(c.Flags(), f.Name) })
 }
 
 // check rejects flags that do not apply to the kind of installation.

@@ -99,8 +99,8 @@ func (s *serving) trust(c *listen.Certificate) error {
 }
 
 // encrypt replaces the listeners by some with TLS, unless it is off or ends elsewhere. A certificate of the server's own is made below the
-// data directory. SIGHUP reads the files again until stop is called.
-func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string, options *httpapi.Options) (stop func(), err error) {
+// data directory. reread reads the files again.
+func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string, options *httpapi.Options) (reread func(), err error) {
 	if c == nil {
 		c, err = s.own(dir, options.Logger)
 	}
@@ -112,7 +112,7 @@ func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir s
 	for i, l := range listeners {
 		listeners[i] = tls.NewListener(l, c.Config())
 	}
-	return onHangup(func() { _ = c.Reload() }), nil // an error is logged
+	return func() { _ = c.Reload() }, nil // an error is logged
 }
 
 // checkPublic rejects a public URL that is no origin.
@@ -267,7 +267,7 @@ func (s *serving) socket(dir string, log *slog.Logger) []net.Listener {
 	return []net.Listener{l}
 }
 
-// onHangup calls do at every SIGHUP until stop is called.
+// onHangup calls do at every SIGHUP until stop is called. It is for one caller: stop undoes every other.
 func onHangup(do func()) (stop func()) {
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)

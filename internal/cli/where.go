@@ -18,6 +18,7 @@ const defaultData = "./locus-data"
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "URL of a server, such as http://127.0.0.1:7070")
 	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with the token for the server; LOCUS_TOKEN has the token itself")
+	variables(c.Flags(), "url", "token-file")
 	a.installation(c)
 	return c
 }
@@ -32,12 +33,15 @@ func (a *app) installation(c *cobra.Command) {
 	if c.Flags().Lookup("map") == nil {
 		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "databases of a shared installation, the one with the cell map first, such as postgres://db1/locus; separated by commas")
 	}
+	c.Flags().StringVar(&a.config, "config", "", "configuration file of the installation and its server: locus config example")
+	variables(c.Flags(), "data", "mongodb", "unsafe-durability", "map", "config")
 }
 
 // noticeFlag adds --notice. Most commands hide it because few users need it.
 func (a *app) noticeFlag(c *cobra.Command) {
 	c.Flags().DurationVar(&a.notice, "notice", 0, "how long a generation of cells is announced before its start; 0 means 1m")
 	_ = c.Flags().MarkHidden("notice")
+	variables(c.Flags(), "notice")
 }
 
 // shared are the URL prefixes of shared installations.
@@ -137,18 +141,11 @@ func (w where) String() string {
 	}
 }
 
-// locate determines the target: the command line takes precedence, then a server, then the environment, then the current
-// context, then the default directory.
+// locate determines the target: the command line takes precedence, then a server, then the environment, then
+// the configuration file, then the current context, then the default directory.
 func (a *app) locate(c *cobra.Command) (where, error) {
 	flags := c.Flags()
 	mapped := a.cellMap
-	if env := a.env["LOCUS_MAP"]; mapped == "" && isShared(env) && !flags.Changed("data") && !flags.Changed("url") {
-		// Columns given on the command line hide the variable of the same name.
-		if err := checkShared(env); err != nil {
-			return where{}, usage("unset it, or give --map", "variable LOCUS_MAP: %v", err)
-		}
-		mapped = env
-	}
 	given := []string{}
 	for _, name := range []string{"url", "data", "map"} {
 		if flags.Changed(name) && (name != "map" || a.cellMap != "") {
@@ -168,7 +165,7 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 		return a.opened(where{place: mapped, shared: true}), nil
 	case isShared(a.data):
 		return where{}, usage("--map URL", "--data takes a directory, not the URL of a shared installation")
-	case len(given) == 0 && flags.Lookup("url") != nil && a.env["LOCUS_DATA"] == "":
+	case len(given) == 0 && flags.Lookup("url") != nil && origin(flags.Lookup("data")) == byDefault:
 		list, err := a.contexts()
 		if err != nil {
 			return where{}, err

@@ -25,6 +25,7 @@ type Reader struct {
 
 	subject string
 	lines   map[string]int
+	columns map[string]int
 	broken  bool
 }
 
@@ -32,7 +33,7 @@ type Reader struct {
 // kind or rollup; problems of the whole text are reported there. The returned value has all fields, or none if
 // the text is broken.
 func Read(subject string, most int, text []byte) (*Reader, Value) {
-	r := &Reader{subject: subject, lines: map[string]int{}}
+	r := &Reader{subject: subject, lines: map[string]int{}, columns: map[string]int{}}
 	stop := func(line int, format string, args ...any) (*Reader, Value) {
 		r.broken = true
 		r.note(line, problem.Pointer(subject), format, args...)
@@ -71,6 +72,14 @@ func (r *Reader) Line(pointer string) int {
 		pointer = pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
 	}
 	return 0
+}
+
+// Column returns the column, from 1, of the name of the field that a problem is about; 0 if it is unknown or in another line.
+func (r *Reader) Column(p problem.Problem) int {
+	if r.lines[p.Pointer] != p.Line {
+		return 0
+	}
+	return r.columns[p.Pointer]
 }
 
 // Failed reports whether the field at a JSON pointer has a problem, in which case its value must not be used.
@@ -118,6 +127,12 @@ func (v Value) Fail(format string, args ...any) {
 // Failed reports whether the value has a problem.
 func (v Value) Failed() bool { return v.r.Failed(v.pointer) }
 
+// Line returns the line of the value.
+func (v Value) Line() int { return v.node.Line }
+
+// Empty reports whether the field has no value, as in "name:".
+func (v Value) Empty() bool { return v.node.Kind == yaml.ScalarNode && v.node.Tag == "!!null" }
+
 // HasFields reports whether the value can be read by Fields.
 func (v Value) HasFields() bool { return v.node.Kind == yaml.MappingNode }
 
@@ -156,7 +171,7 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 			v.r.note(key.Line, value.pointer, "stands here twice, first in line %d: leave one of the two", line)
 			continue
 		}
-		first[key.Value], v.r.lines[value.pointer] = key.Line, key.Line
+		first[key.Value], v.r.lines[value.pointer], v.r.columns[value.pointer] = key.Line, key.Line, key.Column
 		if !each(key.Value, value) {
 			v.r.note(key.Line, value.pointer, "no such word: there are %s%s", words, Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
 		}

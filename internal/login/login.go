@@ -72,11 +72,25 @@ type Provider struct {
 
 	mu    sync.Mutex
 	found *oidc.Provider // once it was reached
+	roles map[string][]string
 }
 
 // New returns a provider, which is asked for its addresses and keys at the first login.
 func New(c Config) *Provider {
-	return &Provider{config: c, client: &http.Client{Timeout: patience}, now: time.Now}
+	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience}, now: time.Now}
+}
+
+// SetRoles replaces the roles of the groups, for those who sign in from now on.
+func (p *Provider) SetRoles(roles map[string][]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.roles = roles
+}
+
+func (p *Provider) rolesOf(group string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.roles[group]
 }
 
 // discover returns the addresses of the provider.
@@ -186,7 +200,7 @@ func (p *Provider) person(id *oidc.IDToken) (*Person, error) {
 		}
 	}
 	for _, group := range c.Groups {
-		who.Roles = append(who.Roles, p.config.Roles[group]...)
+		who.Roles = append(who.Roles, p.rolesOf(group)...)
 	}
 	slices.Sort(who.Roles)
 	if who.Roles = slices.Compact(who.Roles); !slices.ContainsFunc(who.Roles, func(one string) bool { return !strings.Contains(one, ":") }) {

@@ -19,6 +19,7 @@ import (
 // Metrics are the metrics of one process. All methods are safe for concurrent use.
 type Metrics struct {
 	scrape   http.Handler
+	own      []prometheus.Collector // those of Locus itself
 	records  *prometheus.CounterVec
 	requests *prometheus.HistogramVec
 	waiting  *prometheus.GaugeVec
@@ -67,8 +68,12 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newBuildInfo(), m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.line, &m.rollups, &m.sinks, &m.sources,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.own = []prometheus.Collector{
+		newBuildInfo(), m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped,
+		&m.watch, &m.line, &m.rollups, &m.sinks, &m.sources,
+	}
+	registry.MustRegister(m.own...)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
 }

@@ -107,7 +107,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	if n := strings.Count(got, "# TYPE locus_"); n != 23 {
+	if n := strings.Count(got, "# TYPE locus_"); n != 24 {
 		t.Errorf("%d families of Locus", n)
 	}
 	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -47,8 +48,14 @@ var (
 		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
 		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
 		gauge("locus_cell_puids_used", "Puids that a cell has allocated.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
+		gauge("locus_cell_puids_room", "Puids that a cell has in all.", func(c cells.CellStatus) float64 { return float64(c.PUIDRoom) }, "cell"),
 	}
 )
+
+// until is when the cell map ends. It is left out if the map has no end.
+var until = gauge("locus_cell_map_until_seconds", "Seconds until the cell map ends. A server moves the end on.", func(s *cells.Status) float64 {
+	return time.Until(s.Until).Seconds()
+})
 
 // figure is a metric that is read from a result.
 type figure[T any] struct {
@@ -73,6 +80,7 @@ func (f figure[T]) send(to chan<- prometheus.Metric, from T, labels ...string) {
 func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	to <- ready
 	to <- up.desc
+	to <- until.desc
 	for _, f := range slices.Concat(totals, sums) {
 		to <- f.desc
 	}
@@ -98,6 +106,9 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	}
 	for _, f := range totals {
 		f.send(to, status)
+	}
+	if !status.Until.IsZero() {
+		until.send(to, status)
 	}
 	if !slices.ContainsFunc(status.Cells, func(c cells.CellStatus) bool { return c.Down }) {
 		for _, f := range sums {

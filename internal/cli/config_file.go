@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
+)
+
+// maxConfig limits the size of the configuration file.
+const maxConfig = 1 << 20
+
+// place are the flags that say where the installation is. They are one choice: given one of them, or its variable, the
+// file's are not used.
+var place = []string{"url", "data", "map"}
+
+const byDefault = "default"
+
+// origin says where the value of a flag comes from.
+func origin(f *pflag.Flag) string {
+	switch {
+	case f.Changed:
+		return "flag --" + f.Name
+	case len(f.Annotations[setBy]) > 0:
+		return f.Annotations[setBy][0]
+	}
+	return byDefault
+}
+
+// fromFile sets the flags that neither the command line nor the environment has set from the configuration file, if the
+// command has --config. Commands other than locus serve use what says where the installation is.
+func (a *app) fromFile(c *cobra.Command) error {
+	if c.Flags().Lookup("config") == nil || a.config == "" {
+		return nil
+	}
+	values, err := readConfig(a.config)
+	if err != nil {
+		return err
+	}
+	return values.set(c.Flags())
+}
+
+// config is what a configuration file says.
+type config struct {
+	path   string
+	text   string
+	reader *definition.Reader
+	values []configValue
+}
+
+type configValue struct {
+	setting
+	texts []string // as the flag takes them
+	value definition.Value
+}
+
+// readConfig reads a configuration file. Its error has every mistake but those of values, which set finds.
+func readConfig(path string) (*config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage("locus config example > locus.yaml; or leave --config out", "read the configuration: %v", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, usage("name a file", "read the configuration: %v", err)
+	}
+	c := &config{path: path, text: string(text)}
+	if !slices.ContainsFunc(strings.Split(c.text, "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && line[0] != '#'
+	}) {
+		return c, nil
+	}
+	r, all := definition.Read("data", maxConfig, text)
+	c.reader = r
+	all.Fields(inWords(sections("")), func(name string, v definition.Value) bool {
+		if s, ok := settingAt("", name); ok {
+			c.add(s, v)
+			return true
+		}
+		words := sections(name)
+		if len(words) == 0 {
+			return false
+		}
+		if v.Empty() {
+			return true
+		}
+		v.Fields(inWords(words), func(field string, v definition.Value) bool {
+			s, ok := settingAt(name, field)
+			if ok {
+				c.add(s, v)
+			}
+			return ok
+		})
+		return true
+	})
+	return c, c.err()
+}
+
+// add adds the value of a setting. A setting without a value has its default.
+func (c *config) add(s setting, v definition.Value) {
+	if v.Empty() {
+		return
+	}
+	one := configValue{setting: s, value: v}
+	switch s.form {
+	case single:
+		one.texts = []string{v.Text()}
+	case file, secret:
+		name := v.Text()
+		if name != "" && !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(c.path), name)
+		}
+		one.texts = []string{name}
+	case list:
+		one.texts = v.List()
+	case grants:
+		v.Fields("", func(name string, v definition.Value) bool {
+			one.texts = append(one.texts, name+"="+strings.Join(v.List(), ","))
+			return true
+		})
+	}
+	c.values = append(c.values, one)
+}
+
+// set sets flags that are not set yet and that have a variable: others have the name of a setting by chance.
+func (c *config) set(flags *pflag.FlagSet) error {
+	placed := slices.ContainsFunc(place, func(name string) bool {
+		f := flags.Lookup(name)
+		return f != nil && origin(f) != byDefault
+	})
+	for _, v := range c.values {
+		f := flags.Lookup(v.flag)
+		if f == nil || variable(f) == "" || origin(f) != byDefault || placed && slices.Contains(place, v.flag) {
+			continue
+		}
+		for _, text := range v.texts {
+			if err := f.Value.Set(text); err != nil {
+				v.value.Fail("%s", wanted(f, err))
+			}
+		}
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	for _, v := range c.values { // after the loop, since a list is set value by value
+		if f := flags.Lookup(v.flag); f != nil && variable(f) != "" && origin(f) == byDefault && !(placed && slices.Contains(place, v.flag)) {
+			_ = flags.SetAnnotation(v.flag, setBy, []string{fmt.Sprintf("%s:%d", c.path, v.value.Line())})
+		}
+	}
+	if m, d := flags.Lookup("map"), flags.Lookup("data"); m != nil && d != nil && strings.HasPrefix(origin(m), c.path) && strings.HasPrefix(origin(d), c.path) {
+		return usage("leave one of them out", "%s has data and map: data is for a directory, map for a shared installation", c.path)
+	}
+	return nil
+}
+
+// wanted explains a value that a flag refuses.
+func wanted(f *pflag.Flag, err error) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "want true or false"
+	case "int":
+		return "want a whole number"
+	case "duration":
+		return "want a duration such as 90s, 10m or 24h"
+	}
+	return err.Error()
+}
+
+// password matches the user of a URL with the password, which a message must not contain.
+var password = regexp.MustCompile(`://[^/\s]*@`)
+
+// err returns the mistakes of the file, and shows the line of each with a caret.
+func (c *config) err() error {
+	if c.reader == nil || len(c.reader.Problems) == 0 {
+		return nil
+	}
+	lines := strings.Split(c.text, "\n")
+	var shown []string
+	for _, p := range c.reader.Problems {
+		if p.Line < 1 || p.Line > len(lines) {
+			continue
+		}
+		line := strings.ReplaceAll(strings.TrimRight(lines[p.Line-1], "\r"), "\t", " ")
+		shown = append(shown, fmt.Sprintf("%6d | %s", p.Line, problem.Clip(password.ReplaceAllString(line, "://…@"))))
+		if column := c.reader.Column(p); column > 0 {
+			shown = append(shown, fmt.Sprintf("       | %*s", column, "^"))
+		}
+	}
+	return &failure{
+		Code: "invalid", Message: c.path + ": " + problem.Join(c.reader.Problems), Shown: shown,
+		Hint: "locus config example shows every setting", Exit: exitInvalid,
+	}
+}

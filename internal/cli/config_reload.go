@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// levelFlag is --log-level.
+type levelFlag string
+
+// Set implements pflag.Value. An unknown level in LOCUS_LOG is said when the logger is made, by every command.
+func (l *levelFlag) Set(text string) error {
+	*l = levelFlag(text)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (l *levelFlag) Type() string { return "level" }
+
+// String implements pflag.Value.
+func (l *levelFlag) String() string { return string(*l) }
+
+// checkLog rejects wrong flags of the log.
+func (a *app) checkLog(flags *pflag.FlagSet) error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); a.logLevel != "" && err != nil && origin(flags.Lookup("log-level")) != "variable LOCUS_LOG" {
+		return usage("--log-level debug", "--log-level %.40q: want debug, info, warn or error", a.logLevel)
+	}
+	if a.logFormat != "" && a.logFormat != "text" && a.logFormat != "json" {
+		return usage("--log-format json", "--log-format %.40q: want text or json", a.logFormat)
+	}
+	return nil
+}
+
+// reload reads the configuration file of a server again. The level of the log and the roles of groups change at once; of other
+// settings the log says that they need a restart. A file with a mistake changes nothing.
+func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
+	if a.config == "" {
+		return
+	}
+	next := &app{stderr: a.stderr, env: a.env, config: a.config}
+	var s serving
+	fresh := &cobra.Command{}
+	next.serveFlags(fresh, &s)
+	err := a.again(next, c.Flags(), fresh, &s)
+	if err != nil {
+		f := explainFailure(c.Context(), err)
+		options.Logger.Error("the configuration is not read again", "err", f.Message, "try", f.Hint)
+		return
+	}
+	for _, of := range settings {
+		was, now := c.Flags().Lookup(of.flag), fresh.Flags().Lookup(of.flag)
+		if was.Value.String() == now.Value.String() {
+			continue
+		}
+		switch {
+		case of.flag == "log-level":
+			level := slog.LevelInfo
+			if next.logLevel != "" {
+				_ = level.UnmarshalText([]byte(next.logLevel)) // checked
+			}
+			a.level.Set(level)
+		case of.flag == "oidc-role" && options.Login != nil:
+			roles, _ := granted("--oidc-role", s.people.roles) // checked
+			options.Login.SetRoles(roles)
+		default:
+			options.Logger.Warn("a changed setting needs a restart", "setting", of.path)
+			continue
+		}
+		replace(was.Value, now.Value)
+		options.Logger.Info("a changed setting is in use", "setting", of.path)
+	}
+	options.Logger.Info("the configuration was read again", "file", a.config)
+}
+
+// again gives fresh the flags and variables of running, then the file, and checks all.
+func (a *app) again(next *app, running *pflag.FlagSet, fresh *cobra.Command, s *serving) (err error) {
+	running.Visit(func(f *pflag.Flag) {
+		if of := fresh.Flags().Lookup(f.Name); of != nil {
+			replace(of.Value, f.Value)
+			of.Changed = true
+		}
+	})
+	if err := fromEnvironment(fresh.Flags(), a.env); err != nil {
+		return err
+	}
+	next.config = a.config // as given, if it was a variable
+	if err := next.fromFile(fresh); err != nil {
+		return err
+	}
+	w, err := next.locate(fresh)
+	if err != nil {
+		return err
+	}
+	if err := s.check(w); err != nil {
+		return err
+	}
+	return next.checkLog(fresh.Flags())
+}
+
+// replace gives a flag the value of another one of the same type.
+func replace(to, from pflag.Value) {
+	if many, ok := from.(pflag.SliceValue); ok {
+		_ = to.(pflag.SliceValue).Replace(many.GetSlice()) //nolint:forcetypeassert // of the same type
+		return
+	}
+	if from.String() != to.String() {
+		_ = to.Set(from.String()) // what a flag says it takes
+	}
+}
