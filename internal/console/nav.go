@@ -19,7 +19,7 @@ var (
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}},
 		{"/counters", "Counters", []string{"counters", "metric"}},
 		{"/streams", "Streams", []string{"streams"}},
-		{"/ring", "Ring", []string{"ring"}},
+		{"/operations", "Operations", []string{"operations", "ring"}},
 	}
 	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}}}
 )
