@@ -18,6 +18,7 @@ func TestConsole(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
 		"tiles go up while records are put":         consoleIsLive,
+		"home says what looks wrong":                homeSaysWhatLooksWrong,
 		"search leads to an entity":                 consoleSearches,
 		"an entity explains itself":                 consoleExplains,
 		"what records say is text":                  consoleShowsText,
@@ -42,7 +43,7 @@ func place(source, key, name, phone string) records.Input {
 }
 
 func consoleIsLive(tab *tab) {
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running")`)
 	tab.check(`document.querySelector("#empty").checkVisibility()`, "an empty store does not show the next command")
 	tab.check(`document.querySelector("[data-text=records]").textContent === "0"`, "the store is not empty")
@@ -62,15 +63,40 @@ func consoleIsLive(tab *tab) {
 	tab.await(`document.querySelector("h1 bdi")?.textContent.includes("Pizza")`)
 }
 
+// homeSaysWhatLooksWrong follows the first page from a new import to the entity with the weakest join, and to the records
+// that share a telephone.
+func homeSaysWhatLooksWrong(tab *tab) {
+	tab.open("/")
+	tab.await(`document.querySelector("#again.running")`)
+	tab.check(`document.querySelector("#next").checkVisibility()`, "an empty store does not show the next command")
+	tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))
+	tab.put(place("desk", "1", "Alpha Motors", "+14155559999"), place("desk", "2", "Quince Bakery", "+14155559999"), place("desk", "3", "Violet Dental", "+14155559999"))
+	tab.await(`document.querySelector("#records").textContent === "5"`)
+	tab.await(`document.querySelector("#weakest tr")?.innerText.includes("web:1")`)
+	tab.await(`[...document.querySelectorAll("#lately tbody tr")].some(tr => tr.innerText.trim().split(/\s+/).slice(0, 3).join(" ") === "desk 3 0")`)
+	tab.check(`document.querySelector("#shared tr").innerText.includes("Quince Bakery")`, "the shared telephone is not shown")
+	tab.check(`[...document.querySelectorAll("#suspects .scroll, #lately .scroll")].every(e => e.tabIndex === 0)`, "a table cannot be scrolled by keyboard")
+	tab.reach("#weakest a")
+	tab.check(`document.activeElement.matches("#weakest a")`, "the weakest join is not reached with the tabulator")
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`location.hash === "#why" && document.querySelector("h1 bdi").textContent.includes("Pizza")`)
+	tab.open("/")
+	tab.click("#shared a")
+	tab.await(`document.querySelectorAll(".hits li").length === 3`)
+	tab.open("/")
+	tab.click(`a[href="/operations"]`)
+	tab.await(`document.querySelector("#live.running") && document.querySelector(".ring .cell")`)
+}
+
 func consoleSearches(tab *tab) {
 	results := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "a/b c", "Joes Pizza", "415-555-2300"))
-	tab.open("/")
+	tab.open("/operations")
 	tab.enter(`header input`, "joe\r")
 	tab.await(`document.querySelector(".hits a")`)
 	tab.click(`.hits a`)
 	tab.await(`location.pathname === "/entities/` + results[0].Entity.String() + `"`)
 	for _, address := range []string{"web:a/b c", results[1].PUID.String(), results[0].Entity.String()} {
-		tab.open("/")
+		tab.open("/operations")
 		tab.enter(`header input`, address+"\r")
 		tab.await(`document.querySelector("h1 bdi")?.textContent.includes("Pizza") && location.pathname.startsWith("/entities/")`)
 	}
@@ -111,7 +137,7 @@ var hostile = []string{
 }
 
 func consoleShowsText(tab *tab) {
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running")`)
 	for i, s := range hostile {
 		phone := "+1415555230" + string(rune('0'+i))
@@ -125,7 +151,7 @@ func consoleShowsText(tab *tab) {
 		}
 		first := tab.put(record("pos"))
 		tab.put(record("web"))
-		tab.open("/")
+		tab.open("/operations")
 		tab.await(`document.querySelector("#live.running")`)
 		tab.open("/entities?q=pizza")
 		tab.check(`document.querySelectorAll(".hits li").length > 0`, "nothing was found")
@@ -133,7 +159,7 @@ func consoleShowsText(tab *tab) {
 		tab.check(`document.querySelector(".side").textContent.includes(`+jsString(s)+`)`, s+" is not shown as it is")
 		tab.check(`!document.querySelector("img, iframe, script:not([src]), main svg:not([class])")`, s+" became an element")
 	}
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running")`)
 	tab.put(place("pos", "last", hostile[0]+" Grill", "+14155559999"))
 	tab.put(place("web", "last", hostile[0]+" Grill", "+14155559999"))
@@ -150,7 +176,7 @@ func pagesOf(tab *tab) []string {
 		place("guide", "1", "Joe's Pizza "+long, "(415) 555-2300"),
 	)
 	return []string{
-		"/", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
+		"/", "/operations", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
 		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2", "/ring", "/ring?address=pos:1",
 	}
 }
@@ -173,7 +199,7 @@ func consoleCanBeRead(tab *tab) {
 
 func consoleSaysLoss(tab *tab) {
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running") && !document.querySelector("#stream").checkVisibility()`)
 	tab.stop()
 	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
@@ -187,7 +213,7 @@ func consoleSaysLoss(tab *tab) {
 }
 
 func consoleSaysSilence(tab *tab) {
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running")`)
 	tab.frozen.Lock()
 	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
@@ -197,7 +223,7 @@ func consoleSaysSilence(tab *tab) {
 }
 
 func consoleReloads(tab *tab) {
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("#live.running")`)
 	tab.stop()
 	tab.version = "99.1"
@@ -208,7 +234,7 @@ func consoleReloads(tab *tab) {
 }
 
 func consoleCopies(tab *tab) {
-	tab.open("/")
+	tab.open("/operations")
 	tab.check(`[...document.querySelectorAll("code")].filter(c => c.checkVisibility()).length >= 6`, "numbers stand without their commands")
 	tab.note("copied", ".tile .copy", `[document.querySelector(".tile .copy").textContent]`)
 	tab.click(`.tile .copy`)
@@ -218,7 +244,7 @@ func consoleCopies(tab *tab) {
 func consoleWithoutScript(tab *tab) {
 	tab.withoutScript()
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
-	tab.open("/")
+	tab.open("/operations")
 	tab.check(`document.querySelector("[data-text=records]").textContent === "1"`, "the page has no numbers")
 	tab.check(`!document.querySelector("#live.running, .copy:not([hidden])")`, "the script ran")
 	tab.put(place("pos", "2", "Zebra Café", ""))
@@ -241,7 +267,7 @@ func consoleByKeyboard(tab *tab) {
 		/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+5:30$/.test(e.textContent)
 		&& Math.abs(Date.parse(e.textContent.replace(" GMT", "").replace("+5", "+05").replace(" ", "T")) - Date.parse(e.dateTime)) < 1000)`,
 		"times are not in the zone of the reader")
-	tab.open("/")
+	tab.open("/operations")
 	tab.check(`document.querySelectorAll(".ring .cell").length === 4`, "there are not four cells")
 	tab.reach(".ring .cell")
 	tab.check(`document.activeElement.matches(".ring .cell")`, "the ring is not reached with the tabulator")

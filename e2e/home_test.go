@@ -20,10 +20,10 @@ import (
 
 var slot = regexp.MustCompile(`data-text="([^"]+)"[^>]*>([^<]*)<`)
 
-// home returns the home page, and the texts in its slots.
+// home returns the operations page, and the texts in its slots.
 func home(t *testing.T, base string) (page string, slots map[string]string) {
 	t.Helper()
-	response, err := http.Get(base + "/")
+	response, err := http.Get(base + "/operations")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func home(t *testing.T, base string) (page string, slots map[string]string) {
 	return string(body), slots
 }
 
-// The home page agrees with the command line, whether commands wrote to the directory before the server started or
+// The operations page agrees with the command line, whether commands wrote to the directory before the server started or
 // requests did.
 func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func crowded(tab *tab) []string {
 	}
 	id := "/entities/" + of.String()
 	return []string{
-		"/", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
+		"/", "/operations", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
 		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/streams", "/kinds", "/entities?q=web:" + long, "/" + long,
 	}
 }

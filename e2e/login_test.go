@@ -86,7 +86,7 @@ func loginWithAToken(tab *tab) {
 func loginAgain(tab *tab) {
 	tab.token("root", "administrator")
 	secret := tab.token("ann", "reviewer")
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`location.pathname === "/login"`)
 	tab.enter(`[name=token]`, secret+"\r")
 	tab.await(`document.querySelector("#live.running")`)

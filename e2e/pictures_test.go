@@ -40,10 +40,14 @@ func TestPictures(t *testing.T) {
 	tab := openTabOver(t, startBrowser(t), openService(t, 16, 0, &locus.Options{CountItself: true}))
 	tab.day(locus.OwnMetrics + "hits")
 	tab.do(chromedp.EmulateViewport(1280, 1160, chromedp.EmulateScale(0.8)))
-	tab.open("/")
+	tab.open("/operations")
 	tab.tell()
 	tab.await(`document.querySelector("[data-text=records]").textContent === "20,000"`)
-	tab.open("/") // which draws the minutes once
+	tab.open("/operations") // which draws the minutes once
+	tab.areDrawn(".drawn")
+	tab.shoot("operations.png")
+	tab.do(chromedp.EmulateViewport(1280, 1500, chromedp.EmulateScale(0.75)))
+	tab.open("/")
 	tab.areDrawn(".drawn")
 	tab.shoot("console.png")
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())

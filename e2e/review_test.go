@@ -61,7 +61,7 @@ func reviewByKeys(tab *tab) {
 	if a == b || c == d {
 		tab.Fatal("nothing is left to decide")
 	}
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelector("[data-text=review]").textContent === "2 pairs to review"`)
 	tab.click(`[data-text=review]`)
 	tab.await(`document.querySelectorAll(".queue tbody tr").length === 2 && document.querySelector(".pairs")`)

@@ -114,7 +114,7 @@ func ringGrows(tab *tab) {
 		tab.open("/ring?address=" + address)
 		tab.check(`document.querySelector(".steps .found a").textContent.startsWith(`+jsString(gen)+`)`, address+" is not in "+gen)
 	}
-	tab.open("/")
+	tab.open("/operations")
 	tab.await(`document.querySelectorAll(".ring .cell").length === 8 && document.querySelector("[data-text=records]").textContent === "2"`)
 	tab.do(chromedp.Navigate("about:blank")) // the server ends before the tab does
 }

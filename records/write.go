@@ -43,6 +43,7 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 		at = append(at, i)
 	}
 	if len(ops) == 0 {
+		h.count(results)
 		return results, nil
 	}
 	done, err := h.engine.Queue.Do(ctx, ops)
@@ -61,11 +62,31 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 			failed = res.Err
 		}
 	}
-	h.engine.Count(engine.OwnRecords, int64(written))
+	h.count(results)
 	if failed != nil {
 		h.engine.Logger.Error("records not written", "count", len(done)-written, "err", failed)
 	}
 	return results, nil
+}
+
+// count adds what became of records to the counters of Locus itself. A pending record is received, and no more is known.
+func (h *Handle) count(results []Result) {
+	became := map[resolve.Outcome]int64{}
+	var received, refused int64
+	for i := range results {
+		if results[i].Err != nil {
+			refused++
+			continue
+		}
+		received++
+		if !results[i].Pending {
+			became[results[i].Outcome]++
+		}
+	}
+	h.engine.Count(engine.OwnRecords, received)
+	h.engine.Count(engine.OwnCreated, became[resolve.Created])
+	h.engine.Count(engine.OwnMatched, became[resolve.Matched])
+	h.engine.Count(engine.OwnRefused, refused)
 }
 
 // Deletion is a record to delete.

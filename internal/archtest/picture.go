@@ -263,7 +263,7 @@ var Picture = map[string]Rule{
 	"client": {Imports: []string{"counter", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
-		"locality", "match", "resolve", "rollup", "rollups",
+		"locality", "match", "records", "resolve", "rollup", "rollups",
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: home, review queue, rollups, counters, ring, kinds, search, entity,
+// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, search, entity,
 // and what-if.
 //
 // It converts results of the service into HTML, and into the events that update an open page. It writes both to an
 // io.Writer and does not know requests or status codes. There is no Node toolchain and no framework, only
 // html/template, one style sheet and one small ES module.
 //
-//	cells.Status     ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
+//	cells.Status     ┐             ┌ templates/operations.html ──► page with slots   <b data-text="records">12</b>
 //	changes.Match    ├─► live ─────┤                                 ▲
 //	its own counters ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
 //
-// All three inputs are read from the cells, so the home page is the same in every process.
+// All three inputs are read from the cells, so the operations page is the same in every process. The home page is
+// rendered whole, from the counts and from a Survey: what a bounded sample of the data shows (survey.go).
 //
 // A number that changes has a name, its slot. The page contains the slot's initial value, and an event carries new
 // values by the same names. So the same code produces what a reload shows and what the stream shows; the module formats
 // nothing and decides nothing. An event contains only what changed since the previous one.
 //
-// The pages of the ring, the rollups and the counters are always rendered whole. The module requests them again and
+// The pages home, of the ring, the rollups and the counters are always rendered whole. The module requests them again and
 // replaces the parts marked data-again that differ. Rows with a data-key flash if they change. The pictures of the ring
 // are laid out here, in numbers, from a cell.Map and a cells.Status:
 //

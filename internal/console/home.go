@@ -4,97 +4,138 @@ package console
 
 import (
 	"io"
-	"strings"
+	"net/url"
 	"time"
 
-	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cells"
-	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/entity"
 )
 
-// Snapshot is the content of the home page at one moment.
-type Snapshot struct {
-	Time    time.Time
-	Status  *cells.Status
-	Map     *cell.Map
-	Joins   []changes.Match // the latest matches, the newest first
-	History *History        // of the records written
+// Home is the content of the first page at one moment.
+type Home struct {
+	Time   time.Time
+	Status *cells.Status
 	// Own holds the self-metrics of today by minute; nil if they cannot be read.
 	Own *counter.Series
 	// Review is how many pairs are in the review queue; ReviewMore reports that there are more than that.
 	Review     int
 	ReviewMore bool
-	// Address is the address that the viewer used, such as 127.0.0.1:7070. It is shown in commands.
-	Address string
+	// Survey is what a bounded sample of the data shows; nil if it cannot be read.
+	Survey *Survey
 }
 
-// Home writes the home page: tiles, self-metrics, the ring with its table, and the latest matches.
-func (c *Console) Home(w io.Writer, s Snapshot) error {
-	gen := s.Status.Generation
-	groups := censusOf(s.Status).groups(s.Map, gen)
-	return c.render(w, "home", "", home{
-		Live:  c.Live(s),
-		As:    clock(s.Time),
-		Kind:  kindsOf(s.Status),
-		Rate:  command("curl", "-s", s.Address+"/metrics"),
-		Gen:   gen,
-		Made:  counted(int64(s.Map.Count(gen)), "cell"),
-		Gens:  s.Map.Generations(),
-		Cells: pieces(groups),
-		Even:  ringInner + (ringOuter-ringInner)*ringEven,
-		Share: percent(groups[0].Arc.Share(), 1),
-		of:    int(s.Map.Count(gen)),
-		Own:   ownLines(),
-		Hits:  picturesOf(Hits, DayView, s.Time, s.Time, Half, "Hits by minute, today and yesterday"),
-	})
-}
-
-// home is the home page with its slots.
-type home struct {
-	Live
-	As    string // time of day in UTC
-	Kind  string
-	Rate  string // the command that shows the write rate
-	Gen   int    // the current generation
-	Made  string // its number of cells
-	Gens  int    // number of generations
-	Cells []piece
-	Even  float64 // radius of the circle for an even share
-	Share string  // size of an even share
-	of    int     // number of cells
-	Own   []ownLine
-	Hits  pictures // hits of today
-}
-
-// Drawn says how many cells are drawn together; "" if each is drawn.
-func (h home) Drawn() string {
-	if len(h.Cells) == h.of {
-		return ""
+// Home writes the first page: what came in and what became of it, what needs a person, and what looks wrong.
+func (c *Console) Home(w io.Writer, h Home) error {
+	counts := h.Status.Counts
+	p := homePage{
+		Page: c.version, As: stamp(h.Time), Problem: problem(h.Status), Kind: kindsOf(h.Status),
+		Empty:   counts.Records == 0 && h.Status.Reason == "",
+		Records: summed(h.Status, counts.Records), Entities: summed(h.Status, counts.Entities), Each: each(h.Status, counts),
+		Review: waiting(h.Review, h.ReviewMore), Waiting: h.Review > 0, Redo: redo(h.Status),
+		Came: picturesOf(Received, DayView, h.Time, h.Time, Half, "Records received by minute, today and yesterday"),
 	}
-	return "Each piece stands for several neighbouring cells."
+	p.Pairs = count(int64(h.Review))
+	if h.ReviewMore {
+		p.Pairs += "+"
+	}
+	for _, o := range outcomes {
+		last, today := ownOf(h.Own, o.Metric)
+		p.Today = append(p.Today, outcomeLine{o.Name, orDash(last), orDash(today), metricLink(o.Metric, "")})
+	}
+	p.Drawn = lineOf(h.Own, Received) != nil
+	if s := h.Survey; s != nil {
+		p.survey(s)
+	}
+	return c.render(w, "home", "", p)
 }
 
-// Size returns the side of the square of the ring.
-func (home) Size() int { return ringSize }
+// outcomes are what became of the records of today, in the order of the page.
+var outcomes = []struct {
+	Metric counter.Metric
+	Name   string
+}{
+	{Received, "Received"}, {locus.OwnMetrics + "created", "New entities"}, {locus.OwnMetrics + "matched", "Matched an entity"},
+	{locus.OwnMetrics + "merges", "Entities merged"}, {locus.OwnMetrics + "splits", "Entities split"}, {locus.OwnMetrics + "refused", "Refused"},
+}
 
-// Middle returns the centre of that square.
-func (home) Middle() int { return ringSize / 2 }
+type homePage struct {
+	Page                    string // changes with the version: an open page must be reloaded
+	As                      stamp
+	Problem, Kind           string
+	Empty                   bool
+	Records, Entities, Each string
+	Pairs, Review           string
+	Waiting                 bool // there are pairs to review
+	Redo                    string
+	Today                   []outcomeLine
+	Drawn                   bool // there is a picture of the records received
+	Came                    pictures
 
-// Outer returns the radius of a full cell.
-func (home) Outer() float64 { return ringOuter }
+	Surveyed         bool
+	At, Since        stamp
+	Sample           string // the sample of entities, in words
+	Log              string // the sample of changes, in words
+	Sources          []sourceLine
+	Largest, Weakest []wrongLine
+	Shared           []sharedLine
+}
 
-// Counted reports whether there is a picture of hits.
-func (h home) Counted() bool { return strings.HasSuffix(h.Page, withHits) }
+// outcomeLine is a row of what became of the records of today.
+type outcomeLine struct{ Name, Last, Today, Link string }
 
-// Blank returns the template for new rows.
-func (home) Blank() join { return join{} }
+// sourceLine is a row of what came lately from a source.
+type sourceLine struct{ Source, New, Matched, Alone, Updated, Review string }
 
-// kindsOf lists the names of the kinds.
-func kindsOf(s *cells.Status) string {
-	names := make([]string, len(s.Kinds))
-	for i, k := range s.Kinds {
-		names[i] = k.Kind
+// wrongLine is an entity that looks wrong.
+type wrongLine struct {
+	Entity, Name, Records string
+	Weight                string // of the weakest join
+	A, B                  string // its records
+	Command               string
+}
+
+// sharedLine is a value that identifies, shared by many names.
+type sharedLine struct {
+	Attribute, Value, Names, Link string
+	Some                          []string // some of the names
+	Entities                      string
+}
+
+// maxWrong is how many rows each table of what looks wrong has.
+const maxWrong = 8
+
+func (p *homePage) survey(s *Survey) {
+	p.Surveyed, p.At, p.Since = true, stamp(s.At), stamp(s.Since)
+	if p.Sample = count(int64(s.Entities)) + " sampled entities"; s.Entities == 1 {
+		p.Sample = "1 sampled entity"
 	}
-	return strings.Join(names, ", ")
+	p.Log = counted(int64(s.Changes), "change")
+	for _, l := range s.Sources {
+		p.Sources = append(p.Sources, sourceLine{l.Source, count(int64(l.New)), count(int64(l.Matched)), count(int64(l.New - l.Matched)), count(int64(l.Updated)), count(int64(l.Review))})
+	}
+	for _, e := range s.Largest[:min(len(s.Largest), maxWrong)] {
+		p.Largest = append(p.Largest, newWrong(e))
+	}
+	for _, j := range s.Weakest[:min(len(s.Weakest), maxWrong)] {
+		line := newWrong(j.Entity)
+		line.Weight, line.A, line.B = j.Weight.String(), j.A.String(), j.B.String()
+		line.Command = command("locus", "entity", "why", line.Entity)
+		p.Weakest = append(p.Weakest, line)
+	}
+	for _, v := range s.Shared[:min(len(s.Shared), maxWrong)] {
+		filter := url.Values{"filter": {v.Attribute + ":" + v.Value}}
+		if v.Kind != "" {
+			filter.Set("kind", v.Kind)
+		}
+		p.Shared = append(p.Shared, sharedLine{
+			Attribute: v.Attribute, Value: v.Value, Names: count(int64(len(v.Names))), Link: "/entities?" + filter.Encode(),
+			Some: v.Names[:min(len(v.Names), 3)], Entities: count(int64(v.Entities)),
+		})
+	}
+}
+
+func newWrong(e *entity.Entity) wrongLine {
+	return wrongLine{Entity: e.ID.String(), Name: nameOf(e.View), Records: count(int64(len(e.Members)))}
 }

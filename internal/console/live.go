@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Live holds the slot values of the home page for one Snapshot.
+// Live holds the slot values of the operations page for one Snapshot.
 type Live struct {
 	// Page identifies the structure of the page. If it changes, the page must be reloaded.
 	Page string `json:"page"`

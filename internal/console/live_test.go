@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-func renderHome(s console.Snapshot) func(io.Writer) error {
-	return func(w io.Writer) error { return console.New("1.2.3").Home(w, s) }
+func renderOperations(s console.Snapshot) func(io.Writer) error {
+	return func(w io.Writer) error { return console.New("1.2.3").Operations(w, s) }
 }
 
 // event is what a page would receive.
@@ -44,7 +44,7 @@ func TestLive_EverySlotOfThePageHasItsValueInIt(t *testing.T) {
 	t.Parallel()
 	s := snapshot(t, 16, 12345)
 	live := console.New("1.2.3").Live(s)
-	root := render(t, renderHome(s))
+	root := render(t, renderOperations(s))
 	texts, paths := map[string]bool{}, map[string]bool{}
 	elements(root, func(n *html.Node) {
 		if slot, ok := attribute(n, "data-text"); ok {
@@ -144,7 +144,7 @@ func TestLive_CellsThatNothingIsKnownOfAreNotEmpty(t *testing.T) {
 func TestHome_EmptyStoreShowsTheNextCommand(t *testing.T) {
 	t.Parallel()
 	hidden := func(records int64) bool {
-		n := byID(t, render(t, renderHome(snapshot(t, 4, records))), "empty")
+		n := byID(t, render(t, renderOperations(snapshot(t, 4, records))), "empty")
 		if !strings.Contains(text(n), "locus ingest ") {
 			t.Errorf("no command in %q", text(n))
 		}
@@ -174,7 +174,7 @@ func TestHome_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
 	if n := len(live.Path); n != 256+1 {
 		t.Errorf("%d shapes are kept alive", n)
 	}
-	root := render(t, renderHome(s))
+	root := render(t, renderOperations(s))
 	if got := live.Text["g0-4.records"]; got != "400" {
 		t.Errorf("four cells with 100 records each have %q", got)
 	}

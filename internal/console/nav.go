@@ -20,7 +20,7 @@ var (
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, true},
 		{"/counters", "Counters", []string{"counters", "metric"}, true},
 		{"/streams", "Streams", []string{"streams"}, true},
-		{"/ring", "Ring", []string{"ring"}, true},
+		{"/operations", "Operations", []string{"operations", "ring"}, true},
 	}
 	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, true}}
 )

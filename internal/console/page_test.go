@@ -160,8 +160,10 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	lost := ring
 	lost.Address, lost.Route = s, nil
 	all := map[string]func(io.Writer) error{
-		"home":  func(w io.Writer) error { return c.Home(w, home) },
-		"empty": func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
+		"operations":        func(w io.Writer) error { return c.Operations(w, home) },
+		"operations, empty": func(w io.Writer) error { return c.Operations(w, snapshot(t, 1, 0)) },
+		"home":              func(w io.Writer) error { return c.Home(w, homeOf(t, s)) },
+		"home, empty":       func(w io.Writer) error { return c.Home(w, console.Home{Time: noon, Status: snapshot(t, 1, 0).Status}) },
 		"entity": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
 		},

@@ -81,11 +81,11 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestHome_RingAndTableSayTheSame(t *testing.T) {
+func TestOperations_RingAndTableSayTheSame(t *testing.T) {
 	t.Parallel()
 	for _, cells := range []uint64{1, 2, 16, 128} {
 		s := snapshot(t, cells, 128000)
-		root := render(t, renderHome(s))
+		root := render(t, renderOperations(s))
 		for _, c := range s.Map.Cells() {
 			row := text(byID(t, root, c.String()))
 			for _, want := range []string{console.Count(128000 / int64(cells)), console.Percent(1, float64(cells)), "41.0 kB", "0.00000028 %"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// own lists the self-metrics in the order of the home page. They count events; the tiles beside them show current
+// own lists the self-metrics in the order of the operations page. They count events; the tiles beside them show current
 // totals.
 var own = []struct {
 	Metric counter.Metric
@@ -22,7 +22,7 @@ var own = []struct {
 }
 
 const (
-	// Hits is the metric drawn on the home page.
+	// Hits is the metric drawn on the operations page.
 	Hits counter.Metric = locus.OwnMetrics + "hits"
 	// Received is the metric of the write rate.
 	Received counter.Metric = locus.OwnMetrics + "records"

@@ -9,6 +9,9 @@ const OwnMetrics = "locus."
 // Metrics that Locus keeps about itself.
 const (
 	OwnRecords = OwnMetrics + "records" // records received and durable, changed or not
+	OwnCreated = OwnMetrics + "created" // new records that are the first of their entity
+	OwnMatched = OwnMetrics + "matched" // new records that joined others
+	OwnRefused = OwnMetrics + "refused" // records refused or not written
 	OwnMerges  = OwnMetrics + "merges"  // merges of entities
 	OwnSplits  = OwnMetrics + "splits"
 	OwnHits    = OwnMetrics + "hits"   // hits that became durable, each by its amount

@@ -40,6 +40,7 @@ func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.handle("GET /{$}", access.All(access.Read).Narrowed(), p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
+	s.handle("GET /operations", access.All(access.Read), p.page(&route{path: "/operations", class: reads, price: priceSearch}, p.operationsPage))
 	s.handle("GET /ring", access.All(access.Read), p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
@@ -147,12 +148,7 @@ func (p *site) sorry(c *call, err error) {
 	}
 }
 
-// homePage shows the whole installation. Those who may not see all of it are led to the list of entities.
-func (p *site) homePage(c *call, body *bytes.Buffer) error {
-	if access.From(c).Restriction.Narrow() {
-		http.Redirect(c.w, c.r, "/entities", http.StatusSeeOther)
-		return nil
-	}
+func (p *site) operationsPage(c *call, body *bytes.Buffer) error {
 	snapshot, err := p.overview(c)
 	if err != nil {
 		return err
@@ -161,7 +157,7 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	if c.r.TLS != nil {
 		snapshot.Address = "https://" + c.r.Host
 	}
-	return p.shown(c.r).Home(body, snapshot)
+	return p.shown(c.r).Operations(body, snapshot)
 }
 
 // snapshot returns the current state; that of the cells may be a second old.
@@ -173,7 +169,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Cells().Map(), History: &p.history}, nil
 }
 
-// overview returns a snapshot with the self-metrics, for the home page.
+// overview returns a snapshot with the self-metrics, for the operations page.
 func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {

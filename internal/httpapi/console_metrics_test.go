@@ -93,11 +93,11 @@ func TestConsole_Picture(t *testing.T) {
 	}
 }
 
-func TestConsole_HomeShowsHits(t *testing.T) {
+func TestConsole_OperationsShowHits(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.says(f.get("/").page(200), "No hits yet.", "Hits a minute", `href="/counters"`)
+	f.says(f.get("/operations").page(200), "No hits yet.", "Hits a minute", `href="/counters"`)
 	f = setup(t, nil)
 	f.countHits(4711, "locus.hits")
-	f.says(f.get("/").page(200), "4,711 today", "/counters/picture?at=", "name=locus.hits")
+	f.says(f.get("/operations").page(200), "4,711 today", "/counters/picture?at=", "name=locus.hits")
 }

@@ -18,7 +18,7 @@ const (
 	streamWrite = 10 * time.Second
 )
 
-// events updates a home page until the viewer leaves or the server stops. If the stores cannot be read the event is
+// events updates an operations page until the viewer leaves or the server stops. If the stores cannot be read the event is
 // omitted, so that the page notices that its numbers are old.
 func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	select {

@@ -48,7 +48,8 @@ func (f *fixture) says(page string, wants ...string) {
 func TestConsole_Home(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Version: "9.8.7"})
-	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", "curl -s localhost:7070/metrics")
+	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", `href="/operations"`)
+	f.says(f.get("/operations").page(200), "Nothing here yet", "9.8.7", "curl -s localhost:7070/metrics")
 	for _, path := range []string{"/?next=//evil.example", "/?a=b"} { // unknown parameters are ignored
 		if a := f.get(path); a.Header().Get("Location") != "" {
 			t.Errorf("%s leads to %s", path, a.Header().Get("Location"))
@@ -69,7 +70,7 @@ func TestConsole_EveryPage(t *testing.T) {
 	for path, current := range map[string]string{
 		"/": `href="/" aria-current="page"`, "/entities": `href="/entities" aria-current="page"`, "/entities/" + id: `href="/entities" aria-current="true"`,
 		"/entities/" + id + "/what-if?without=pos:1": `href="/entities" aria-current="true"`, "/review": `href="/review" aria-current="page"`,
-		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`, "/ring": `href="/ring" aria-current="page"`,
+		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`, "/ring": `href="/operations" aria-current="true"`, "/operations": `href="/operations" aria-current="page"`,
 		"/counters/metric?name=page": `href="/counters" aria-current="true"`, "/kinds": `href="/kinds" aria-current="page"`,
 		"/streams": `href="/streams" aria-current="page"`,
 	} {
@@ -106,7 +107,7 @@ func TestConsole_Ring(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	put := f.put([4]string{"pos", "<b>", "Joe's Pizza", "+14155552300"})[0]
-	f.says(f.get("/").page(200), `href="/ring"`)
+	f.says(f.get("/operations").page(200), `href="/ring"`)
 	f.says(f.get("/ring").page(200), "The ring of cells", `id="g0-0"`, "About the ring", "locus cell list")
 	for address, wants := range map[string][]string{
 		"pos:<b>":                 {"Route of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(), "locus route --explain &#39;pos:&lt;b&gt;&#39;"},

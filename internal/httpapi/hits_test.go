@@ -160,8 +160,8 @@ func TestHits_Once(t *testing.T) {
 	f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a"}]}`, "Idempotency-Key", "z").refused(422, httpapi.CodeInvalid)
 }
 
-// Responses with status 5xx are counted, except those of health checks.
-func TestErrors_AreCounted(t *testing.T) {
+// Responses with status 5xx are counted, except those of health checks, and what became of records.
+func TestOwn_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	open := func() *locus.DB {
@@ -177,6 +177,9 @@ func TestErrors_AreCounted(t *testing.T) {
 	}
 	svc := open()
 	server := httpapi.New(svc, nil)
+	(&fixture{t, svc, server}).do("POST", "/v1/records", `{"records":[
+		{"source":"a","key":"1","attributes":{"name":"Joes Pizza","phones":"415-555-2300"}},{"source":"b","key":"1","attributes":{"name":"Joes Pizza","phones":"415-555-2300"}},
+		{"source":"a","key":"2","attributes":{"name":"Blue Door Books"}},{"source":"a","key":"","attributes":{"name":"x"}},{"source":"a","key":"3","attributes":{"nosuch":"x"}}]}`)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for target, status := range map[string]int{"/v1/status": 503, "/v1/cells": 503, "/v1/nothing": 404, "/readyz": 0} {
@@ -197,7 +200,9 @@ func TestErrors_AreCounted(t *testing.T) {
 	svc = open()
 	defer svc.Close()
 	f := &fixture{t, svc, httpapi.New(svc, nil)}
-	if line := f.today("locus.errors"); *line.Total != 2 {
-		t.Errorf("%d errors", *line.Total)
+	for metric, want := range map[string]int64{"locus.errors": 2, "locus.records": 3, "locus.created": 2, "locus.matched": 1, "locus.refused": 2} {
+		if line := f.today(metric); line.Total == nil || *line.Total != want {
+			t.Errorf("%s: %v, want %d", metric, line, want)
+		}
 	}
 }

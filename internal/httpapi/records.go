@@ -148,6 +148,7 @@ func (s *Server) putRecords(c *call) (any, error) {
 			return nil, err
 		}
 	}
+	s.svc.Counters().CountOwn(locus.OwnMetrics+"refused", int64(len(items)-len(puts))) // the others are counted by Put
 	answer := PutResponse{Results: make([]PutResult, 0, len(items))}
 	became := map[string]int{}
 	for i := range items {
