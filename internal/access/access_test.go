@@ -51,8 +51,8 @@ func TestToken_ScannersFindIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile(`(?m)^regex = '(.+)'$`).FindSubmatch(page)
-	if found == nil {
-		t.Fatal("the page has no rule")
+	if found == nil || string(found[1]) != access.Pattern {
+		t.Fatalf("the page has the rule %q, not %s", found, access.Pattern)
 	}
 	rule := regexp.MustCompile(string(found[1]))
 	token, _ := access.NewToken()

@@ -30,8 +30,8 @@ const (
 	idLetter = "0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
-// Pattern is the regular expression of a token, for secret scanners.
-const Pattern = `\blocus_(tok|boot)_[0-9a-z]{8}_[0-9A-Za-z]{49}\b`
+// Pattern is the regular expression of a token and of the secret of a session, for secret scanners.
+const Pattern = `\blocus_(tok|boot|ses)_[0-9a-z]{8}_[0-9A-Za-z]{49}\b`
 
 var (
 	form  = regexp.MustCompile(`^[0-9a-z]{8}_[0-9A-Za-z]{49}$`) // after the prefix

@@ -25,6 +25,7 @@ type explanation struct {
 		Weight    json.Number `json:"match_weight"`
 		A         []string    `json:"a"`
 		B         []string    `json:"b"`
+		Hidden    bool        `json:"hidden"`
 	} `json:"lines"`
 	BlockingKeys []struct {
 		Kind string `json:"kind"`
@@ -156,6 +157,9 @@ func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) erro
 			return fmt.Errorf("read an explanation: %w", err)
 		}
 		sum += bits
+		if l.Hidden {
+			l.A, l.B = []string{"(hidden)"}, []string{"(hidden)"}
+		}
 		t.Add(fmt.Sprintf("%+.2f", bits), fmt.Sprintf("%.2f", sum), l.Attribute, l.Level,
 			term.Clip(strings.Join(l.A, " | "), 48), term.Clip(strings.Join(l.B, " | "), 48))
 	}
