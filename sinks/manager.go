@@ -160,7 +160,7 @@ func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, erro
 	if err != nil {
 		return nil, err
 	}
-	spec := sink.Spec{Name: d.Name, URL: u}
+	spec := sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files}
 	if d.SecretEnv != "" {
 		if spec.Secret, _ = h.opts.Secret(d.SecretEnv); spec.Secret == "" {
 			return nil, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)

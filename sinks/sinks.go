@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
 	Secret func(name string) (value string, found bool)
+	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
+	Files string
 }
 
 // Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent use.

@@ -57,7 +57,21 @@ type Column struct {
 }
 
 // Question is something that the file does not say.
-type Question struct{ Text, Hint string }
+type Question struct {
+	Text, Hint string
+	// Column is the column of CSV or the like that means nothing, "" for any other question. It can be left out.
+	Column string
+}
+
+// LeaveOut answers the questions about columns that mean nothing: they are left out. Other questions stay.
+func (p *Plan) LeaveOut() {
+	p.Questions = slices.DeleteFunc(p.Questions, func(q Question) bool {
+		if q.Column != "" {
+			p.mapping.ignore = append(slices.Clone(p.mapping.ignore), q.Column)
+		}
+		return q.Column != ""
+	})
+}
 
 // Guessed reports whether a person has to look at the plan before the file is read: a column, the key, the source or
 // the kind was guessed, or there is a question.

@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/internal/obs"
+	_ "github.com/locus-db/locus/sink/file"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/mongodb"
 	_ "github.com/locus-db/locus/sink/nats"
@@ -67,6 +68,7 @@ type serving struct {
 	authority   string   // file with its certificate
 	boot        string   // file of the bootstrap token
 	public      string   // URL for browsers and other machines
+	sinkFiles   string   // directory of the sinks of files
 	readOnly    bool
 }
 
@@ -148,6 +150,7 @@ func (a *app) serveCommand() *cobra.Command {
 	s.hits.flags(c)
 	s.audit.flags(c)
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
+	c.Flags().StringVar(&s.sinkFiles, "sink-files", "", "directory below which sinks of the form file:NAME write; without it they fail")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	return c
 }
@@ -197,7 +200,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
-		Sinks: &sinks.Options{}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
+		Sinks: &sinks.Options{Files: s.sinkFiles}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err

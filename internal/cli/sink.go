@@ -45,7 +45,8 @@ func (a *app) sinkCreate() *cobra.Command {
 			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n" +
 			"  mongodb://USER@HOST/DATABASE?collection=NAME        a document for each id; the secret is the password\n" +
 			"  kafka://BROKER,BROKER/TOPIC                         a message for each event, in transactions, into a compacted topic\n" +
-			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n\n" +
+			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n" +
+			"  file:NAME?format=jsonl|parquet                      parts in the directory NAME below --sink-files of the servers\n\n" +
 			"kafka: takes USER@, sasl=plain|scram-sha-256|scram-sha-512 and tls=true; nats: takes USER@, or a token as secret, and tls=true.\n\n" +
 			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
 			"again changes the secret or the hold, and keeps the position.",
@@ -54,7 +55,7 @@ func (a *app) sinkCreate() *cobra.Command {
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if request.To == "" {
-				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka: or nats: URL; see locus sink create --help", "--to is missing")
+				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka:, nats: or file: URL; see locus sink create --help", "--to is missing")
 			}
 			body, err := json.Marshal(request)
 			if err != nil {
