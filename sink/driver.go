@@ -23,6 +23,8 @@ type Spec struct {
 	Secret string
 	// Files is the directory below which the process may write files, "" if it may not.
 	Files string
+	// UnsafeDurability accepts a database that may lose what it has acknowledged.
+	UnsafeDurability bool
 	// Attributes are the attributes with one value of the kinds that are delivered.
 	Attributes []string
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Secret func(name string) (value string, found bool)
 	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
 	Files string
+	// UnsafeDurability lets sinks deliver to databases that may lose what they have acknowledged.
+	UnsafeDurability bool
 }
 
 // Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent use.

@@ -329,7 +329,7 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{franz, kfake, natsClient, natsServer, pgx}}, // reads the table that a sink writes
+	"e2e":                     {Tests: []string{franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -396,7 +396,7 @@ var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
 	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
-	{mongo, "", []string{"bench", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server"},
+	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},

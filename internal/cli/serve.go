@@ -170,8 +170,6 @@ func (s *serving) check(w where) error {
 		return usage("--tls-cert FILE --tls-key FILE", "--tls self-signed is for a data directory: servers that share databases use files, or each would have an authority of its own")
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections needs --map")
-	case !w.shared && w.mongodb == "" && w.unsafe:
-		return usage("leave it out", "--unsafe-durability needs --map or --mongodb; a data directory is always durable")
 	}
 	for _, at := range s.places {
 		if err := httpapi.CheckPlace(at); err != nil {
@@ -200,7 +198,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
-		Sinks: &sinks.Options{Files: s.sinkFiles}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
+		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err

@@ -46,6 +46,11 @@ type Sink struct {
 	SavedAt time.Time `json:"saved_at,omitzero" doc:"When the position was stored"`
 }
 
+// SinkAdoptRequest is the body of POST /v1/sinks/{name}/adopt.
+type SinkAdoptRequest struct {
+	Rev string `json:"rev,omitempty" doc:"Highest rev that the target has; only for targets that store no position: webhooks and NATS"`
+}
+
 // SinkDeadRequest is the body of the requests about dead letters.
 type SinkDeadRequest struct {
 	IDs []locality.ID `json:"ids,omitempty" doc:"Entity ids, at most 1000; by default all"`
@@ -125,6 +130,27 @@ func (s *Server) namedSink(c *call, do func(context.Context, string) (*sinks.Sta
 func (s *Server) getSink(c *call) (any, error)    { return s.namedSink(c, s.svc.Sinks().Get) }
 func (s *Server) pauseSink(c *call) (any, error)  { return s.namedSink(c, s.svc.Sinks().Pause) }
 func (s *Server) resumeSink(c *call) (any, error) { return s.namedSink(c, s.svc.Sinks().Resume) }
+
+func (s *Server) adoptSink(c *call) (any, error) {
+	var rev int64
+	if len(c.body) > 0 {
+		body, err := object(c.body, "rev")
+		if err != nil {
+			return nil, err
+		}
+		if v, given := body["rev"]; given {
+			if v.Kind() != strictjson.String {
+				return nil, wrongKind("/rev", v, "a string")
+			}
+			if rev, err = strconv.ParseInt(v.Text(), 10, 64); err != nil || rev <= 0 {
+				return nil, fault(CodeInvalid, "/rev", "%.40q is not a rev such as 1125899906842625", v.Text())
+			}
+		}
+	}
+	return s.namedSink(c, func(ctx context.Context, name string) (*sinks.Status, error) {
+		return s.svc.Sinks().Adopt(ctx, name, rev)
+	})
+}
 
 func (s *Server) putSink(c *call) (any, error) {
 	name, err := c.path("name")
