@@ -63,14 +63,15 @@ type Question struct {
 	Column string
 }
 
-// LeaveOut answers the questions about columns that mean nothing: they are left out. Other questions stay.
+// LeaveOut leaves out the columns that mean nothing, also those of few rows, and removes the questions about them. Other
+// questions stay.
 func (p *Plan) LeaveOut() {
-	p.Questions = slices.DeleteFunc(p.Questions, func(q Question) bool {
-		if q.Column != "" {
-			p.mapping.ignore = append(slices.Clone(p.mapping.ignore), q.Column)
+	for _, c := range p.Columns {
+		if len(c.To) == 0 && c.Reason != "" {
+			p.mapping.ignore = append(slices.Clone(p.mapping.ignore), c.Name)
 		}
-		return q.Column != ""
-	})
+	}
+	p.Questions = slices.DeleteFunc(p.Questions, func(q Question) bool { return q.Column != "" })
 }
 
 // Guessed reports whether a person has to look at the plan before the file is read: a column, the key, the source or

@@ -572,6 +572,10 @@ func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 	if len(got) != 2 || got[0].Key != "1" || len(got[0].Attributes) != 1 {
 		t.Errorf("%+v", got)
 	}
+	rare := write(t, "rare.jsonl", `{"id":"1","title":"Blue Door","active":true}`+"\n"+`{"id":"2","title":"Corner"}`+"\n")
+	if r := ingest(rare, "--yes"); r.code != 0 {
+		t.Errorf("a column of few rows: exit %d, %s", r.code, r.err)
+	}
 	if r := ingest(write(t, "keyless.csv", "name,colour\nBlue Door,red\nBlue Door,red\n"), "--yes"); r.code != 2 || !strings.Contains(r.err, "there is no column \"key\"") {
 		t.Errorf("without a key: exit %d, %s", r.code, r.err)
 	}

@@ -51,7 +51,9 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 			return a.openQuestion(p)
 		}
 		if o.yes || !p.Guessed() || o.dryRun && len(p.Questions) == 0 || a.accepts(p) {
-			p.LeaveOut()
+			if p.Guessed() { // and shown
+				p.LeaveOut()
+			}
 			continue
 		}
 		if len(p.Questions) > 0 {
