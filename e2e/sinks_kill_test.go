@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -152,6 +155,41 @@ func TestP17_KilledServerDelivers(t *testing.T) {
 	})
 }
 
+func fileTexts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(dir, "part-*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := map[string]sink.Event{}
+	for _, name := range parts {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it was merged, or the server that wrote it was killed
+		}
+		for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+			var e sink.Event
+			if err := d.Decode(&e); err != nil {
+				t.Fatalf("%s is torn: %v", name, err)
+			}
+			if e.Rev > events[e.ID.String()].Rev {
+				events[e.ID.String()] = e
+			}
+		}
+	}
+	return textsOf(events)
+}
+
+// A directory has the states of all ids in the end, and no torn part ever, however often the server is killed.
+func TestP17_KilledServerWritesFiles(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	dir := t.TempDir()
+	killedWhileDelivering(t, int64(longtest.Sample(100, 100, 300, 1000)), map[string]delivered{
+		"golden": {"file:golden", func() map[string]string { return fileTexts(t, filepath.Join(dir, "golden")) }},
+	}, "--sink-files", dir)
+}
+
 // delivered is a target, and what it has, as eventText.
 type delivered struct {
 	to    string
@@ -160,10 +198,10 @@ type delivered struct {
 
 // killedWhileDelivering puts and deletes records under a server that is killed three times, and waits until all targets have
 // the states of all ids.
-func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivered) {
+func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivered, flags ...string) {
 	t.Helper()
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
-	s := serve(t, dir, addr)
+	s := serve(t, dir, addr, flags...)
 	for name, of := range targets {
 		if out, err := run(t, "sink", "create", name, "--url", s.url, "--to", of.to); err != nil {
 			t.Fatal(err, out)
@@ -188,7 +226,7 @@ func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivere
 		}
 		if round < 3 {
 			s.kill()
-			s = serve(t, dir, addr)
+			s = serve(t, dir, addr, flags...)
 		}
 	}
 	eventually(t, 20*time.Second, "the targets have all states", func() (bool, string) {

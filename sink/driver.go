@@ -21,6 +21,10 @@ type Spec struct {
 	URL *url.URL
 	// Secret signs what is delivered, or is the password of the target; "" if there is none.
 	Secret string
+	// Files is the directory below which the process may write files, "" if it may not.
+	Files string
+	// UnsafeDurability accepts a database that may lose what it has acknowledged.
+	UnsafeDurability bool
 	// Attributes are the attributes with one value of the kinds that are delivered.
 	Attributes []string
 }

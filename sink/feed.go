@@ -34,6 +34,8 @@ type feed struct {
 	source       mirror.Source
 	target       Sink
 	store        Store
+	adopt        string // see Options
+	above        int64
 	kind         string // deliver only entities of this kind, "" for all
 	installation string
 	lease        int64 // token of the lease
@@ -97,16 +99,16 @@ func (f *feed) start(ctx context.Context, lease int64) error {
 	default:
 		return fmt.Errorf("ask the target how far it is: %w", err)
 	}
-	f.installation, f.lease, f.token, f.progress, f.began = installation, lease, p.Era<<eraBits+lease, p, p
+	f.installation, f.lease, f.token, f.progress, f.began = installation, lease, f.above+p.Era<<eraBits+lease, p, p
 	for _, l := range p.Dead {
 		f.dead[l.ID] = l
 	}
-	if at.Installation == "" {
+	if at.Installation == "" || at.Installation == f.adopt && f.adopt != installation {
 		if err := f.begin(ctx, nil); err != nil {
 			return err
 		}
 	} else if at.Installation != installation {
-		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: give the sink another target", ErrForeign, at.Installation, installation)
+		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: give the sink another target, or take this one over with locus sink adopt", ErrForeign, at.Installation, installation)
 	} else {
 		f.resume(at)
 	}
@@ -194,7 +196,7 @@ func (f *feed) settle() {
 func (f *feed) position(d *delivery) *Position {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := &Position{Installation: f.installation, Begun: f.begun, Base: f.base, Swept: f.swept, Cells: make(map[cell.ID]CellPosition, len(f.logs))}
+	at := &Position{Installation: f.installation, Token: f.token, Begun: f.begun, Base: f.base, Swept: f.swept, Cells: make(map[cell.ID]CellPosition, len(f.logs))}
 	acked, again := map[*page]int{}, maps.Clone(f.again)
 	if d != nil {
 		for _, it := range d.items {

@@ -33,6 +33,10 @@ type Options struct {
 	TTL time.Duration
 	// Kind, if not "", delivers only the entities of this kind. Redirects and deletions are delivered of every kind.
 	Kind string
+	// Adopt, if not "", is the installation whose target may be taken over: it is filled again. Every token is above Above,
+	// so that the target has no higher rev.
+	Adopt string
+	Above int64
 	// Lanes is the number of batches on their way at once, and Batch the most events in one. Both default to 1. They
 	// are 1 and any number for a target that stores positions.
 	Lanes, Batch int
@@ -200,6 +204,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	}
 	defer func() { _ = target.Close() }() // everything acknowledged is durable
 	f := newFeed(r.opts.Source, target, r.opts.Store, r.opts.Lanes, r.opts.Batch, r.opts.Kind, r.opts.Now)
+	f.adopt, f.above = r.opts.Adopt, r.opts.Above
 	if err := f.start(ctx, token); err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ var (
 	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: there is no such sink")
 	// ErrOther means that a sink of this name has another target or another kind.
 	ErrOther = problem.Class(problem.ErrConflict, "locus: the sink is another one")
+	// ErrOwn means that the target of a sink belongs to no other installation.
+	ErrOwn = problem.Class(problem.ErrConflict, "locus: there is nothing to adopt")
 )
 
 // DefaultHold and MaxHold are the default and the limit of Definition.Hold.
@@ -44,6 +46,9 @@ type Definition struct {
 	SecretEnv string `json:"secret_env,omitempty"`
 	// Hold is for how long the logs keep changes that were not delivered, at most. 0 is DefaultHold.
 	Hold time.Duration `json:"hold"`
+	// Adopt is the installation whose target Adopt took over, and Above the highest token of that.
+	Adopt string `json:"adopt,omitempty"`
+	Above int64  `json:"above,omitempty"`
 	// Paused means that no process delivers. Reason says why if no person did it.
 	Paused bool   `json:"paused,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -145,7 +150,7 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 			if len(c.Sinks) >= maxSinks {
 				return problem.Invalid("/name", "invalid", "there are %d sinks, the most that an installation has: delete one", maxSinks)
 			}
-			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", c.Revision
+			d.Adopt, d.Above, d.Created, d.Paused, d.Reason, d.Revision = "", 0, h.engine.Now().UTC(), false, "", c.Revision
 			c.Sinks = append(c.Sinks, d)
 			slices.SortFunc(c.Sinks, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
 			return nil

@@ -133,7 +133,7 @@ func (m *manager) start(ctx context.Context, d Definition) {
 	}
 	r.runner = sink.New(sink.Options{
 		Name: d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
-		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: ttl, Kind: d.Kind, Lanes: driver.Lanes, Batch: driver.Batch,
+		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: ttl, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
 		Logger: h.engine.Logger, Now: h.engine.Now,
 		Lease: lease.NewHolder(lease.Options{
 			Name: sink.LeaseName(d.Name), Owner: h.owner, TTL: ttl, Now: time.Now,
@@ -160,7 +160,7 @@ func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, erro
 	if err != nil {
 		return nil, err
 	}
-	spec := sink.Spec{Name: d.Name, URL: u}
+	spec := sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
 	if d.SecretEnv != "" {
 		if spec.Secret, _ = h.opts.Secret(d.SecretEnv); spec.Secret == "" {
 			return nil, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)

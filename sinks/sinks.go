@@ -20,6 +20,10 @@ import (
 type Options struct {
 	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
 	Secret func(name string) (value string, found bool)
+	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
+	Files string
+	// UnsafeDurability lets sinks deliver to databases that may lose what they have acknowledged.
+	UnsafeDurability bool
 }
 
 // Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent use.

@@ -117,6 +117,7 @@ var Picture = map[string]Rule{
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
+	"sink/file":              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
 	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
 	"sink/nats":              {Imports: []string{"internal/natsurl", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
@@ -311,7 +312,7 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage", "tokens",
 		},
@@ -328,7 +329,7 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{franz, kfake, natsClient, natsServer, pgx}}, // reads the table that a sink writes
+	"e2e":                     {Tests: []string{franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -395,7 +396,7 @@ var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
 	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
-	{mongo, "", []string{"bench", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server"},
+	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},

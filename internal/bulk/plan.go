@@ -57,7 +57,22 @@ type Column struct {
 }
 
 // Question is something that the file does not say.
-type Question struct{ Text, Hint string }
+type Question struct {
+	Text, Hint string
+	// Column is the column of CSV or the like that means nothing, "" for any other question. It can be left out.
+	Column string
+}
+
+// LeaveOut leaves out the columns that mean nothing, also those of few rows, and removes the questions about them. Other
+// questions stay.
+func (p *Plan) LeaveOut() {
+	for _, c := range p.Columns {
+		if len(c.To) == 0 && c.Reason != "" {
+			p.mapping.ignore = append(slices.Clone(p.mapping.ignore), c.Name)
+		}
+	}
+	p.Questions = slices.DeleteFunc(p.Questions, func(q Question) bool { return q.Column != "" })
+}
 
 // Guessed reports whether a person has to look at the plan before the file is read: a column, the key, the source or
 // the kind was guessed, or there is a question.

@@ -57,12 +57,13 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 			m.ignore = append(slices.Clone(m.ignore), c.name) // it has no value to lose
 		case p.Format.hasColumns(), 2*c.rows > rows && !p.options.Exact:
 			p.ask(reason, "--set ATTRIBUTE=COLUMN gives it a meaning, or --ignore-unknown leaves it out")
+			p.Questions[len(p.Questions)-1].Column = c.name
 		}
 		p.Columns = append(p.Columns, column)
 	}
 }
 
-func (p *Plan) ask(text, hint string) { p.Questions = append(p.Questions, Question{text, hint}) }
+func (p *Plan) ask(text, hint string) { p.Questions = append(p.Questions, Question{Text: text, Hint: hint}) }
 
 // askKey asks for the column of the key, and names those that could be.
 func (p *Plan) askKey(found *recognition) {

@@ -96,7 +96,6 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"status", "--map", "postgres://u:secret@h/db"}, 2, "PGPASSFILE"},
 		{[]string{"status", "--map", "postgres://h/db,postgres://u@h/db?password=secret"}, 2, "PGPASSFILE"},
 		{[]string{"serve", "--data", missing, "--connections", "5"}, 2, "--connections needs --map"},
-		{[]string{"serve", "--data", missing, "--unsafe-durability"}, 2, "always durable"},
 		{[]string{"serve", "--data", missing, "--notice", "-1s"}, 2, "below 0"},
 		{[]string{"serve", "--data", missing, "--retain", "30s"}, 2, "want at least 1m0s"},
 		{[]string{"ingest", "--map", "postgres://u:secret@h/db", "f.csv"}, 2, "PGPASSFILE"},

@@ -547,3 +547,36 @@ func TestIngest_ComposesWhatIsInParts(t *testing.T) {
 		})
 	}
 }
+
+// --yes accepts the whole proposal, in which columns without a meaning are left out. It chooses no key.
+func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	url := start(t, f)
+	file := write(t, "shop.csv", "id,name,colour\n1,Blue Door,red\n2,Corner,green\n")
+	ingest := func(file string, more ...string) result {
+		return run(t.Context(), nil, append([]string{"ingest", "--url", url, "--source", "shop", file}, more...)...)
+	}
+	for _, flags := range [][]string{nil, {"--dry-run"}} {
+		if r := ingest(file, flags...); r.code != 2 || !strings.Contains(r.err, "\"colour\" is no attribute") || !strings.Contains(r.err, "--yes also leaves it out") {
+			t.Errorf("%v: exit %d, %s", flags, r.code, r.err)
+		}
+	}
+	if calls, _, _ := f.seen(); calls > 0 {
+		t.Fatal("it imported before the proposal was accepted")
+	}
+	if r := ingest(file, "--yes"); r.code != 0 || !strings.Contains(r.err, "colour") {
+		t.Errorf("exit %d, %s", r.code, r.err)
+	}
+	_, got, _ := f.seen()
+	if len(got) != 2 || got[0].Key != "1" || len(got[0].Attributes) != 1 {
+		t.Errorf("%+v", got)
+	}
+	rare := write(t, "rare.jsonl", `{"id":"1","title":"Blue Door","active":true}`+"\n"+`{"id":"2","title":"Corner"}`+"\n")
+	if r := ingest(rare, "--yes"); r.code != 0 {
+		t.Errorf("a column of few rows: exit %d, %s", r.code, r.err)
+	}
+	if r := ingest(write(t, "keyless.csv", "name,colour\nBlue Door,red\nBlue Door,red\n"), "--yes"); r.code != 2 || !strings.Contains(r.err, "there is no column \"key\"") {
+		t.Errorf("without a key: exit %d, %s", r.code, r.err)
+	}
+}

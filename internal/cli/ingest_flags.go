@@ -66,7 +66,7 @@ func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.table, "table", "", "table of a database, perhaps with its schema")
 	f.StringVar(&o.query, "query", "", "query of a database, a SELECT")
 	f.StringVar(&o.since, "since", "", "column of a database, such as updated_at: read only the rows from the highest value of the last import on")
-	f.BoolVar(&o.yes, "yes", false, "accept guesses without a question")
+	f.BoolVar(&o.yes, "yes", false, "accept what was recognised without a question; columns without a meaning are left out")
 	f.BoolVar(&o.preview, "preview", false, "show the format, the columns and three rows as records, and write nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and validate every row as the server does, and write nothing")
 	f.BoolVar(&o.snapshot, "snapshot", false, "the files are the whole of their source: delete the records of the source that are in none of them")

@@ -58,7 +58,7 @@ func (a *app) matchCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; standard output by default")
+	f.StringVarP(&o.output, "output", "o", "", "file to write, .csv or .jsonl; - is standard output, the default")
 	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, if there is one")
 	o.reading.flags(f)
 	f.IntVar(&o.top, "top", 5, "entities per row, 1 to 100")
@@ -69,6 +69,9 @@ func (a *app) matchCommand() *cobra.Command {
 }
 
 func (o *matching) check(file string) error {
+	if o.output == "-" {
+		o.output = ""
+	}
 	switch ext := strings.ToLower(filepath.Ext(o.output)); {
 	case o.output != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext):
 		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: want a name that ends in .csv or .jsonl", o.output)

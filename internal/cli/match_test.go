@@ -56,6 +56,10 @@ func TestMatch_WritesALineForEachRowAndEntity(t *testing.T) {
 		t.Errorf("the refused row says %q", reason)
 	}
 
+	if dash := run(t.Context(), nil, append(flags, "-o", "-")...); dash.code != 3 || dash.stdout != r.stdout {
+		t.Errorf("-o -: exit %d: %s", dash.code, dash.stdout+dash.err)
+	}
+
 	out := filepath.Join(dir, "out.jsonl")
 	if r := run(t.Context(), nil, append(flags, "-o", out, "--json")...); r.code != 3 || !strings.HasPrefix(r.stdout, `{"type":"summary","counts":{"created":1,"matched":2,"refused":1},"rows":4}`) {
 		t.Errorf("exit %d: %s", r.code, r.stdout)

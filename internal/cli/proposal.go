@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/internal/bulk"
@@ -37,7 +38,7 @@ func closePlans(plans []*bulk.Plan) error {
 }
 
 // settled shows what was guessed and returns an error unless it is accepted: by --yes, by a person at the terminal, or
-// because nothing is written. A question is never accepted without its answer.
+// because nothing is written. Columns that mean nothing are then left out; other questions need their answer.
 func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 	for _, p := range plans {
 		if o.preview {
@@ -46,17 +47,21 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 		if err := a.shown(p); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(p.Questions, func(q bulk.Question) bool { return q.Column == "" }) {
+			return a.openQuestion(p)
+		}
+		if o.yes || !p.Guessed() || o.dryRun && len(p.Questions) == 0 || a.accepts(p) {
+			if p.Guessed() { // and shown
+				p.LeaveOut()
+			}
+			continue
+		}
 		if len(p.Questions) > 0 {
 			return a.openQuestion(p)
 		}
-		if o.yes || o.dryRun || !p.Guessed() {
-			continue
-		}
-		if !a.accepts(p) {
-			return &failure{
-				Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: the meaning of some columns of %.80q is a guess", p.Name),
-				Hint: "see the table above; --yes accepts it, and so does " + command(p),
-			}
+		return &failure{
+			Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: the meaning of some columns of %.80q is a guess", p.Name),
+			Hint: "see the table above; --yes accepts it, and so does " + command(p),
 		}
 	}
 	return nil
@@ -82,9 +87,13 @@ func (a *app) openQuestion(p *bulk.Plan) error {
 			hints = append(hints, q.Hint)
 		}
 	}
+	complete := ". Complete: "
+	if !slices.ContainsFunc(p.Questions, func(q bulk.Question) bool { return q.Column == "" }) {
+		complete = ". --yes also leaves it out. Complete: "
+	}
 	file, _ := errors.AsType[*bulk.FileError](p.Err())
 	file.Reason = strings.Join(texts, "; ")
-	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + ". Complete: " + command(p), Exit: exitInvalid, Err: file}
+	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + complete + command(p), Exit: exitInvalid, Err: file}
 }
 
 // accepts asks at a terminal whether a plan is right.

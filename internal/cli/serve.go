@@ -24,6 +24,7 @@ import (
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/internal/obs"
+	_ "github.com/locus-db/locus/sink/file"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/mongodb"
 	_ "github.com/locus-db/locus/sink/nats"
@@ -69,6 +70,7 @@ type serving struct {
 	authority   string   // file with its certificate
 	boot        string   // file of the bootstrap token
 	public      string   // URL for browsers and other machines
+	sinkFiles   string   // directory of the sinks of files
 	readOnly    bool
 }
 
@@ -163,6 +165,7 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	s.hits.flags(c)
 	s.audit.flags(c)
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
+	c.Flags().StringVar(&s.sinkFiles, "sink-files", "", "directory below which sinks of the form file:NAME write; without it they fail")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	c.Flags().Var((*levelFlag)(&a.logLevel), "log-level", "debug, info, warn or error; by default info")
 	c.Flags().StringVar(&a.logFormat, "log-format", "", "text, or json for a line of JSON per event; by default text")
@@ -185,8 +188,6 @@ func (s *serving) check(w where) error {
 		return usage("--tls-cert FILE --tls-key FILE", "--tls self-signed is for a data directory: servers that share databases use files, or each would have an authority of its own")
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections needs --map")
-	case !w.shared && w.mongodb == "" && w.unsafe:
-		return usage("leave it out", "--unsafe-durability needs --map or --mongodb; a data directory is always durable")
 	}
 	for _, at := range s.places {
 		if err := httpapi.CheckPlace(at); err != nil {
@@ -215,7 +216,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
-		Sinks: &sinks.Options{}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
+		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err

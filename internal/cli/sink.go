@@ -27,7 +27,7 @@ func (a *app) sinkCommand() *cobra.Command {
 		a.sinkTurn("resume", "Go on delivering to a sink where it stopped",
 			"A sink also stops by itself: if the receiver answers 410, if the target is another installation's, or at 10,000 dead\n"+
 				"letters. locus sink show NAME says why. If the logs do not reach back to where it stopped, it fills again."),
-		a.sinkDelete(), a.sinkDead())
+		a.sinkAdopt(), a.sinkDelete(), a.sinkDead())
 	return c
 }
 
@@ -45,7 +45,8 @@ func (a *app) sinkCreate() *cobra.Command {
 			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n" +
 			"  mongodb://USER@HOST/DATABASE?collection=NAME        a document for each id; the secret is the password\n" +
 			"  kafka://BROKER,BROKER/TOPIC                         a message for each event, in transactions, into a compacted topic\n" +
-			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n\n" +
+			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n" +
+			"  file:NAME?format=jsonl|parquet                      parts in the directory NAME below --sink-files of the servers\n\n" +
 			"kafka: takes USER@, sasl=plain|scram-sha-256|scram-sha-512 and tls=true; nats: takes USER@, or a token as secret, and tls=true.\n\n" +
 			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
 			"again changes the secret or the hold, and keeps the position.",
@@ -54,7 +55,7 @@ func (a *app) sinkCreate() *cobra.Command {
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if request.To == "" {
-				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka: or nats: URL; see locus sink create --help", "--to is missing")
+				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka:, nats: or file: URL; see locus sink create --help", "--to is missing")
 			}
 			body, err := json.Marshal(request)
 			if err != nil {
@@ -156,6 +157,35 @@ func (a *app) sinkTurn(verb, short, long string) *cobra.Command {
 			})(c, args)
 		},
 	})
+}
+
+func (a *app) sinkAdopt() *cobra.Command {
+	var request httpapi.SinkAdoptRequest
+	c := &cobra.Command{
+		Use: "adopt NAME", Short: "Take over the target of a sink from another installation",
+		Long: "A target belongs to the installation that filled it, and a sink of another one is paused: one that was restored from a\n" +
+			"dump, for example. After the adoption every id is delivered again, with higher revs; ids that the target has and this\n" +
+			"installation has not are marked as deleted. The former installation is refused. Webhooks and NATS store no position,\n" +
+			"so --rev says what they have.",
+		Example: "  locus sink adopt golden\n  locus sink adopt hook --rev 1125899906842625",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+				body, err := json.Marshal(request)
+				if err != nil {
+					return err
+				}
+				var of httpapi.Sink
+				raw, err := cl.do(c.Context(), http.MethodPost, sinkPath(args[0])+"/adopt", nil, body, &of)
+				if err != nil {
+					return err
+				}
+				return a.printSink(raw, &of)
+			})(c, args)
+		},
+	}
+	c.Flags().StringVar(&request.Rev, "rev", "", "highest rev that the target has, of a webhook or of NATS")
+	return a.connection(c)
 }
 
 func (a *app) sinkDelete() *cobra.Command {

@@ -90,7 +90,7 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 
 // ofRules reports whether an error is about kinds, term-frequency tables sinks or streams and has a text for the client.
 func ofRules(err error) bool {
-	for _, e := range []error{changes.ErrBehind, kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, resolve.ErrOutdated, resolve.ErrNewer, resolve.ErrUpgrading, sinks.ErrNotFound, sinks.ErrOther, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable, tokens.ErrNotFound, tokens.ErrNoSession, tokens.ErrNotBlocked, tokens.ErrTaken, tokens.ErrLast, tokens.ErrLacks} {
+	for _, e := range []error{changes.ErrBehind, kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, resolve.ErrOutdated, resolve.ErrNewer, resolve.ErrUpgrading, sinks.ErrNotFound, sinks.ErrOther, sinks.ErrOwn, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable, tokens.ErrNotFound, tokens.ErrNoSession, tokens.ErrNotBlocked, tokens.ErrTaken, tokens.ErrLast, tokens.ErrLacks} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -84,6 +84,7 @@ var operations = map[string]string{
 	"DELETE /v1/sessions/{id}":               "endSession",
 	"GET /v1/sinks":                          "listSinks",
 	"DELETE /v1/sinks/{name}":                "deleteSink",
+	"POST /v1/sinks/{name}/adopt":            "adoptSink",
 	"GET /v1/sinks/{name}":                   "getSink",
 	"PUT /v1/sinks/{name}":                   "putSink",
 	"GET /v1/sinks/{name}/dead":              "listSinkLetters",

@@ -378,6 +378,11 @@ func (s *Server) routes() []route {
 			summary:  "Go on delivering to a sink where it stopped",
 		},
 		{
+			method: "POST", path: "/v1/sinks/{name}/adopt", class: admin, needs: access.All(access.Define), handle: s.adoptSink, body: SinkAdoptRequest{}, answer: Sink{},
+			failures: changing,
+			summary:  "Take over the target of a sink from another installation, and fill it again",
+		},
+		{
 			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, needs: access.All(access.Read), handle: s.listSinkDead, answer: SinkLetterList{}, query: lists,
 			failures: append([]Code{CodeNotFound}, reading...),
 			summary:  "The events that a target has rejected, in the order of their ids, with the reason of each",

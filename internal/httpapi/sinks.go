@@ -16,7 +16,7 @@ import (
 
 // SinkRequest is the body of PUT /v1/sinks/{name}.
 type SinkRequest struct {
-	To        string `json:"to" doc:"URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic or nats://host/stream?subject=prefix"`
+	To        string `json:"to" doc:"URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name"`
 	Kind      string `json:"kind,omitempty" doc:"Deliver only the entities of this kind; by default all"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers: the secret that signs webhooks, or the password or token of the target"`
 	Hold      string `json:"hold,omitempty" doc:"For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most"`
@@ -44,6 +44,11 @@ type Sink struct {
 	// LagMS is nil if another process delivers.
 	LagMS   *int64    `json:"lag_ms,omitempty" doc:"For how long the oldest change has waited; missing if the server that answers does not deliver to it"`
 	SavedAt time.Time `json:"saved_at,omitzero" doc:"When the position was stored"`
+}
+
+// SinkAdoptRequest is the body of POST /v1/sinks/{name}/adopt.
+type SinkAdoptRequest struct {
+	Rev string `json:"rev,omitempty" doc:"Highest rev that the target has; only for targets that store no position: webhooks and NATS"`
 }
 
 // SinkDeadRequest is the body of the requests about dead letters.
@@ -125,6 +130,27 @@ func (s *Server) namedSink(c *call, do func(context.Context, string) (*sinks.Sta
 func (s *Server) getSink(c *call) (any, error)    { return s.namedSink(c, s.svc.Sinks().Get) }
 func (s *Server) pauseSink(c *call) (any, error)  { return s.namedSink(c, s.svc.Sinks().Pause) }
 func (s *Server) resumeSink(c *call) (any, error) { return s.namedSink(c, s.svc.Sinks().Resume) }
+
+func (s *Server) adoptSink(c *call) (any, error) {
+	var rev int64
+	if len(c.body) > 0 {
+		body, err := object(c.body, "rev")
+		if err != nil {
+			return nil, err
+		}
+		if v, given := body["rev"]; given {
+			if v.Kind() != strictjson.String {
+				return nil, wrongKind("/rev", v, "a string")
+			}
+			if rev, err = strconv.ParseInt(v.Text(), 10, 64); err != nil || rev <= 0 {
+				return nil, fault(CodeInvalid, "/rev", "%.40q is not a rev such as 1125899906842625", v.Text())
+			}
+		}
+	}
+	return s.namedSink(c, func(ctx context.Context, name string) (*sinks.Status, error) {
+		return s.svc.Sinks().Adopt(ctx, name, rev)
+	})
+}
 
 func (s *Server) putSink(c *call) (any, error) {
 	name, err := c.path("name")

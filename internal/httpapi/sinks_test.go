@@ -49,6 +49,15 @@ func TestSinks_CreateChangeDelete(t *testing.T) {
 	if resumed := decode[httpapi.Sink](f.do(http.MethodPost, path+"/resume", "")); resumed.State != "waiting" {
 		t.Errorf("%+v", resumed)
 	}
+	for body, want := range map[string]string{"": "stores no position", `{"rev": "x"}`: "not a rev", `{"rev": "9223372036854775807"}`: "would not fit"} {
+		if a := f.do(http.MethodPost, path+"/adopt", body); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Body.String(), want) {
+			t.Errorf("adopt %s: %d %s", body, a.Code, a.Body)
+		}
+	}
+	with[httpapi.Sink](f.do(http.MethodPost, path+"/pause", ""), http.StatusOK)
+	if adopted := decode[httpapi.Sink](f.do(http.MethodPost, path+"/adopt", `{"rev": "18014398509481985"}`)); adopted.State != "waiting" {
+		t.Errorf("%+v", adopted)
+	}
 	if dead := decode[httpapi.SinkLetterList](f.get(path + "/dead")); len(dead.Letters) != 0 {
 		t.Errorf("%+v", dead)
 	}

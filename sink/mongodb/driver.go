@@ -30,7 +30,7 @@ var Driver = sink.Driver{
 		if err != nil {
 			return nil, err
 		}
-		return Open(ctx, uri, collection, Options{Password: s.Secret})
+		return Open(ctx, uri, collection, Options{Password: s.Secret, UnsafeDurability: s.UnsafeDurability})
 	},
 	Lanes: 1, Batch: BatchSize,
 }

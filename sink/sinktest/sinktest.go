@@ -76,7 +76,7 @@ func position(t tester, s sink.Sink) *sink.Position {
 	}
 	begun := time.Date(2026, 11, 23, 1, 2, 3, 4_000_000, time.UTC)
 	return &sink.Position{
-		Installation: "7f3c", Begun: begun, Base: Rev(1, 1),
+		Installation: "7f3c", Token: 1 << 22, Begun: begun, Base: Rev(1, 1),
 		Cells: map[cell.ID]sink.CellPosition{
 			{}:                   {At: 1 << 60, Time: begun.Add(time.Second), Filled: true, Count: 12},
 			{Gen: 1, Index: 300}: {At: 3, Time: begun, After: idOf(7), Count: 1 << 40},

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sinks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/sink"
+	"github.com/locus-db/locus/storage"
+)
+
+const (
+	// maxAbove limits the tokens that an adoption skips: a rev has room for twice as many.
+	maxAbove = 1 << 22
+	// adopting is how long the target may take to say whose it is.
+	adopting = 30 * time.Second
+)
+
+// Adopt takes over the target of a sink from another installation: every id is delivered again, with revs above those that
+// the target has, and what this installation does not have is marked as deleted. The other installation is refused from then
+// on. A target that stores no position cannot say which revs it has: rev is the highest, 0 for the others. The error is
+// ErrNotFound if there is no such sink, ErrOwn if the target belongs to no other installation.
+func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, error) {
+	of, err := h.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	installation, above, err := h.ownerOf(ctx, &of.Definition, rev)
+	if err != nil {
+		return nil, err
+	}
+	if above >= maxAbove {
+		return nil, problem.Invalid("/rev", "invalid", "the target has revs of the token %d, and revs above them would not fit: give the sink another target", above)
+	}
+	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
+		if d.To != of.To || d.Created != of.Created {
+			return fmt.Errorf("%w: %s was deleted and created again", ErrOther, name)
+		}
+		d.Adopt, d.Above, d.Paused, d.Reason = installation, above, false, ""
+		return errors.Join(putRow(ctx, tx, progressName(name), stored{}), putRow(ctx, tx, deadName(name), []sink.Letter{}), putRow(ctx, tx, askedName(name), []sink.Request{}))
+	})
+}
+
+// ownerOf asks the target of a sink for the other installation that it belongs to, "" if it stores no position, and for its
+// highest token.
+func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (installation string, above int64, err error) {
+	own, _, err := h.changes.Source().Installation(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, adopting)
+	defer cancel()
+	target, err := h.openTarget(ctx, d)
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: the target of %s cannot be asked whose it is: %w", problem.ErrUnavailable, d.Name, err)
+	}
+	defer func() { _ = target.Close() }() // nothing was written
+	at, err := target.Position(ctx)
+	switch {
+	case errors.Is(err, sink.ErrNoPosition) && rev <= 0:
+		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev that it has", d.Name)
+	case errors.Is(err, sink.ErrNoPosition):
+		return "", sink.TokenOf(rev), nil
+	case err != nil:
+		return "", 0, fmt.Errorf("%w: the target of %s cannot be asked whose it is: %w", problem.ErrUnavailable, d.Name, err)
+	case at.Installation == "" || at.Installation == own:
+		return "", 0, fmt.Errorf("%w: the target of %s belongs to no other installation", ErrOwn, d.Name)
+	}
+	return at.Installation, max(at.Token, sink.TokenOf(at.Base), sink.TokenOf(rev)), nil
+}
