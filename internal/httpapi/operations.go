@@ -63,8 +63,8 @@ var operations = map[string]string{
 	"GET /v1/records":                        "listRecords",
 	"POST /v1/records":                       "putRecords",
 	"POST /v1/records/delete":                "deleteRecords",
-	"DELETE /v1/records/{source}/{key}":   "deleteRecord",
-	"GET /v1/records/{source}/{key}":      "getRecord",
+	"DELETE /v1/records/{source}/{key}":      "deleteRecord",
+	"GET /v1/records/{source}/{key}":         "getRecord",
 	"GET /v1/review":                         "listReview",
 	"GET /v1/rollups":                        "listRollups",
 	"DELETE /v1/rollups/{name}":              "deleteRollup",
@@ -142,7 +142,10 @@ var (
 // parameter describes a parameter, whose schema follows from its name.
 func parameter(p param, in string) *huma.Param {
 	schema := parameters[p.name]
-	if schema == nil || in == "path" {
+	switch {
+	case in == "path" && p.name == "group":
+		schema, p.doc = texts, "Values of the grouping attributes, each a segment of the path"
+	case schema == nil || in == "path":
 		schema = text
 	}
 	return &huma.Param{Name: p.name, In: in, Required: p.required, Description: p.doc, Schema: schema}
