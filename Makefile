@@ -18,8 +18,8 @@ COMPILE := GOGC=400 $(GO)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo generate \
-        verify verify/tidy verify/docs verify/build verify/others verify/deploy verify/vulnerabilities clean
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+        generate verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,7 +117,11 @@ generate: ## write what is made from code: the settings of the service, dashboar
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
-verify: verify/tidy verify/docs verify/build verify/others ## what a review wants to know besides the tests
+generate: ## write the OpenAPI document, and from it the types and methods of the clients
+	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
+	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
+
+verify: verify/tidy verify/generated verify/docs verify/build verify/others ## what a review wants to know besides the tests
 
 verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod verify
@@ -126,6 +130,10 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	cd tools && $(GO) mod tidy -diff
 	cd deploy/verify && $(GO) mod tidy -diff
 	cd internal/mongotest/standin && $(GO) mod tidy -diff
+
+verify/generated: ## the clients are what the OpenAPI document says, which is the server's
+	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi
+	$(GO) test -count 1 -run TestGenerated ./internal/apigen
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...

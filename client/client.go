@@ -28,8 +28,8 @@ type Options struct {
 	Waiting int
 	// Timeout limits one request. Defaults to 15 s, longer than a server works on one.
 	Timeout time.Duration
-	// Patience is how long a batch is retried that was not answered, or not in full, while later ones wait behind
-	// it. Defaults to 30 s.
+	// Patience is how long a request is retried; a batch that was not answered, or not in full, while later ones wait
+	// behind it. Defaults to 30 s.
 	Patience time.Duration
 	// Now is the clock for hits without a time. Defaults to time.Now.
 	Now func() time.Time
@@ -65,7 +65,8 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Client counts hits and matches records. It is safe for concurrent use; concurrent callers share requests.
+// Client calls the operations of a server, and counts hits through a queue. It is safe for concurrent use; concurrent callers of
+// Add share requests.
 type Client struct {
 	opts     Options
 	http     http.Client

@@ -8,17 +8,23 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/locus-db/locus/counter"
 )
 
-// Error is the reason for which a server refused a hit or a batch.
+// Error is the reason for which a server refused a request, a hit or a batch.
 type Error struct {
 	Code    string `json:"code"`    // stable: invalid, too_old, no_room, ...
 	Detail  string `json:"detail"`  // for people
 	Pointer string `json:"pointer"` // to the field
 	Outcome string `json:"outcome"` // not_applied or unknown
-	Status  int    `json:"-"`       // HTTP status, if the whole batch was refused
+	Status  int    `json:"-"`       // HTTP status, if the whole request was refused
+
+	RequestID string     `json:"request_id"` // in the log of the server
+	Errors    []SubFault `json:"errors"`     // all problems, if there are several
+
+	retryAfter time.Duration
 }
 
 // Error returns the detail with its code.

@@ -30,7 +30,7 @@ func TestToken_IsSent(t *testing.T) {
 	if err := c.Hit(t.Context(), "visits"); err == nil {
 		t.Error("a refused hit is counted")
 	}
-	if _, err := c.Match(t.Context(), []client.Probe{{}}, nil); err == nil {
+	if _, err := c.MatchRecords(t.Context(), &client.MatchRequest{Probes: []client.ProbeInput{{}}}, nil); err == nil {
 		t.Error("a refused probe is matched")
 	}
 	if err := c.Close(t.Context()); err != nil {

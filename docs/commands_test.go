@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,6 +62,9 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 		}
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
+			if slices.ContainsFunc(blocks, func(b block) bool { return strings.Contains(b.text, "python3") }) {
+				needs(t, "python3")
+			}
 			newShell(t).page(p.path, blocks, "")
 		})
 	}
@@ -79,17 +83,22 @@ type shell struct {
 	nats     string
 }
 
+// needs skips a test without a program, or fails it in CI.
+func needs(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no %s, and CI is set", tool)
+		}
+		t.Skipf("skipped: the page uses %s, which is not installed", tool)
+	}
+}
+
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	longtest.Needs(t, "the locus binary")
-	for _, tool := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatalf("no %s, and CI is set", tool)
-			}
-			t.Skipf("skipped: the pages use %s, which is not installed", tool)
-		}
-	}
+	needs(t, "sh")
+	needs(t, "curl")
 	bin, err := locus()
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +109,11 @@ func newShell(t *testing.T) *shell {
 			s.env = append(s.env, kv)
 		}
 	}
-	s.env = append(s.env, "HOME="+s.dir, "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	python, err := filepath.Abs(filepath.Join(root, "clients", "python")) // which a reader has installed
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+python, "HOME="+s.dir, "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return s
 }
 

@@ -261,7 +261,8 @@ var Picture = map[string]Rule{
 		Tests: []string{pgx}, // flips bytes directly
 	},
 
-	"client": {Imports: []string{"counter", "internal/problem"}},
+	"internal/apigen": {},
+	"client":          {Imports: []string{"counter", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "records", "resolve", "rollup", "rollups",

@@ -57,7 +57,8 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// correct adjusts what huma cannot know: fields that are numbers in Go but strings in JSON by their tag, and that
+// correct adjusts what huma cannot know: fields that are numbers in Go but strings in JSON by
+// their tag, lists of small numbers that are lists of texts in JSON, and that
 // answers may get more fields while bodies are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
@@ -73,6 +74,9 @@ func correct(registry huma.Registry) {
 		}
 		for _, f := range reflect.VisibleFields(t) {
 			field, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := schema.Properties[field]; p != nil && p.ContentEncoding != "" {
+				p.Type, p.ContentEncoding, p.Items = huma.TypeArray, "", text
+			}
 			if p := schema.Properties[field]; p != nil && option == "string" {
 				p.Type, p.Format, p.Minimum = huma.TypeString, "", nil
 			}

@@ -143,7 +143,10 @@ var (
 // parameter describes a parameter, whose schema follows from its name.
 func parameter(p param, in string) *huma.Param {
 	schema := parameters[p.name]
-	if schema == nil || in == "path" {
+	switch {
+	case in == "path" && p.name == "group":
+		schema, p.doc = texts, "Values of the grouping attributes, each a segment of the path"
+	case schema == nil || in == "path":
 		schema = text
 	}
 	return &huma.Param{Name: p.name, In: in, Required: p.required, Description: p.doc, Schema: schema}
