@@ -110,14 +110,12 @@ eval: ## matching quality on the labelled sets in DATA (../shared/data), against
 	  echo "make eval: skipped: no labelled sets in $(DATA); try: make eval DATA=DIR"; \
 	fi
 
-generate: ## write what is made from code: the settings of the service, dashboard, alerts
-	UPDATE=1 $(GO) test -count 1 ./internal/cli -run '^TestConfig_OfTheService$$'
-	UPDATE=1 $(GO) test -count 1 ./internal/obs -run '^TestSignals_Generated$$'
-
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
-generate: ## write the OpenAPI document, and from it the types and methods of the clients
+generate: ## write what is made from code: settings, dashboard, alerts, the OpenAPI document and the clients
+	UPDATE=1 $(GO) test -count 1 ./internal/cli -run '^TestConfig_OfTheService$$'
+	UPDATE=1 $(GO) test -count 1 ./internal/obs -run '^TestSignals_Generated$$'
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
 

@@ -39,6 +39,11 @@ func (c *Client) AddHits(ctx context.Context, body *HitRequest, params *AddHitsP
 	return value[HitResponse](ctx, c, &operation{method: "POST", path: "/v1/hits", body: body, header: params.header()})
 }
 
+// AdoptSink is POST /v1/sinks/{name}/adopt: Take over the target of a sink from another installation, and fill it again.
+func (c *Client) AdoptSink(ctx context.Context, name string, body *SinkAdoptRequest) (*Sink, error) {
+	return value[Sink](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/adopt", repeatable: true, body: body})
+}
+
 // BlockPrincipal is PUT /v1/blocks/{principal}: Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
 func (c *Client) BlockPrincipal(ctx context.Context, principal string) (*TokensBlock, error) {
 	return value[TokensBlock](ctx, c, &operation{method: "PUT", path: "/v1/blocks/" + segment(principal), repeatable: true})

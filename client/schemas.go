@@ -537,6 +537,8 @@ type DecisionsDecided struct {
 	Conflict  string     `json:"conflict,omitempty"`
 	EntityA   string     `json:"entity_a,omitempty"`
 	EntityB   string     `json:"entity_b,omitempty"`
+	Hidden    bool       `json:"hidden,omitempty"`
+	Kind      string     `json:"kind,omitempty"`
 	Pending   bool       `json:"pending,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 	RefA      *EntityRef `json:"ref_a,omitempty"`
@@ -553,6 +555,7 @@ type DecisionsReviewPair struct {
 	EntityA     string           `json:"entity_a"`
 	EntityB     string           `json:"entity_b"`
 	Explanation MatchExplanation `json:"explanation"`
+	Kind        string           `json:"kind"`
 	Merges      int64            `json:"merges"`
 }
 
@@ -607,6 +610,7 @@ type EntitiesCorrection struct {
 // EntitiesRelation is the object of this name in the OpenAPI document.
 type EntitiesRelation struct {
 	Entity      string      `json:"entity"`
+	Kind        string      `json:"kind"`
 	MatchWeight float64     `json:"match_weight"`
 	Name        string      `json:"name"`
 	Relation    string      `json:"relation"`
@@ -701,6 +705,7 @@ type ExplainComparison struct {
 	EntityA     string                 `json:"entity_a"`
 	EntityB     string                 `json:"entity_b"`
 	Explanation MatchExplanation       `json:"explanation"`
+	Kind        string                 `json:"kind"`
 	Message     string                 `json:"message"`
 	Reason      string                 `json:"reason"`
 	Reasons     []ExplainReason        `json:"reasons"`
@@ -736,6 +741,7 @@ type ExplainRoute struct {
 // ExplainSharedFeature is the object of this name in the OpenAPI document.
 type ExplainSharedFeature struct {
 	BlockSize int64  `json:"block_size"`
+	Hidden    bool   `json:"hidden,omitempty"`
 	Kind      string `json:"kind"`
 	StopKey   bool   `json:"stop_key"`
 	Text      string `json:"text"`
@@ -1002,8 +1008,11 @@ type MapHistory struct {
 
 // MatchEntity is the object of this name in the OpenAPI document.
 type MatchEntity struct {
-	ID    string `json:"id"`
-	Level string `json:"level"`
+	// Attributes that have a value, which this token may not see
+	Hidden []string `json:"hidden,omitempty"`
+	ID     string   `json:"id"`
+	Kind   string   `json:"kind"`
+	Level  string   `json:"level"`
 	// Match weight of the best pair
 	MatchWeight float64 `json:"match_weight"`
 	// Record of the entity in the best pair
@@ -1034,6 +1043,7 @@ type MatchLine struct {
 	Attribute          string   `json:"attribute"`
 	B                  []string `json:"b,omitempty"`
 	DefaultMatchWeight float64  `json:"default_match_weight,omitempty"`
+	Hidden             bool     `json:"hidden,omitempty"`
 	Level              string   `json:"level"`
 	MatchWeight        float64  `json:"match_weight"`
 }
@@ -1088,9 +1098,10 @@ type MatchResult struct {
 
 // MatchSharedKey is the object of this name in the OpenAPI document.
 type MatchSharedKey struct {
-	Hash string `json:"hash"`
-	Kind string `json:"kind"`
-	Text string `json:"text"`
+	Hash   string `json:"hash"`
+	Hidden bool   `json:"hidden,omitempty"`
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
 }
 
 // Metric is the object of this name in the OpenAPI document.
@@ -1489,7 +1500,10 @@ type Scenario struct {
 
 // ScenarioEntity is the object of this name in the OpenAPI document.
 type ScenarioEntity struct {
-	ID string `json:"id"`
+	// Attributes that have a value, which this token may not see
+	Hidden []string `json:"hidden,omitempty"`
+	ID     string   `json:"id"`
+	Kind   string   `json:"kind"`
 	// Records of the entity, oldest first; the first is the anchor
 	Records []EntityRef `json:"records"`
 	// Merged attributes in the order of the kind
@@ -1600,6 +1614,12 @@ type Sink struct {
 	To string `json:"to"`
 }
 
+// SinkAdoptRequest is the object of this name in the OpenAPI document.
+type SinkAdoptRequest struct {
+	// Highest rev that the target has; only for targets that store no position: webhooks and NATS
+	Rev string `json:"rev,omitempty"`
+}
+
 // SinkDeadRequest is the object of this name in the OpenAPI document.
 type SinkDeadRequest struct {
 	// Entity ids, at most 1000; by default all
@@ -1637,7 +1657,7 @@ type SinkRequest struct {
 	Kind string `json:"kind,omitempty"`
 	// Environment variable of the servers: the secret that signs webhooks, or the password or token of the target
 	SecretEnv string `json:"secret_env,omitempty"`
-	// URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic or nats://host/stream?subject=prefix
+	// URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name
 	To string `json:"to"`
 }
 

@@ -25,6 +25,13 @@ class Operations(Core):
         """
         return self._value("POST", "/v1/hits", body=body, header={"Idempotency-Key": idempotency_key, "Locus-Producer": locus_producer, "Locus-Seq": locus_seq})
 
+    def adopt_sink(self, name: str, body: types.SinkAdoptRequest) -> types.Sink:
+        """Take over the target of a sink from another installation, and fill it again.
+
+        POST /v1/sinks/{name}/adopt
+        """
+        return self._value("POST", f"/v1/sinks/{segment(name)}/adopt", body=body, repeatable=True)
+
     def block_principal(self, principal: str) -> types.TokensBlock:
         """Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
 

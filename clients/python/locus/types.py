@@ -508,6 +508,8 @@ class DecisionsDecided(TypedDict):
     conflict: NotRequired[str]
     entity_a: NotRequired[str]
     entity_b: NotRequired[str]
+    hidden: NotRequired[bool]
+    kind: NotRequired[str]
     pending: NotRequired[bool]
     reason: NotRequired[str]
     ref_a: NotRequired[EntityRef]
@@ -523,6 +525,7 @@ class DecisionsReviewPair(TypedDict):
     entity_a: str
     entity_b: str
     explanation: MatchExplanation
+    kind: str
     merges: int
 
 
@@ -574,6 +577,7 @@ EntitiesCorrection = TypedDict(
 
 class EntitiesRelation(TypedDict):
     entity: str
+    kind: str
     match_weight: float
     name: str
     relation: str
@@ -659,6 +663,7 @@ class ExplainComparison(TypedDict):
     entity_a: str
     entity_b: str
     explanation: MatchExplanation
+    kind: str
     message: str
     reason: str
     reasons: list[ExplainReason] | None
@@ -690,6 +695,7 @@ class ExplainRoute(TypedDict):
 
 class ExplainSharedFeature(TypedDict):
     block_size: int
+    hidden: NotRequired[bool]
     kind: str
     stop_key: bool
     text: str
@@ -935,7 +941,10 @@ class MapHistory(TypedDict):
 
 
 class MatchEntity(TypedDict):
+    # Attributes that have a value, which this token may not see
+    hidden: NotRequired[list[str] | None]
     id: str
+    kind: str
     level: str
     # Match weight of the best pair
     match_weight: float
@@ -965,6 +974,7 @@ class MatchLine(TypedDict):
     attribute: str
     b: NotRequired[list[str] | None]
     default_match_weight: NotRequired[float]
+    hidden: NotRequired[bool]
     level: str
     match_weight: float
 
@@ -1015,6 +1025,7 @@ class MatchResult(TypedDict):
 
 class MatchSharedKey(TypedDict):
     hash: str
+    hidden: NotRequired[bool]
     kind: str
     text: str
 
@@ -1385,7 +1396,10 @@ class Scenario(TypedDict):
 
 
 class ScenarioEntity(TypedDict):
+    # Attributes that have a value, which this token may not see
+    hidden: NotRequired[list[str] | None]
     id: str
+    kind: str
     # Records of the entity, oldest first; the first is the anchor
     records: list[EntityRef] | None
     # Merged attributes in the order of the kind
@@ -1489,6 +1503,11 @@ class Sink(TypedDict):
     to: str
 
 
+class SinkAdoptRequest(TypedDict):
+    # Highest rev that the target has; only for targets that store no position: webhooks and NATS
+    rev: NotRequired[str]
+
+
 class SinkDeadRequest(TypedDict):
     # Entity ids, at most 1000; by default all
     ids: NotRequired[list[str] | None]
@@ -1521,7 +1540,7 @@ class SinkRequest(TypedDict):
     kind: NotRequired[str]
     # Environment variable of the servers: the secret that signs webhooks, or the password or token of the target
     secret_env: NotRequired[str]
-    # URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic or nats://host/stream?subject=prefix
+    # URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name
     to: str
 
 
