@@ -3,8 +3,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,29 +17,92 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	return a.connection(&cobra.Command{
+	var ready bool
+	show := a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+		var s cells.Status
+		raw, err := cl.get(c.Context(), "/v1/status", nil, &s)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			err = a.printRaw(raw)
+		} else {
+			err = a.printStatus(&s)
+		}
+		if err == nil && !s.Ready {
+			err = notReady(s.Reason)
+		}
+		return err
+	})
+	c := a.connection(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether all cells work, their counts and their sizes",
 		Example: "  locus status --url http://127.0.0.1:7070\n" +
 			"  locus status --json | jq .counts.records",
 		Args: arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
-			var s cells.Status
-			raw, err := cl.get(c.Context(), "/v1/status", nil, &s)
-			if err != nil {
-				return err
+		RunE: func(c *cobra.Command, args []string) error {
+			if ready {
+				return a.ready(c)
 			}
-			if a.json {
-				err = a.printRaw(raw)
-			} else {
-				err = a.printStatus(&s)
-			}
-			if err == nil && !s.Ready {
-				err = &failure{Code: "unavailable", Message: "not ready: " + s.Reason, Exit: exitUnavailable, Hint: "try again in a moment"}
-			}
-			return err
-		}),
+			return show(c, args)
+		},
 	})
+	c.Flags().BoolVar(&ready, "ready", false, "only ask the server whether it is ready, without a token and without opening the data: exit code 0 or 6")
+	return c
+}
+
+// probing limits how long a server may take to say whether it is ready.
+const probing = 5 * time.Second
+
+// ready asks /readyz of a server: that of --url, or the one that has the data directory open.
+func (a *app) ready(c *cobra.Command) error {
+	w, err := a.locate(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), probing)
+	defer cancel()
+	var cl *client
+	switch {
+	case w.server != "":
+		if cl, err = dial(w.server); err != nil {
+			return err
+		}
+		of, err := a.context(w.server)
+		if err != nil {
+			return err
+		}
+		if of != nil {
+			cl.trust(of.CA)
+		}
+	case w.shared:
+		return usage("--url http://127.0.0.1:7070", "--ready asks one server, and a map names none")
+	default:
+		if cl = dialSocket(ctx, w); cl == nil {
+			return notReady("no server has " + w.place + " open")
+		}
+	}
+	defer cl.close() //nolint:errcheck // idle connections
+	response, err := cl.send(ctx, cl.http, question{method: http.MethodGet, path: "/readyz"})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusServiceUnavailable:
+		return notReady("/readyz says so")
+	}
+	raw, err := readAnswer(response)
+	if err != nil {
+		return err
+	}
+	return notReady(fmt.Sprintf("status %d, %d bytes", response.StatusCode, len(raw)))
+}
+
+func notReady(why string) error {
+	return &failure{Code: "unavailable", Message: "not ready: " + why, Exit: exitUnavailable, Hint: "try again in a moment"}
 }
 
 func (a *app) printStatus(s *cells.Status) error {

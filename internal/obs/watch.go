@@ -104,11 +104,11 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	for _, f := range totals {
-		f.send(to, status)
-	}
 	if !status.Until.IsZero() {
 		until.send(to, status)
+	}
+	for _, f := range totals {
+		f.send(to, status)
 	}
 	if !slices.ContainsFunc(status.Cells, func(c cells.CellStatus) bool { return c.Down }) {
 		for _, f := range sums {
