@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func TestConsole(t *testing.T) {
 		"home says what looks wrong":                homeSaysWhatLooksWrong,
 		"search leads to an entity":                 consoleSearches,
 		"an entity explains itself":                 consoleExplains,
+		"a large entity is a picture and lines":     entityIsAPicture,
 		"what records say is text":                  consoleShowsText,
 		"nothing is wider than a telephone":         consoleIsNarrow,
 		"light and dark can be read":                consoleCanBeRead,
@@ -128,6 +130,28 @@ func consoleExplains(tab *tab) {
 		return end !== null;
 	})()`, "the bars do not touch")
 	tab.check(`document.querySelector(".join").textContent.includes("times likelier")`, "the sum is not said in words")
+}
+
+// entityIsAPicture follows the weakest join of an entity of many records from the picture to its evidence.
+func entityIsAPicture(tab *tab) {
+	var many []records.Input
+	for i := range 21 {
+		many = append(many, place("pos", fmt.Sprint(i), "Joe's Pizza", "+14155552300"))
+	}
+	many[20].Attributes["name"] = []string{"Joe Pizza"}
+	put := tab.put(many...)
+	tab.open("/entities/" + put[0].Entity.String())
+	tab.check(`document.querySelectorAll(".graph .node").length === 21 && document.querySelectorAll(".graph path").length === 20`, "the picture does not have all records and joins")
+	tab.check(`document.querySelectorAll(".graph .weak").length === 1 && document.querySelectorAll(".join").length === 20`, "one join is the weakest")
+	tab.check(`[...document.querySelectorAll(".join")].every(d => !d.open) && document.querySelector("#why").closest("section").getBoundingClientRect().height < 2000`, "the evidence of all joins is open")
+	evaluate[bool](tab, `(document.querySelector(".graph").parentElement.focus(), true)`)
+	tab.reach(".graph .weak")
+	tab.check(`document.activeElement.matches(".graph .weak")`, "the weakest join is not reached with the tabulator")
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`[...document.querySelectorAll(".join")].filter(d => d.open).length === 1`)
+	tab.check(`document.querySelector(".join[open] .weak") && document.querySelector(".join[open] .fall").checkVisibility()`, "another join was opened")
+	tab.isNarrow([]string{"/entities/" + put[0].Entity.String()}, "main > *, header > *")
+	tab.canBeRead([]string{"/entities/" + put[0].Entity.String()}, func(string) {})
 }
 
 // hostile are strings that must be shown as text.

@@ -37,7 +37,8 @@
 // the minute of the picture, so an open page requests the next one.
 //
 // Humans decide in the review queue and on entity pages. These pages show two records side by side (pair.go), earlier
-// decisions (decision.go), how records were joined, as a picture and a table (how.go), and what would change
+// decisions (decision.go), what holds an entity together (graph.go), how
+// records were joined, as a picture and a table (how.go), and what would change
 // (whatif.go). Each answer is a form that works without script; the key named by a button's data-press presses it.
 //
 // The pages follow a strict content security policy: no inline script, no inline style, nothing from other hosts.

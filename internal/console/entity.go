@@ -51,6 +51,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 		Home:    shown.Home,
 		Rows:    rows(why, shown.Schema),
 		Joins:   waterfalls(why),
+		Graph:   newGraph(why),
 		Records: columns(why.Records, shown.RecordPath),
 	}
 	if why.Requested != e.ID {
@@ -88,6 +89,7 @@ type entityPage struct {
 	Rows       []row
 	Records    []column
 	Joins      []waterfall
+	Graph      *graph
 	Known      bool // Decisions and Relations are known
 	Decisions  []decision
 	Relations  []relation

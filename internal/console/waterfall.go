@@ -11,7 +11,10 @@ import (
 
 // waterfall is one join as bars that add up: each begins where the previous one ended, and the last is the sum.
 type waterfall struct {
-	A, B      int // numbers of the records
+	Number    int // of the join on the page, from 1
+	Open      bool
+	Weak      bool // the weakest of several
+	A, B      int  // numbers of the records
 	RefA      string
 	RefB      string
 	Sum       string
@@ -46,12 +49,13 @@ type bar struct {
 type met struct{ Kind, Text string }
 
 func waterfalls(why *explain.Explanation) []waterfall {
-	all := make([]waterfall, len(why.Joins))
+	all, weak := make([]waterfall, len(why.Joins)), weakestJoin(why.Joins)
 	for i, j := range why.Joins {
 		if j.Explanation.A == match.NodeKey(j.B) {
 			j.A, j.B = j.B, j.A // the order of the values in the explanation
 		}
 		w := newWaterfall(j.Explanation, why.Threshold)
+		w.Number, w.Open, w.Weak = i+1, len(why.Joins) <= openJoins, i == weak
 		w.RefA, w.RefB = j.A.String(), j.B.String()
 		w.A, w.B = number(why.Records, j.A), number(why.Records, j.B)
 		w.Command = command("locus", "entity", "why", w.RefA, w.RefB)

@@ -12,12 +12,12 @@ import (
 func TestConsole_HomeShowsWhatLooksWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joes Pizza", "415-555-2300"}, [4]string{"web", "2", "Zebra Lounge", "+14155552301"})
+	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joe Pizza", "415-555-2300"}, [4]string{"guide", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "2", "Zebra Lounge", "+14155552301"})
 	for i, name := range []string{"Alpha Motors", "Quince Bakery", "Violet Dental"} {
 		f.put([4]string{"desk", fmt.Sprint(i), name, "+14155559999"})
 	}
 	page := f.get("/").page(200)
-	f.says(page, `id="largest"`, `id="weakest"`, `<bdi class="ref">pos:1</bdi> and <bdi class="ref">web:1</bdi>`,
+	f.says(page, `id="largest"`, `id="weakest"`, ` and <bdi class="ref">web:1</bdi></td>`,
 		`<tr data-key="web"><th scope="row"><bdi>web</bdi></th><td>2</td><td>1</td><td>1</td><td>0</td>`, `<th scope="row"><bdi>desk</bdi></th><td>3</td>`)
 	_, shared, found := strings.Cut(page, `id="shared"`)
 	if !found {
