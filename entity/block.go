@@ -45,6 +45,9 @@ func lead(block []string, members []Testimony, weighed map[string][]candidate) {
 			delete(weighed, name)
 			continue
 		}
+		if at == 0 {
+			continue
+		}
 		first := candidates[at]
 		weighed[name] = append([]candidate{first}, slices.Delete(slices.Clone(candidates), at, at+1)...)
 	}

@@ -101,15 +101,20 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 			newest = m.Observed
 		}
 	}
-	weighed := make(map[string][]candidate, len(policy.Names()))
-	for _, name := range policy.Names() {
-		weighed[name] = weigh(name, members, newest, policy)
+	names := policy.Names()
+	weighed := make(map[string][]candidate, len(names))
+	for _, name := range names {
+		if candidates := weigh(name, members, newest, policy); len(candidates) > 0 {
+			weighed[name] = candidates
+		}
 	}
-	for _, block := range policy.Blocks() {
-		lead(block, members, weighed)
+	if len(members) > 1 { // a single record leads all its blocks
+		for _, block := range policy.Blocks() {
+			lead(block, members, weighed)
+		}
 	}
 	var view View
-	for _, name := range policy.Names() {
+	for _, name := range names {
 		var chosen *Pin
 		if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == name }); i >= 0 {
 			chosen = &pins[i]
@@ -131,10 +136,15 @@ type candidate struct {
 
 // weigh returns the values of an attribute, heaviest first.
 func weigh(name string, members []Testimony, newest time.Time, policy Policy) (candidates []candidate) {
-	for _, m := range members {
+	for i := range members {
+		m := &members[i]
+		said := m.Values[name]
+		if len(said) == 0 {
+			continue
+		}
 		age := math.Floor(newest.Sub(m.Observed).Hours() / 24)
 		weight := int64(math.Round(1e6 * policy.Trust(m.Source, name) * math.Exp2(-age/policy.HalfLife(name))))
-		for _, s := range m.Values[name] {
+		for _, s := range said {
 			if s.Normal == "" {
 				continue
 			}

@@ -12,6 +12,7 @@ type Matcher struct {
 	style   Style
 	salt    string       // of blocking keys
 	read    []*Attribute // the compared attributes
+	address string       // the compared address, "" if there is none or another one
 	weights [fieldCount][16]Weight
 	quads   [16][16]Weight // the same by each four bits of a vector
 	// threshold is the weight of a match: Threshold, unless With changed it.
@@ -32,11 +33,19 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}
+	addresses := 0
 	for i := range s.Attributes {
 		if f := s.fieldOf(s.Attributes[i]); f != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
 			m.names = m.names || slices.Contains(naming[:], f)
+			if s.Attributes[i].Type == TypeAddress {
+				addresses++
+				m.address = s.Attributes[i].Name
+			}
 		}
+	}
+	if addresses > 1 {
+		m.address = ""
 	}
 	m.weigh()
 	return m
@@ -90,6 +99,11 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	if !ok {
 		return ""
 	}
+	return normalValue(&a, raw)
+}
+
+// normalValue returns the normal form of a raw value.
+func normalValue(a *Attribute, raw string) string {
 	switch a.Type {
 	case TypePhone:
 		p, _ := parsePhone(raw)
@@ -105,7 +119,7 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	case TypeGeo:
 		return normalDegrees(raw, a.degrees())
 	case TypeID:
-		return normalID(&a, raw)
+		return normalID(a, raw)
 	case TypeDate:
 		return parseDate(raw).String()
 	case TypeNumber:
@@ -113,10 +127,15 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	case TypeCategory:
 		return normalCategory(raw)
 	}
+	return normalText(a, fold(raw))
+}
+
+// normalText returns the normal form of a folded name or text.
+func normalText(a *Attribute, folded string) string {
 	if a.Role == RolePostcode {
-		return parsePostcode(fold(raw))
+		return parsePostcode(folded)
 	}
-	if folded := fold(raw); !isNothing(folded) {
+	if !isNothing(folded) {
 		return folded
 	}
 	return ""

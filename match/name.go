@@ -92,8 +92,10 @@ func newToken(p *TermFrequencies, text string) token {
 
 // NameTokens returns the words of a name as a search compares them: folded, in order, at most 16, without
 // stop words unless there are no others.
-func NameTokens(text string) []string {
-	words := strings.Fields(fold(text))
+func NameTokens(text string) []string { return nameTokens(fold(text)) }
+
+func nameTokens(folded string) []string {
+	words := strings.Fields(folded)
 	kept := make([]string, 0, len(words))
 	for _, w := range words {
 		if nameWords[w]&nameStop == 0 {

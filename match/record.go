@@ -155,15 +155,11 @@ func (r *Record) Attributes() Attributes { return r.attributes }
 // without a country code gets that of the record's country, if the schema names the attribute of the
 // country.
 func (r *Record) Value(attribute string, i int) string {
-	values := r.attributes[attribute]
-	if i < 0 || i >= len(values) {
+	a, ok := r.matcher.schema.Attribute(attribute)
+	if !ok || i < 0 || i >= len(r.attributes[attribute]) {
 		return ""
 	}
-	normal := r.matcher.NormaliseValue(attribute, values[i])
-	if a, _ := r.matcher.schema.Attribute(attribute); a.Type == TypePhone && a.Region != "" && normal != "" {
-		return international(normal, first(r.attributes[a.Region]))
-	}
-	return normal
+	return r.Said(&a, i).Normal
 }
 
 // first returns the first value that is not a null value, folded.

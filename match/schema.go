@@ -124,9 +124,9 @@ func (s *Schema) NameOf(of map[string][]string) string {
 
 // Attribute returns the attribute of that name, and whether it exists.
 func (s *Schema) Attribute(name string) (Attribute, bool) {
-	for _, a := range s.Attributes {
-		if a.Name == name {
-			return a, true
+	for i := range s.Attributes {
+		if s.Attributes[i].Name == name {
+			return s.Attributes[i], true
 		}
 	}
 	return Attribute{}, false

@@ -7,24 +7,65 @@ import "strings"
 // worthWords is the number of words above which a name or an address is not worth more.
 const worthWords = 8
 
+// Said is a raw value of a record, normalised.
+type Said struct {
+	Normal string // see Record.Value
+	Alone  string // see Matcher.NormaliseValue
+	Worth  int    // see Record.Worth
+
+	raw, folded string // folded is "" if it was not needed
+}
+
+// Words returns NameTokens of the raw value.
+func (s *Said) Words() []string {
+	if s.folded == "" {
+		return NameTokens(s.raw)
+	}
+	return nameTokens(s.folded)
+}
+
+// Said returns raw value i of an attribute, which must have that many.
+func (r *Record) Said(a *Attribute, i int) Said {
+	s := Said{Worth: 100, raw: r.attributes[a.Name][i]}
+	switch a.Type {
+	case TypeName:
+		s.folded = fold(s.raw)
+		s.Alone, s.Worth = normalText(a, s.folded), worthOf(s.folded)
+	case TypeAddress:
+		s.folded = fold(s.raw)
+		s.Worth = worthOf(s.folded)
+		if i == 0 && a.Name == r.matcher.address && !isNothing(s.folded) {
+			s.Alone = r.address.text
+		} else {
+			s.Alone = parseAddress(s.folded).text
+		}
+	case TypeURL:
+		p, ok := parsePage(s.raw)
+		if s.Alone = p.text; ok && p.domain == "" {
+			s.Worth = 50
+		}
+	default:
+		if a.Type == TypeCategory && i > 0 {
+			s.Worth = 30
+		}
+		s.Alone = normalValue(a, s.raw)
+	}
+	s.Normal = s.Alone
+	if a.Type == TypePhone && a.Region != "" && s.Normal != "" {
+		s.Normal = international(s.Normal, first(r.attributes[a.Region]))
+	}
+	return s
+}
+
+// worthOf returns the worth of a folded name or address.
+func worthOf(folded string) int {
+	return 100 * min(strings.Count(folded, " ")+1, worthWords) / worthWords
+}
+
 // Worth returns the information content of raw value i of an attribute, in percent. It orders values that
 // are equally new and trusted: a name or an address is worth more the more words it has, up to eight; an
 // own page more than one of a network; the first category of a source more than the others.
 func (r *Record) Worth(attribute string, i int) int {
 	a, _ := r.matcher.schema.Attribute(attribute)
-	raw := r.attributes[attribute][i]
-	switch a.Type {
-	case TypeName, TypeAddress:
-		words := strings.Count(fold(raw), " ") + 1
-		return 100 * min(words, worthWords) / worthWords
-	case TypeURL:
-		if p, ok := parsePage(raw); ok && p.domain == "" {
-			return 50
-		}
-	case TypeCategory:
-		if i > 0 {
-			return 30
-		}
-	}
-	return 100
+	return r.Said(&a, i).Worth
 }

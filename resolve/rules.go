@@ -30,7 +30,7 @@ func newKind(m *match.Matcher) *Kind {
 	if derived.RulesName != firstMatcher {
 		name += ", " + derived.RulesName
 	}
-	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
+	return &Kind{Matcher: m, Policy: NewSchemaPolicy(s), Hash: xxhash.Sum64String(name)}
 }
 
 func (k *Kind) normalise(rec *entity.Record) *match.Record {

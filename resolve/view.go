@@ -25,26 +25,26 @@ func (r *Resolver) say(n *node) *saying {
 		return s
 	}
 	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
-	for _, a := range n.kind.Matcher.Schema().Attributes {
+	attributes := n.kind.Matcher.Schema().Attributes
+	for at := range attributes {
+		a := &attributes[at]
 		raws := n.Attributes[a.Name]
 		if len(raws) == 0 {
 			continue
 		}
 		spellings := make([]entity.Spelling, len(raws))
 		for i, raw := range raws {
-			normal := n.norm.Value(a.Name, i)
-			spellings[i] = entity.Spelling{Raw: raw, Normal: normal, Worth: n.norm.Worth(a.Name, i)}
-			if normal == "" {
+			value := n.norm.Said(a, i)
+			spellings[i] = entity.Spelling{Raw: raw, Normal: value.Normal, Worth: value.Worth}
+			if value.Normal == "" {
 				continue
 			}
-			s.terms = append(s.terms, exact(a, normal)...)
-			if Searched(a) {
-				s.words = append(s.words, match.NameTokens(raw)...)
+			s.terms = exact(s.terms, a, value.Normal)
+			if Searched(*a) {
+				s.words = append(s.words, value.Words()...)
 			}
-			if a.Type == match.TypePhone { // searches often omit the country code
-				if national := n.kind.Matcher.NormaliseValue(a.Name, raw); national != normal {
-					s.terms = append(s.terms, exact(a, national)...)
-				}
+			if a.Type == match.TypePhone && value.Alone != value.Normal { // searches often omit the country code
+				s.terms = exact(s.terms, a, value.Alone)
 			}
 		}
 		s.values[a.Name] = spellings
@@ -60,18 +60,20 @@ func Searched(a match.Attribute) bool {
 	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Type == match.TypePeople || a.Role == match.RoleLocality
 }
 
-// exact returns the terms of a value: one for its presence, and one for the value if it is searchable. A
+// exact appends the terms of a value: one for its presence, and one for the value if it is searchable. A
 // category has a term for every level of its path.
-func exact(a match.Attribute, normal string) []uint64 {
-	terms := []uint64{entity.Term(a.Name, "")}
+func exact(terms []uint64, a *match.Attribute, normal string) []uint64 {
+	terms = append(terms, entity.Term(a.Name, ""))
 	switch {
-	case !Exact(a):
+	case !Exact(*a):
 		return terms
 	case a.Type == match.TypeCategory:
+		levels := 0
 		for level := range strings.SplitSeq(normal, " > ") {
 			terms = append(terms, entity.Term(a.Name, level))
+			levels++
 		}
-		if len(terms) == 2 {
+		if levels == 1 {
 			return terms
 		}
 	}
@@ -142,16 +144,23 @@ func (r *Resolver) index(e *entity.Indexed, members []*node) {
 
 // SchemaPolicy implements the survivorship rules of a schema: attribute order, trust in sources, and
 // half-lives.
-type SchemaPolicy struct{ *match.Schema }
-
-// Names returns the attributes in schema order.
-func (p SchemaPolicy) Names() []string {
-	names := make([]string, len(p.Attributes))
-	for i, a := range p.Attributes {
-		names[i] = a.Name
-	}
-	return names
+type SchemaPolicy struct {
+	*match.Schema
+	names  []string
+	blocks [][]string
 }
+
+// NewSchemaPolicy returns the policy of a schema, which must not change afterwards.
+func NewSchemaPolicy(s *match.Schema) SchemaPolicy {
+	p := SchemaPolicy{Schema: s, names: make([]string, len(s.Attributes)), blocks: s.Blocks()}
+	for i := range s.Attributes {
+		p.names[i] = s.Attributes[i].Name
+	}
+	return p
+}
+
+// Names returns the attributes in schema order. The caller must not change them.
+func (p SchemaPolicy) Names() []string { return p.names }
 
 // Many reports whether the schema declares a list.
 func (p SchemaPolicy) Many(attribute string) bool {
@@ -159,8 +168,8 @@ func (p SchemaPolicy) Many(attribute string) bool {
 	return a.Many
 }
 
-// Blocks returns the blocks of the schema.
-func (p SchemaPolicy) Blocks() [][]string { return p.Schema.Blocks() }
+// Blocks returns the blocks of the schema. The caller must not change them.
+func (p SchemaPolicy) Blocks() [][]string { return p.blocks }
 
 // Trust returns the declared trust in a source for an attribute.
 func (p SchemaPolicy) Trust(source, attribute string) float64 { return p.TrustIn(source, attribute) }

@@ -30,6 +30,7 @@ type batch struct {
 
 	done chan struct{} // closed once the fields below are final
 	err  error
+	took time.Duration // of all attempts
 }
 
 // item is a row to send.
@@ -132,10 +133,15 @@ func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 		pending = append(pending, &b.items[i])
 	}
 	var err error
+	begun, attempts := time.Now(), 0
 	stopped := persist(ctx, interrupt, func() bool {
+		attempts++
 		pending, err = put(ctx, cl, pending)
 		return repeatable(err) || err == nil && len(pending) > 0
 	})
+	if b.took = time.Since(begun); attempts > 1 {
+		b.took = max(b.took, 2*longUnderWay) // the server had too much to do
+	}
 	switch {
 	case stopped != nil:
 		b.err = stopped

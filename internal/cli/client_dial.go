@@ -28,7 +28,7 @@ func dialSocket(ctx context.Context, w where) *client {
 	_ = conn.Close()
 	transport := &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		MaxIdleConnsPerHost: 8,
+		MaxIdleConnsPerHost: underWayMost,
 	}
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
@@ -63,7 +63,7 @@ func dial(address string) (*client, error) {
 	}
 	base.Path = ""
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says so
-	transport.MaxIdleConnsPerHost = 8
+	transport.MaxIdleConnsPerHost = underWayMost
 	return &client{
 		base: base, job: base.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
 		close: func() error { transport.CloseIdleConnections(); return nil },

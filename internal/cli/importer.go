@@ -49,12 +49,9 @@ type importer struct {
 	watermark changelog.Watermark
 }
 
-const (
-	underWay = 4 // concurrent batches
-	// batchSize is the number of bytes after which a request is sent. One more record, which JSON escapes may lengthen
-	// sixfold, still fits into the server's limit of 1 MiB.
-	batchSize = 600 << 10
-)
+// batchSize is the number of bytes after which a request is sent. One more record, which JSON escapes may lengthen
+// sixfold, still fits into the server's limit of 1 MiB.
+const batchSize = 600 << 10
 
 func (im *importer) run(ctx context.Context) error {
 	im.start, im.state.Counts, im.state.Causes = im.now(), map[string]int64{}, bulk.Causes{}
@@ -172,7 +169,7 @@ func (im *importer) pump(ctx context.Context) error {
 	// An interrupt stops reading; batches in flight are finished, so that every outcome is known.
 	sending, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
-	queue := make(chan *batch, underWay-1)
+	queue := make(chan *batch, underWayMost-1)
 	committed := make(chan error, 1)
 	go func() {
 		var first error
@@ -196,25 +193,18 @@ func (im *importer) pump(ctx context.Context) error {
 
 // read fills batches and sends them until the file or a context ends.
 func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) error {
-	var flying []*batch
-	b := newBatch()
+	w, b := newWindow(im.flags.batch), newBatch()
 	flush := func() error {
 		if b.rows() == 0 {
 			return nil
 		}
-		// Wait for an earlier batch with the same key.
-		for _, earlier := range flying {
-			if b.sharesKey(earlier) {
-				<-earlier.done
-			}
+		if err := w.enter(sending, b); err != nil {
+			return err
 		}
 		select {
 		case queue <- b:
 		case <-sending.Done():
 			return context.Cause(sending)
-		}
-		if flying = append(flying, b); len(flying) > underWay {
-			flying = flying[1:]
 		}
 		go b.send(sending, ctx, im.client)
 		b = newBatch()

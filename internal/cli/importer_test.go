@@ -165,7 +165,7 @@ func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 			t.Errorf("%d keys: %d rows arrived", keys, len(records))
 		}
 	}
-	if _, _, most := f.seen(); most > 4 {
+	if _, _, most := f.seen(); most > 16 {
 		t.Errorf("%d requests were under way at once", most)
 	}
 }
@@ -578,5 +578,30 @@ func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 	}
 	if r := ingest(write(t, "keyless.csv", "name,colour\nBlue Door,red\nBlue Door,red\n"), "--yes"); r.code != 2 || !strings.Contains(r.err, "there is no column \"key\"") {
 		t.Errorf("without a key: exit %d, %s", r.code, r.err)
+	}
+}
+
+// A large file keeps more requests under way once the server has answered the first, so that its groups are large.
+func TestIngest_FillsTheServersGroups(t *testing.T) {
+	t.Parallel()
+	const most, free, rows = 16, 200, 2320
+	full := make(chan struct{})
+	release := sync.OnceFunc(func() { close(full) })
+	f := &fake{refuse: func(call int, _ http.ResponseWriter) bool {
+		if call == free+most {
+			release()
+		}
+		if call > free {
+			<-full
+		}
+		return false
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stop := context.AfterFunc(ctx, release) // fewer than it should be
+	defer stop()
+	got := run(ctx, nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, rows, rows))
+	if _, records, now := f.seen(); got.code != 0 || now != most || len(records) != rows {
+		t.Errorf("%d %s: %d requests at once, want %d; %d rows", got.code, got.err, now, most, len(records))
 	}
 }

@@ -73,7 +73,7 @@ func MeasureSurvivorship(path string) (*Survivorship, error) {
 		}
 		s.Rows++
 		sides := [2]*match.Record{m.Normalise("base", "", mapSide(line.Base, c.of)), m.Normalise("alt", "", mapSide(line.Alt, c.of))}
-		view := entity.Merge([]entity.Testimony{testify(m, sides[0], 0, line.Base["updated"]), testify(m, sides[1], 1, line.Alt["updated"])}, resolve.SchemaPolicy{Schema: place})
+		view := entity.Merge([]entity.Testimony{testify(m, sides[0], 0, line.Base["updated"]), testify(m, sides[1], 1, line.Alt["updated"])}, resolve.NewSchemaPolicy(place))
 		for i, j := range judgedAttributes {
 			want := line.Winner[j.label]
 			if answers[i] == nil {

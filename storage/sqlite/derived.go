@@ -46,7 +46,11 @@ func comparePostings(a, b derived.Posting) int {
 // There is no ORDER BY: it would sort, and would read all records of a blocking key that has too many.
 const sqlRecordsByKey = "SELECT j.key, p.puid FROM json_each(?) AS j CROSS JOIN posting AS p ON p.blocking_key = j.value"
 
-// RecordsByKey runs one statement, and another after each blocking key that reaches its limit.
+// keysAtOnce is how many blocking keys a statement reads: one that reaches its limit costs another statement, with an
+// array of those that are left.
+const keysAtOnce = 64
+
+// RecordsByKey runs a statement for a few blocking keys at a time, and another after each that reaches its limit.
 func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -56,7 +60,7 @@ func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][
 	}
 	carriers := make([][]entity.PUID, len(keys))
 	for from := 0; from < len(keys); {
-		next := len(keys)
+		next := min(from+keysAtOnce, len(keys))
 		err := t.query(ctx, sqlRecordsByKey, func(r row) error {
 			i := from + int(r.int(0))
 			if len(carriers[i]) >= limits[i] {
@@ -65,7 +69,7 @@ func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][
 			}
 			carriers[i] = append(carriers[i], entity.PUID(r.int(1)))
 			return nil
-		}, numbers(t, keys[from:]))
+		}, numbers(t, keys[from:next]))
 		if err != nil {
 			return nil, fmt.Errorf("read records of %d blocking keys: %w", len(keys), err)
 		}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"time"
+)
+
+// window holds the batches of a file that are under way. The server resolves together what waits, and a large group
+// costs less for each row, so the window grows as long as the server keeps up: up to a whole group of it, and up to
+// what it does in two seconds, because the writes of other clients wait behind the group.
+type window struct {
+	room, most int      // batches that may be under way, and the highest number of them
+	flying     []*batch // oldest first
+}
+
+const (
+	underWayFirst, underWayLeast = 4, 2
+	underWayMost                 = 16
+	// groupRows is how many rows a server resolves together.
+	groupRows = 8000
+	// longUnderWay is how long the rows under way may take.
+	longUnderWay = 2 * time.Second
+)
+
+// newWindow returns an empty window for batches of a number of rows.
+func newWindow(rows int) *window {
+	most := min(max(groupRows/rows, underWayFirst), underWayMost)
+	return &window{room: underWayFirst, most: most}
+}
+
+// enter waits until a batch may be sent: until there is room, and no earlier batch has one of its keys.
+func (w *window) enter(ctx context.Context, b *batch) error {
+	for _, earlier := range w.flying {
+		if b.sharesKey(earlier) {
+			<-earlier.done
+		}
+	}
+	for w.land(); len(w.flying) >= w.room; w.land() {
+		select {
+		case <-w.flying[0].done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	w.flying = append(w.flying, b)
+	return nil
+}
+
+// land removes the batches that are done.
+func (w *window) land() {
+	all, kept := len(w.flying), w.flying[:0]
+	for _, b := range w.flying {
+		select {
+		case <-b.done:
+			w.learn(b, all)
+		default:
+			kept = append(kept, b)
+		}
+	}
+	clear(w.flying[len(kept):])
+	w.flying = kept
+}
+
+// learn adapts the room to the time that a batch took while all were under way: one more if they are done in time, and
+// as many as would have been if they are not.
+func (w *window) learn(b *batch, all int) {
+	if len(b.items) == 0 {
+		return
+	}
+	inTime := int(int64(all) * int64(longUnderWay) / int64(max(b.took, time.Millisecond)))
+	switch {
+	case b.took > longUnderWay:
+		w.room = max(min(inTime, w.room), underWayLeast)
+	case inTime > w.room:
+		w.room = min(w.room+1, w.most)
+	}
+}
