@@ -205,7 +205,7 @@ func steady(r apiResult) any {
 	strip = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, name := range []string{"lag_ms", "as_of", "seconds", "entries", "heads", "verified_at", "took_ms", "uptime_seconds", "complete"} {
+			for _, name := range []string{"lag_ms", "as_of", "seconds", "entries", "heads", "verified_at", "unended", "took_ms", "uptime_seconds", "complete"} {
 				delete(v, name)
 			}
 			for _, e := range v {
