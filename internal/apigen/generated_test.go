@@ -32,6 +32,7 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	maps.Copy(files, apigen.Python(api))
+	maps.Copy(files, apigen.TypeScript(api))
 	for name, want := range files {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if *rewrite {
