@@ -19,7 +19,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -b
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo generate \
-        verify verify/tidy verify/docs verify/build verify/others verify/deploy verify/package verify/vulnerabilities verify/deploy verify/package clean
+        verify verify/tidy verify/docs verify/build verify/others verify/deploy verify/package verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
