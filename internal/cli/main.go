@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -40,6 +41,11 @@ func environment(list []string) map[string]string {
 		env[name] = value
 	}
 	return env
+}
+
+// Commands returns the tree of all commands, from which man pages and completions are made.
+func Commands() *cobra.Command {
+	return (&app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}).root()
 }
 
 // Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an
