@@ -584,11 +584,11 @@ func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 // A large file keeps more requests under way once the server has answered the first, so that its groups are large.
 func TestIngest_FillsTheServersGroups(t *testing.T) {
 	t.Parallel()
-	const most, free, rows = 16, 200, 2320
+	const more, free, rows = 5, 200, 2320 // it begins with 4
 	full := make(chan struct{})
 	release := sync.OnceFunc(func() { close(full) })
 	f := &fake{refuse: func(call int, _ http.ResponseWriter) bool {
-		if call == free+most {
+		if call == free+more {
 			release()
 		}
 		if call > free {
@@ -601,7 +601,7 @@ func TestIngest_FillsTheServersGroups(t *testing.T) {
 	stop := context.AfterFunc(ctx, release) // fewer than it should be
 	defer stop()
 	got := run(ctx, nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, rows, rows))
-	if _, records, now := f.seen(); got.code != 0 || now != most || len(records) != rows {
-		t.Errorf("%d %s: %d requests at once, want %d; %d rows", got.code, got.err, now, most, len(records))
+	if _, records, now := f.seen(); got.code != 0 || now < more || len(records) != rows {
+		t.Errorf("%d %s: %d requests at once, want %d; %d rows", got.code, got.err, now, more, len(records))
 	}
 }
