@@ -489,6 +489,8 @@ export interface DecisionsDecided {
   conflict?: string
   entity_a?: string
   entity_b?: string
+  hidden?: boolean
+  kind?: string
   pending?: boolean
   reason?: string
   ref_a?: EntityRef
@@ -504,6 +506,7 @@ export interface DecisionsReviewPair {
   entity_a: string
   entity_b: string
   explanation: MatchExplanation
+  kind: string
   merges: number
 }
 
@@ -551,6 +554,7 @@ export interface EntitiesCorrection {
 
 export interface EntitiesRelation {
   entity: string
+  kind: string
   match_weight: number
   name: string
   relation: string
@@ -636,6 +640,7 @@ export interface ExplainComparison {
   entity_a: string
   entity_b: string
   explanation: MatchExplanation
+  kind: string
   message: string
   reason: string
   reasons: Array<ExplainReason> | null
@@ -667,6 +672,7 @@ export interface ExplainRoute {
 
 export interface ExplainSharedFeature {
   block_size: number
+  hidden?: boolean
   kind: string
   stop_key: boolean
   text: string
@@ -904,7 +910,10 @@ export interface MapHistory {
 }
 
 export interface MatchEntity {
+  /** Attributes that have a value, which this token may not see */
+  hidden?: Array<string> | null
   id: string
+  kind: string
   level: string
   /** Match weight of the best pair */
   match_weight: number
@@ -934,6 +943,7 @@ export interface MatchLine {
   attribute: string
   b?: Array<string> | null
   default_match_weight?: number
+  hidden?: boolean
   level: string
   match_weight: number
 }
@@ -984,6 +994,7 @@ export interface MatchResult {
 
 export interface MatchSharedKey {
   hash: string
+  hidden?: boolean
   kind: string
   text: string
 }
@@ -1350,7 +1361,10 @@ export interface Scenario {
 }
 
 export interface ScenarioEntity {
+  /** Attributes that have a value, which this token may not see */
+  hidden?: Array<string> | null
   id: string
+  kind: string
   /** Records of the entity, oldest first; the first is the anchor */
   records: Array<EntityRef> | null
   /** Merged attributes in the order of the kind */
@@ -1454,6 +1468,11 @@ export interface Sink {
   to: string
 }
 
+export interface SinkAdoptRequest {
+  /** Highest rev that the target has; only for targets that store no position: webhooks and NATS */
+  rev?: string
+}
+
 export interface SinkDeadRequest {
   /** Entity ids, at most 1000; by default all */
   ids?: Array<string> | null
@@ -1486,7 +1505,7 @@ export interface SinkRequest {
   kind?: string
   /** Environment variable of the servers: the secret that signs webhooks, or the password or token of the target */
   secret_env?: string
-  /** URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic or nats://host/stream?subject=prefix */
+  /** URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name */
   to: string
 }
 
@@ -1803,6 +1822,9 @@ export class Operations extends Core {
     /** With Locus-Producer: the increasing number of the batch. Repeat a batch under its number, and send the next one after the response */
     'Locus-Seq'?: number
   }): Promise<HitResponse>
+
+  /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
+  adoptSink(name: string, body: SinkAdoptRequest): Promise<Sink>
 
   /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   blockPrincipal(principal: string): Promise<TokensBlock>

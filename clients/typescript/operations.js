@@ -11,6 +11,11 @@ export class Operations extends Core {
     return this._value('POST', `/v1/hits`, { repeatable: false, body, header: [params, ["Idempotency-Key","Locus-Producer","Locus-Seq"]] })
   }
 
+  /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
+  async adoptSink(name, body) {
+    return this._value('POST', `/v1/sinks/${segment(name)}/adopt`, { repeatable: true, body })
+  }
+
   /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   async blockPrincipal(principal) {
     return this._value('PUT', `/v1/blocks/${segment(principal)}`, { repeatable: true })

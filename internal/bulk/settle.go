@@ -63,7 +63,9 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 	}
 }
 
-func (p *Plan) ask(text, hint string) { p.Questions = append(p.Questions, Question{Text: text, Hint: hint}) }
+func (p *Plan) ask(text, hint string) {
+	p.Questions = append(p.Questions, Question{Text: text, Hint: hint})
+}
 
 // askKey asks for the column of the key, and names those that could be.
 func (p *Plan) askKey(found *recognition) {
