@@ -35,6 +35,8 @@ var settings = []setting{
 	{"read_only", "read-only", single, ""},
 	{"places", "place", list, `["postgres://db3"]`},
 	{"unsafe_durability", "unsafe-durability", single, ""},
+	{"sink_files", "sink-files", file, "/var/lib/locus/sinks"},
+	{"pprof", "pprof", single, ""},
 	{"shutdown_timeout", "shutdown-timeout", single, ""},
 
 	{"listen.addr", "addr", single, ""},
