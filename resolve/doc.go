@@ -59,10 +59,10 @@
 //
 // # What a batch can change
 //
-// Records are compared if they share a blocking key, which is a blocking key (package match). Among records with
+// Records are compared if they share a blocking key (package match). Among records with
 // identical content the one with the lowest puid is the leader and is compared on behalf of all; the others
-// have a single edge, to the leader. A blocking key carried by too many records (match.BlockLimit) is a stop key,
-// a stop key, and yields no candidates. That depends on the current set of records and is not a stored
+// have a single edge, to the leader. A blocking key carried by too many records (match.BlockLimit) is a stop
+// key and yields no candidates. That depends on the current set of records and is not a stored
 // flag: a write that crosses the limit in either direction draws all records into the batch. So does a
 // write that changes the weight of an identifier, which depends on the number of different names among its
 // records (match.Names). A repair, which does not know what was posted before a crash, counts the records

@@ -206,7 +206,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		case <-sending.Done():
 			return context.Cause(sending)
 		}
-		go b.send(sending, ctx, im.client)
+		go w.send(b, sending, ctx, im.client)
 		b = newBatch()
 		return nil
 	}

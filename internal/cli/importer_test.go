@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type fake struct {
 	most    int
 	// refuse may answer instead of the server, given the number of the call, from 1.
 	refuse func(call int, w http.ResponseWriter) bool
+	// hold may keep a request waiting.
+	hold func([]httpapi.RecordInput)
 	// result of a record. Defaults to founded.
 	result func(r httpapi.RecordInput) httpapi.PutResult
 	gone   bool // no record exists
@@ -89,6 +92,9 @@ func (f *fake) put(w http.ResponseWriter, r *http.Request) {
 	}
 	if f.refuse != nil && f.refuse(call, w) {
 		return
+	}
+	if f.hold != nil {
+		f.hold(in.Records)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -339,7 +345,7 @@ func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
 		return call > 2
 	}}
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, 1000, 1000))
-	if calls, _, _ := f.seen(); got.code != 6 || calls > 12 {
+	if calls, _, _ := f.seen(); got.code != 6 || calls > 40 {
 		t.Errorf("no room: exit code %d after %d requests\n%s", got.code, calls, got.err)
 	}
 
@@ -347,7 +353,7 @@ func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
 		return httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "no"}}
 	}}
 	got = run(t.Context(), nil, "ingest", "--url", start(t, refusing), "--batch", "10", "--max-rejects", "25", places(t, 1000, 1000))
-	if calls, _, _ := refusing.seen(); got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || calls > 12 {
+	if calls, _, _ := refusing.seen(); got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || calls > 40 {
 		t.Errorf("too many refusals: exit code %d after %d requests\n%s", got.code, calls, got.err)
 	}
 }
@@ -584,24 +590,25 @@ func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 // A large file keeps more requests under way once the server has answered the first, so that its groups are large.
 func TestIngest_FillsTheServersGroups(t *testing.T) {
 	t.Parallel()
-	const more, free, rows = 5, 200, 2320 // it begins with 4
+	const most, answered, rows = 16, 200, 2320
 	full := make(chan struct{})
 	release := sync.OnceFunc(func() { close(full) })
-	f := &fake{refuse: func(call int, _ http.ResponseWriter) bool {
-		if call == free+more {
+	var waiting atomic.Int64
+	f := &fake{hold: func(records []httpapi.RecordInput) {
+		if row, _ := strconv.Atoi(strings.TrimPrefix(records[0].Key, "k")); row < 10*answered {
+			return
+		}
+		if waiting.Add(1) == most {
 			release()
 		}
-		if call > free {
-			<-full
-		}
-		return false
+		<-full
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stop := context.AfterFunc(ctx, release) // fewer than it should be
 	defer stop()
 	got := run(ctx, nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, rows, rows))
-	if _, records, now := f.seen(); got.code != 0 || now < more || len(records) != rows {
-		t.Errorf("%d %s: %d requests at once, want %d; %d rows", got.code, got.err, now, more, len(records))
+	if _, records, now := f.seen(); got.code != 0 || now != most || len(records) != rows {
+		t.Errorf("%d %s: %d requests at once, want %d; %d rows", got.code, got.err, now, most, len(records))
 	}
 }

@@ -11,8 +11,9 @@ import (
 // costs less for each row, so the window grows as long as the server keeps up: up to a whole group of it, and up to
 // what it does in two seconds, because the writes of other clients wait behind the group.
 type window struct {
-	room, most int      // batches that may be under way, and the highest number of them
-	flying     []*batch // oldest first
+	room, most int           // batches that may be under way, and the highest number of them
+	flying     []*batch      // oldest first
+	landed     chan struct{} // has a signal after a batch is done
 }
 
 const (
@@ -27,7 +28,7 @@ const (
 // newWindow returns an empty window for batches of a number of rows.
 func newWindow(rows int) *window {
 	most := min(max(groupRows/rows, underWayFirst), underWayMost)
-	return &window{room: underWayFirst, most: most}
+	return &window{room: underWayFirst, most: most, landed: make(chan struct{}, 1)}
 }
 
 // enter waits until a batch may be sent: until there is room, and no earlier batch has one of its keys.
@@ -39,13 +40,22 @@ func (w *window) enter(ctx context.Context, b *batch) error {
 	}
 	for w.land(); len(w.flying) >= w.room; w.land() {
 		select {
-		case <-w.flying[0].done:
+		case <-w.landed: // any of them: one that the server takes long for does not keep the others
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 	w.flying = append(w.flying, b)
 	return nil
+}
+
+// send sends a batch and signals that it is done.
+func (w *window) send(b *batch, ctx, interrupt context.Context, cl *client) {
+	b.send(ctx, interrupt, cl)
+	select {
+	case w.landed <- struct{}{}:
+	default: // the signal of another one is not taken yet
+	}
 }
 
 // land removes the batches that are done.
