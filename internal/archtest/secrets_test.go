@@ -18,7 +18,7 @@ var (
 	printing = regexp.MustCompile(`^(fmt|slog|log)\.|\.(Debug|Info|Warn|Error|Log|LogAttrs)(Context|f)?$|^(fault|usage)$|\.Invalid$`)
 )
 
-// shownOnce are the places that show a secret on purpose, to the one who has just made it.
+// shownOnce are the places that show a secret on purpose, to the caller that has just made it.
 var shownOnce = map[string]bool{
 	"internal/cli/token.go: fmt.Fprintln(of.Secret)": true,
 	"internal/cli/token.go: fmt.Fprintln(secret)":    true,
