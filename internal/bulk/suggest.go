@@ -118,7 +118,7 @@ func (s *Suggester) known() (kind string, explained int) {
 	for _, k := range s.Kinds {
 		n := 0
 		for _, c := range s.columns {
-			if slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool { return aliasOf(k, &a, c.plain) != noAlias && fits(&a, c.sample) }) {
+			if slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool { return c.means(k, &a) }) {
 				n++
 			}
 		}
@@ -131,23 +131,17 @@ func (s *Suggester) known() (kind string, explained int) {
 
 // key returns the column that is most surely the key of the rows, nil if none is.
 func (s *Suggester) key() (best *column) {
+	surest := 0
 	for _, c := range s.columns {
 		rank := keyRank(c.plain)
 		if rank == 0 && strings.HasSuffix(c.plain, "_id") {
 			rank = len(keyNames) + 1
 		}
-		if rank > 0 && c.unique() && (best == nil || rank < keyRankOf(best)) {
-			best = c
+		if rank > 0 && c.unique() && (best == nil || rank < surest) {
+			best, surest = c, rank
 		}
 	}
 	return best
-}
-
-func keyRankOf(c *column) int {
-	if rank := keyRank(c.plain); rank > 0 {
-		return rank
-	}
-	return len(keyNames) + 1
 }
 
 // guess returns the attribute that a column becomes, without a name, and why.
@@ -166,7 +160,7 @@ func (s *Suggester) guess(c *column) (a match.Attribute, why string) {
 	for _, k := range s.Kinds {
 		for i := range k.Attributes {
 			a := k.Attributes[i]
-			if a.Type != match.TypeName && !(a.Type == match.TypeID && a.Scope != match.ScopeWorld) && aliasOf(k, &a, c.plain) != noAlias && fits(&a, c.sample) {
+			if a.Type != match.TypeName && !(a.Type == match.TypeID && a.Scope != match.ScopeWorld) && c.means(k, &a) {
 				return match.Attribute{Type: a.Type, Role: a.Role, Scope: a.Scope, Many: a.Many, Tag: a.Tag, Dimension: a.Dimension}, "as " + a.Name + " of " + k.Kind
 			}
 		}

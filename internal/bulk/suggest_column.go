@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/locus-db/locus/match"
 )
 
 // suggestSample is how many values of a column are looked at closely.
@@ -77,48 +79,43 @@ func (c *column) named(names map[string]bool) bool {
 	return names[strings.Join(words, "")]
 }
 
-// letters reports whether nearly all values have letters.
-func (c *column) letters() bool {
+// means reports whether the name and the values are those of an attribute of a kind.
+func (c *column) means(kind *match.Schema, a *match.Attribute) bool {
+	return aliasOf(kind, a, c.plain) != noAlias && fits(a, c.sample)
+}
+
+// has reports whether at least so many percent of the sample have a property.
+func (c *column) has(percent int, is func(value string) bool) bool {
 	n := 0
 	for _, v := range c.sample {
-		if strings.ContainsFunc(v, unicode.IsLetter) {
+		if is(v) {
 			n++
 		}
 	}
-	return n*10 >= len(c.sample)*9
+	return n*100 >= len(c.sample)*percent
+}
+
+// letters reports whether nearly all values have letters.
+func (c *column) letters() bool {
+	return c.has(90, func(v string) bool { return strings.ContainsFunc(v, unicode.IsLetter) })
 }
 
 // numbers reports whether most values have a digit, and none is long, as those of a number of a catalogue.
 func (c *column) numbers() bool {
-	n := 0
-	for _, v := range c.sample {
-		if len(v) <= 64 && strings.ContainsFunc(v, unicode.IsDigit) {
-			n++
-		}
-	}
-	return n*4 >= len(c.sample)*3
+	return c.has(75, func(v string) bool { return len(v) <= 64 && strings.ContainsFunc(v, unicode.IsDigit) })
 }
 
 // years reports whether nearly all values are years.
 func (c *column) years() bool {
-	n := 0
-	for _, v := range c.sample {
-		if y, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), ".0")); err == nil && y >= 1000 && y <= 2100 {
-			n++
-		}
-	}
-	return n*100 >= len(c.sample)*95
+	return c.has(95, func(v string) bool {
+		y, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(v), ".0"))
+		return err == nil && y >= 1000 && y <= 2100
+	})
 }
 
 // called reports whether half of the values are written as only phone numbers are.
 func (c *column) called() bool {
-	n := 0
-	for _, v := range c.sample {
-		if strings.ContainsAny(v, "+()") {
-			n++
-		}
-	}
-	return 2*n >= len(c.sample)
+	return c.has(50, func(v string) bool { return strings.ContainsAny(v, "+()") })
 }
 
 // people reports whether many values are lists, and nearly all of their parts have two to four words, all with capitals.

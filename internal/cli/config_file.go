@@ -141,11 +141,13 @@ func (c *config) set(flags *pflag.FlagSet) error {
 		f := flags.Lookup(name)
 		return f != nil && origin(f) != byDefault
 	})
+	var used []configValue
 	for _, v := range c.values {
 		f := flags.Lookup(v.flag)
 		if f == nil || variable(f) == "" || origin(f) != byDefault || placed && slices.Contains(place, v.flag) {
 			continue
 		}
+		used = append(used, v)
 		for _, text := range v.texts {
 			if err := f.Value.Set(text); err != nil {
 				v.value.Fail("%s", wanted(f, err))
@@ -155,10 +157,8 @@ func (c *config) set(flags *pflag.FlagSet) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	for _, v := range c.values { // after the loop, since a list is set value by value
-		if f := flags.Lookup(v.flag); f != nil && variable(f) != "" && origin(f) == byDefault && !(placed && slices.Contains(place, v.flag)) {
-			_ = flags.SetAnnotation(v.flag, setBy, []string{fmt.Sprintf("%s:%d", c.path, v.value.Line())})
-		}
+	for _, v := range used { // after the loop, since mistakes are told together
+		_ = flags.SetAnnotation(v.flag, setBy, []string{fmt.Sprintf("%s:%d", c.path, v.value.Line())})
 	}
 	if m, d := flags.Lookup("map"), flags.Lookup("data"); m != nil && d != nil && strings.HasPrefix(origin(m), c.path) && strings.HasPrefix(origin(d), c.path) {
 		return usage("leave one of them out", "%s has data and map: data is for a directory, map for a shared installation", c.path)

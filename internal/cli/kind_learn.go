@@ -95,16 +95,20 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 			Hint: "labelled pairs tell more: locus eval; --anyway prints the draft",
 		}
 	}
-	if o.out == "" && a.json {
-		err = nil
-	} else if o.out == "" {
-		_, err = a.stdout.Write(d.Schema.YAML())
-	} else {
-		err = os.WriteFile(o.out, d.Schema.YAML(), 0o666)
-	}
-	if err == nil && o.refused > 0 {
+	if err = a.writeKind(d.Schema, o.out); err == nil && o.refused > 0 {
 		all := tally{rows: int64(records), refused: int64(o.refused)}
 		err = &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows above"}
+	}
+	return err
+}
+
+// writeKind writes a kind to a file, or without one to the standard output, where JSON has it already.
+func (a *app) writeKind(kind *match.Schema, out string) (err error) {
+	switch {
+	case out != "":
+		err = os.WriteFile(out, kind.YAML(), 0o666)
+	case !a.json:
+		_, err = a.stdout.Write(kind.YAML())
 	}
 	return err
 }

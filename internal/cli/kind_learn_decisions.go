@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,14 +62,7 @@ func (a *app) learnDecisions(c *cobra.Command, cl *client, kind, out string, any
 			Hint: "decide about more pairs: locus review; --anyway prints the draft",
 		}
 	}
-	switch {
-	case out != "":
-		return os.WriteFile(out, f.Schema.YAML(), 0o666)
-	case a.json:
-		return nil
-	}
-	_, err = a.stdout.Write(f.Schema.YAML())
-	return err
+	return a.writeKind(f.Schema, out)
 }
 
 // answers reads the decisions in force about pairs of records of a kind, each with how the pair compares.
@@ -93,19 +85,8 @@ func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []l
 	defer progress.Close()
 	for i, d := range pairs {
 		progress.Update(func() string { return fmt.Sprintf("%d of %d decisions", i, len(pairs)) })
-		var record struct {
-			Kind string `json:"kind"`
-		}
-		if _, err := cl.get(ctx, httpapi.RecordPath(d.RefA.Source, d.RefA.Key), nil, &record); err != nil {
-			if _, deleted := gone(err); deleted {
-				continue
-			}
-			return nil, err
-		}
-		if record.Kind != kind {
-			continue
-		}
 		var said struct {
+			Kind        string            `json:"kind"`
 			Explanation match.Explanation `json:"explanation"`
 		}
 		if _, err := cl.get(ctx, "/v1/why-not", url.Values{"a": {d.RefA.String()}, "b": {d.RefB.String()}}, &said); err != nil {
@@ -113,6 +94,9 @@ func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []l
 				continue
 			}
 			return nil, err
+		}
+		if said.Kind != kind {
+			continue
 		}
 		answers = append(answers, learn.Answer{Lines: said.Explanation.Lines, Same: d.Verdict == entity.VerdictSame})
 	}

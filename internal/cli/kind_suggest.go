@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,20 +120,17 @@ func (a *app) suggest(s *bulk.Suggester, file, name, out string) error {
 			a.say("column %s has letters that an alias cannot have: --set %s=%s", term.Escape(c.Name), c.Attribute, term.Escape(c.Name))
 		}
 	}
-	text := d.Schema.YAML()
-	switch {
-	case out != "":
-		if err := os.WriteFile(out, text, 0o644); err != nil { //nolint:gosec // a kind is no secret
-			return fmt.Errorf("write the kind: %w", err)
-		}
-		a.say("%s: kind %s with %s", term.Escape(out), d.Schema.Kind, plural(len(d.Schema.Attributes), "attribute"))
-		return nil
-	case a.json:
+	if a.json && out == "" {
 		return a.printJSON(struct {
 			Type   string `json:"type"`
 			Schema string `json:"schema"`
-		}{"draft", string(text)})
+		}{"draft", string(d.Schema.YAML())})
 	}
-	_, err = a.stdout.Write(text)
-	return err
+	if err := a.writeKind(d.Schema, out); err != nil {
+		return fmt.Errorf("write the kind: %w", err)
+	}
+	if out != "" {
+		a.say("%s: kind %s with %s", term.Escape(out), d.Schema.Kind, plural(len(d.Schema.Attributes), "attribute"))
+	}
+	return nil
 }

@@ -123,12 +123,12 @@ func Answers(schema *match.Schema, answers []Answer) *Fitted {
 		}
 	}
 	moved := p.fit(all)
-	f.Schema = p.schema(schema, moved)
 	for l, level := range p.levels {
 		if level.After = hundredths(float64(level.Before)/100 + moved[l]); level.After != level.Before {
 			f.Levels = append(f.Levels, level)
 		}
 	}
+	f.Schema = reweighed(schema, f.Levels)
 	f.validate(&p, all)
 	return f
 }
@@ -192,22 +192,18 @@ func (p *pupil) fit(answers []said) []float64 {
 	return moved
 }
 
-// schema returns the kind with moved weights.
-func (p *pupil) schema(today *match.Schema, moved []float64) *match.Schema {
+// reweighed returns the kind with moved weights.
+func reweighed(today *match.Schema, levels []Moved) *match.Schema {
 	schema := *today
 	schema.Weights = map[string]map[string]match.Weight{}
 	for line, of := range today.Weights {
 		schema.Weights[line] = maps.Clone(of)
 	}
-	for l, level := range p.levels {
-		after := hundredths(float64(level.Before)/100 + moved[l])
-		if after == level.Before {
-			continue
-		}
+	for _, level := range levels {
 		if schema.Weights[level.Field] == nil {
 			schema.Weights[level.Field] = map[string]match.Weight{}
 		}
-		schema.Weights[level.Field][level.Text] = after
+		schema.Weights[level.Field][level.Text] = level.After
 	}
 	return &schema
 }
