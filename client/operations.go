@@ -394,6 +394,11 @@ func (c *Client) GetProcessMetrics(ctx context.Context) (*Download, error) {
 	return c.download(ctx, &operation{method: "GET", path: "/metrics", repeatable: true})
 }
 
+// GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
+func (c *Client) GetQuality(ctx context.Context) (*DecisionsQuality, error) {
+	return value[DecisionsQuality](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})
+}
+
 // GetReadiness is GET /readyz: 200 if it can serve, otherwise 503 with the reason.
 func (c *Client) GetReadiness(ctx context.Context) (*Health, error) {
 	return value[Health](ctx, c, &operation{method: "GET", path: "/readyz", repeatable: true})
@@ -945,6 +950,8 @@ func (c *Client) ListRelations(ctx context.Context, id string) (*RelationList, e
 type ListReviewParams struct {
 	// Maximum number of pairs, 1 to 100; 20 by default.
 	Limit int64
+	// best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality.
+	Order string
 	// Cursor that the previous page returned; valid for the same route and filters.
 	Cursor string
 }
@@ -955,11 +962,12 @@ func (p *ListReviewParams) query() url.Values {
 	}
 	v := url.Values{}
 	add(v, "limit", p.Limit)
+	add(v, "order", p.Order)
 	add(v, "cursor", p.Cursor)
 	return v
 }
 
-// ListReview is GET /v1/review: Possible matches for people to decide about, highest match weight first.
+// ListReview is GET /v1/review: Pairs of records for people to decide about.
 // The parameters may be nil.
 func (c *Client) ListReview(ctx context.Context, params *ListReviewParams) (*ReviewList, error) {
 	return value[ReviewList](ctx, c, &operation{method: "GET", path: "/v1/review", repeatable: true, query: params.query()})

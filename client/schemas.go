@@ -548,6 +548,24 @@ type DecisionsDecided struct {
 	Withdrawn bool       `json:"withdrawn,omitempty"`
 }
 
+// DecisionsKindQuality is the object of this name in the OpenAPI document.
+type DecisionsKindQuality struct {
+	Decided   int64                     `json:"decided"`
+	Drawn     int64                     `json:"drawn"`
+	Kind      string                    `json:"kind"`
+	Pairs     int64                     `json:"pairs"`
+	Precision EstimateInterval          `json:"precision"`
+	Recall    EstimateInterval          `json:"recall"`
+	Strata    []DecisionsStratumQuality `json:"strata"`
+}
+
+// DecisionsQuality is the object of this name in the OpenAPI document.
+type DecisionsQuality struct {
+	Kinds   []DecisionsKindQuality `json:"kinds"`
+	Records int64                  `json:"records"`
+	Whole   bool                   `json:"whole"`
+}
+
 // DecisionsReviewPair is the object of this name in the OpenAPI document.
 type DecisionsReviewPair struct {
 	A           EntityRef        `json:"a"`
@@ -555,8 +573,21 @@ type DecisionsReviewPair struct {
 	EntityA     string           `json:"entity_a"`
 	EntityB     string           `json:"entity_b"`
 	Explanation MatchExplanation `json:"explanation"`
+	Joined      bool             `json:"joined,omitempty"`
 	Kind        string           `json:"kind"`
 	Merges      int64            `json:"merges"`
+	Teaches     float64          `json:"teaches"`
+}
+
+// DecisionsStratumQuality is the object of this name in the OpenAPI document.
+type DecisionsStratumQuality struct {
+	Decided   int64   `json:"decided"`
+	Drawn     int64   `json:"drawn"`
+	DrawnSame int64   `json:"drawn_same"`
+	From      float64 `json:"from,omitempty"`
+	Joined    bool    `json:"joined"`
+	Pairs     int64   `json:"pairs"`
+	To        float64 `json:"to,omitempty"`
 }
 
 // DeleteInput is the object of this name in the OpenAPI document.
@@ -695,6 +726,13 @@ type EntityRank struct {
 type EntityRef struct {
 	Key    string `json:"key"`
 	Source string `json:"source"`
+}
+
+// EstimateInterval is the object of this name in the OpenAPI document.
+type EstimateInterval struct {
+	High  float64 `json:"high"`
+	Low   float64 `json:"low"`
+	Value float64 `json:"value"`
 }
 
 // ExplainComparison is the object of this name in the OpenAPI document.
@@ -1290,7 +1328,7 @@ type ResumeRequest struct {
 type ReviewList struct {
 	// Cursor of the next page; missing on the last page only
 	Cursor string `json:"cursor,omitempty"`
-	// Highest match weight first
+	// In the requested order
 	Pairs []DecisionsReviewPair `json:"pairs"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/locus-db/locus/cell"
@@ -14,25 +15,45 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/learn"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
+
+// Order is an order of the review queue.
+type Order string
+
+const (
+	// Best lists the possible matches, the highest match weight first.
+	Best Order = "best"
+	// Teaches lists the possible matches and the weakest pairs within entities, what teaches most first: one of each pattern
+	// of levels, and among these by ReviewPair.Teaches.
+	Teaches Order = "teaches"
+	// Chance lists all compared pairs by chance, from each stratum of Quality. What people answer about these says how good
+	// the entities are.
+	Chance Order = "chance"
+)
+
+// Orders are the orders of the review queue, the default first.
+func Orders() []Order { return []Order{Best, Teaches, Chance} }
 
 // ReviewQuery selects a page of the review queue.
 type ReviewQuery struct {
 	After string // Next of the previous page; "" to begin
 	Limit int    // 1 to MaxReview; 0 for 20
+	// Order of the pairs; "" for Best.
+	Order Order
 	// Kinds are those whose pairs are listed, nil for all.
 	Kinds []string
 }
 
-// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next page, "" at the end.
+// ReviewPage is a page of the review queue. Next is the After of the next page, "" at the end.
 type ReviewPage struct {
 	Pairs []ReviewPair `json:"pairs"`
 	Next  string       `json:"next,omitempty"`
 }
 
-// ReviewPair is a possible match: a pair of records in two entities for a human to decide.
+// ReviewPair is a pair of records for a human to decide: in two entities, or in one if Joined.
 type ReviewPair struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
@@ -42,17 +63,15 @@ type ReviewPair struct {
 	Explanation match.Explanation `json:"explanation"`
 	// Merges is how many records the entity would have if the two are the same thing.
 	Merges int `json:"merges"`
+	// Joined reports that the two are in one entity already.
+	Joined bool `json:"joined,omitempty"`
+	// Teaches is how many bits the answer teaches, 0 to 9; see learn.Bits.
+	Teaches float64 `json:"teaches"`
+	settles int     // pairs of records that the answer is about
 }
 
-// Review returns possible matches between two entities, the best first, and only the best pair of any two entities.
-// Entities with a decision between them are left out, so that deciding removes the pair from the queue.
-func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
-	if q.Limit == 0 {
-		q.Limit = 20
-	}
-	if q.Limit < 0 || q.Limit > MaxReview {
-		return nil, problem.Invalid("/limit", "invalid", "a page has 1 to %d pairs", MaxReview)
-	}
+// bestFirst returns a page in the order Best.
+func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
 	queue, err := h.possible(q.After)
 	if err != nil {
 		return nil, err
@@ -66,7 +85,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 		if len(edges) == 0 {
 			return page, nil
 		}
-		pairs, err := h.pairs(ctx, edges)
+		pairs, err := h.pairs(ctx, edges, Best)
 		if err != nil {
 			return nil, err
 		}
@@ -153,8 +172,8 @@ func better(a, b derived.Edge) bool {
 	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// pairs turns edges into pairs, nil for those that need no decision.
-func (h *Handle) pairs(ctx context.Context, edges []derived.Edge) ([]*ReviewPair, error) {
+// pairs turns edges into pairs, nil for those that need no decision in an order.
+func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
 		puids = append(puids, e.A, e.B)
@@ -184,6 +203,7 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge) ([]*ReviewPair
 	}); err != nil {
 		return nil, err
 	}
+	extreme := h.extremes(of, others)
 	pairs := make([]*ReviewPair, len(edges))
 	for i := range edges {
 		a, b := records[2*i], records[2*i+1]
@@ -191,32 +211,59 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge) ([]*ReviewPair
 			continue
 		}
 		x, y := of[a.Anchor], of[b.Anchor]
-		if x == nil || y == nil || x.ID == y.ID {
-			continue
-		}
-		if Between(decisions, x.PUIDs(), y.PUIDs()) != nil || !best(edges[i], others, x.PUIDs(), y.PUIDs()) {
+		if x == nil || y == nil {
 			continue
 		}
 		m := h.engine.Kind(a.Kind).Matcher
-		normA, normB := h.engine.Normalise(a), h.engine.Normalise(b)
 		v := edges[i].Vector // weighted by current name frequencies
-		if m.Decide(v) != match.Possible {
-			continue
+		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID}
+		switch {
+		case pair.Joined:
+			pair.Merges, pair.settles = len(x.Members), len(x.Members)-1
+			if order == Best || order == Teaches && (m.Decide(v) != match.Same || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
+				continue
+			}
+		default:
+			pair.Merges, pair.settles = len(x.Members)+len(y.Members), len(x.Members)*len(y.Members)
+			if order != Chance && (m.Decide(v) != match.Possible || Between(decisions, x.PUIDs(), y.PUIDs()) != nil || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
+				continue
+			}
 		}
-		pairs[i] = &ReviewPair{
-			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Explanation: m.Explain(normA, normB, v).Facing(match.NodeKey(a.Ref)),
-			Merges: len(x.Members) + len(y.Members),
-		}
+		pair.Explanation = m.Explain(h.engine.Normalise(a), h.engine.Normalise(b), v).Facing(match.NodeKey(a.Ref))
+		pair.Teaches = taught(pair.Explanation.Weight, m.Threshold(), pair.settles)
+		pairs[i] = &pair
 	}
 	return pairs, nil
 }
 
-// best reports whether e is the best possible match between two entities.
-func best(e derived.Edge, others []derived.Edge, a, b []entity.PUID) bool {
-	return !slices.ContainsFunc(others, func(o derived.Edge) bool {
-		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
-		return across && o.A < o.B && o.Weight < match.Threshold && better(o, e)
-	})
+// extremes returns the best possible match between each two entities, and the pair of the lowest weight that joins
+// within each, by their anchors.
+func (h *Handle) extremes(of map[entity.PUID]*entity.Entity, edges []derived.Edge) map[derived.Pair]derived.Edge {
+	anchors := map[entity.PUID]entity.PUID{}
+	for anchor, e := range of {
+		for _, p := range e.PUIDs() {
+			anchors[p] = anchor
+		}
+	}
+	found := map[derived.Pair]derived.Edge{}
+	for _, e := range edges {
+		a, known := anchors[e.A]
+		b, other := anchors[e.B]
+		if e.A > e.B || !known || !other {
+			continue
+		}
+		between := ordered(a, b)
+		was, some := found[between]
+		switch {
+		case a == b:
+			if e.Weight >= h.engine.Kind(of[a].Kind).Matcher.Threshold() && (!some || better(was, e)) {
+				found[between] = e
+			}
+		case e.Weight < match.Threshold && (!some || better(e, was)):
+			found[between] = e
+		}
+	}
+	return found
 }
 
 // entitiesOf reads the entities of records, by anchor. Entities changed by a concurrent merge or deletion are left out.
@@ -245,4 +292,17 @@ func (h *Handle) entitiesOf(ctx context.Context, records []*entity.Record) (map[
 		}
 	}
 	return of, nil
+}
+
+// taught returns how many bits the answer about a pair teaches, to a hundredth.
+func taught(weight, threshold match.Weight, settles int) float64 {
+	return math.Round(100*learn.Bits(float64(weight-threshold)/100, settles)) / 100
+}
+
+// checkOrder sets the default order.
+func (q *ReviewQuery) checkOrder() error {
+	if q.Order = cmp.Or(q.Order, Best); !slices.Contains(Orders(), q.Order) {
+		return problem.Invalid("/order", "invalid", "%.60q is no order: there are best, teaches and chance", string(q.Order))
+	}
+	return nil
 }

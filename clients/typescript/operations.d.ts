@@ -500,14 +500,42 @@ export interface DecisionsDecided {
   withdrawn?: boolean
 }
 
+export interface DecisionsKindQuality {
+  decided: number
+  drawn: number
+  kind: string
+  pairs: number
+  precision: EstimateInterval
+  recall: EstimateInterval
+  strata: Array<DecisionsStratumQuality> | null
+}
+
+export interface DecisionsQuality {
+  kinds: Array<DecisionsKindQuality> | null
+  records: number
+  whole: boolean
+}
+
 export interface DecisionsReviewPair {
   a: EntityRef
   b: EntityRef
   entity_a: string
   entity_b: string
   explanation: MatchExplanation
+  joined?: boolean
   kind: string
   merges: number
+  teaches: number
+}
+
+export interface DecisionsStratumQuality {
+  decided: number
+  drawn: number
+  drawn_same: number
+  from?: number
+  joined: boolean
+  pairs: number
+  to?: number
 }
 
 export interface DeleteInput {
@@ -631,6 +659,12 @@ export interface EntityRank {
 export interface EntityRef {
   key: string
   source: string
+}
+
+export interface EstimateInterval {
+  high: number
+  low: number
+  value: number
 }
 
 export interface ExplainComparison {
@@ -1166,7 +1200,7 @@ export interface ResumeRequest {
 export interface ReviewList {
   /** Cursor of the next page; missing on the last page only */
   cursor?: string
-  /** Highest match weight first */
+  /** In the requested order */
   pairs: Array<DecisionsReviewPair> | null
 }
 
@@ -1980,6 +2014,9 @@ export class Operations extends Core {
   /** Metrics in the text format of Prometheus. GET /metrics */
   getProcessMetrics(): Promise<Response>
 
+  /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
+  getQuality(): Promise<DecisionsQuality>
+
   /** 200 if it can serve, otherwise 503 with the reason. GET /readyz */
   getReadiness(): Promise<Health>
 
@@ -2266,10 +2303,12 @@ export class Operations extends Core {
   /** The entities that contain an entity, are part of it, or share its location. GET /v1/entities/{id}/relations */
   listRelations(id: string): Promise<RelationList>
 
-  /** Possible matches for people to decide about, highest match weight first. GET /v1/review */
+  /** Pairs of records for people to decide about. GET /v1/review */
   listReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    order?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): Promise<ReviewList>
@@ -2278,6 +2317,8 @@ export class Operations extends Core {
   allReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    order?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): AsyncGenerator<DecisionsReviewPair>

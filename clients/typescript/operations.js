@@ -206,6 +206,11 @@ export class Operations extends Core {
     return this._download('GET', `/metrics`, { repeatable: true })
   }
 
+  /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
+  async getQuality() {
+    return this._value('GET', `/v1/quality`, { repeatable: true })
+  }
+
   /** 200 if it can serve, otherwise 503 with the reason. GET /readyz */
   async getReadiness() {
     return this._value('GET', `/readyz`, { repeatable: true })
@@ -406,9 +411,9 @@ export class Operations extends Core {
     return this._value('GET', `/v1/entities/${segment(id)}/relations`, { repeatable: true })
   }
 
-  /** Possible matches for people to decide about, highest match weight first. GET /v1/review */
+  /** Pairs of records for people to decide about. GET /v1/review */
   async listReview(params = {}) {
-    return this._value('GET', `/v1/review`, { repeatable: true, query: [params, ["limit","cursor"]] })
+    return this._value('GET', `/v1/review`, { repeatable: true, query: [params, ["limit","order","cursor"]] })
   }
 
   /** The items of all pages of listReview, which are read as they are needed. */

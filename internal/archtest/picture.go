@@ -67,7 +67,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/estimate", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, and the reader of definitions.
@@ -88,12 +88,13 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":    {Tests: []string{mongo, googleUUID}},
-	"cell":        {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
-	"entity":      {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
-	"changelog":   {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match/learn": {Imports: []string{"match"}},
-	"match":       {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"locality":       {Tests: []string{mongo, googleUUID}},
+	"cell":           {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"entity":         {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
+	"changelog":      {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
+	"match/estimate": {},
+	"match/learn":    {Imports: []string{"match"}},
+	"match":          {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
@@ -225,7 +226,7 @@ var Picture = map[string]Rule{
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
-			"records", "resolve", "resolve/derived", "storage",
+			"match/estimate", "match/learn", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
 	"changes": {
@@ -313,7 +314,7 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"match", "match/estimate", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage", "tokens",
 		},

@@ -23,6 +23,8 @@ type pair struct {
 	EntityA     string      `json:"entity_a"`
 	EntityB     string      `json:"entity_b"`
 	Merges      int         `json:"merges"`
+	Joined      bool        `json:"joined"`
+	Teaches     float64     `json:"teaches"`
 	Explanation explanation `json:"explanation"`
 }
 
@@ -39,23 +41,28 @@ func (a *app) reviewCommand() *cobra.Command {
 
 func (a *app) reviewList() *cobra.Command {
 	var pages paging
+	var order string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the possible matches, highest match weight first",
-		Example: "  locus review list --limit 20\n" +
+		Short: "List the pairs to decide about",
+		Long: "By default the possible matches, the highest match weight first. With --order teaches also pairs within entities that\n" +
+			"are joined by little, one of each pattern of levels before a second one, and among these what teaches most: the\n" +
+			"doubt about the answer in bits, for each doubling of the pairs of records that it settles. With --order chance all\n" +
+			"compared pairs, drawn by chance, for locus quality.",
+		Example: "  locus review list --order teaches --limit 20\n" +
 			"  locus review list --all --json",
 		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			if pages.limit > 100 {
 				return usage("--limit 100", "--limit %d: a page has at most 100 pairs", pages.limit)
 			}
-			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges"}, Right: map[int]bool{0: true, 5: true}}
-			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", url.Values{}, func(raw json.RawMessage) error {
+			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges", "teaches"}, Right: map[int]bool{0: true, 5: true, 6: true}}
+			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", orderQuery(order), func(raw json.RawMessage) error {
 				var p pair
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a pair: %w", err)
 				}
-				t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"))
+				t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"), fmt.Sprintf("%.2f", p.Teaches))
 				return nil
 			})
 			if err != nil || a.json {
@@ -65,12 +72,26 @@ func (a *app) reviewList() *cobra.Command {
 		}),
 	}
 	pages.flags(c)
+	orderFlag(c, &order)
 	return a.connection(c)
+}
+
+func orderFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "order", "best", "order of the pairs: best, teaches or chance")
+}
+
+// orderQuery is the query of an order, empty for the default.
+func orderQuery(order string) url.Values {
+	if order == "best" {
+		return url.Values{}
+	}
+	return url.Values{"order": {order}}
 }
 
 func (a *app) reviewAnswer() *cobra.Command {
 	var f by
 	var same, different bool
+	var order string
 	c := &cobra.Command{
 		Use:   "answer [ADDRESS ADDRESS]",
 		Short: "Decide whether two records are the same thing; on a terminal, pair after pair",
@@ -93,13 +114,14 @@ func (a *app) reviewAnswer() *cobra.Command {
 		},
 		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			if len(args) == 0 {
-				return a.reviewPairs(c, cl, &f)
+				return a.reviewPairs(c, cl, &f, order)
 			}
 			return a.decide(c, cl, a.sign(&f, verdictOn(args[0], args[1], same)))
 		}),
 	}
 	c.Flags().BoolVar(&same, "same", false, "they are the same thing")
 	c.Flags().BoolVar(&different, "different", false, "they are different things")
+	orderFlag(c, &order)
 	f.flags(c)
 	return a.connection(c)
 }
@@ -114,11 +136,12 @@ func verdictOn(x, y string, same bool) httpapi.DecisionInput {
 
 // reviewPairs asks the user about one pair after another. Decided pairs leave the queue, so the next page starts after
 // the skipped ones.
-func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
+func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by, order string) error {
 	keys := bufio.NewReader(a.stdin)
 	cursor, answered := "", 0
 	for {
-		q := url.Values{"limit": {"20"}}
+		q := orderQuery(order)
+		q.Set("limit", "20")
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}
@@ -131,7 +154,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 		}
 		for i := range page.Pairs {
 			p := &page.Pairs[i]
-			fmt.Fprintf(a.stdout, "\n%s   and   %s   would be one of %s\n", term.Escape(p.A.String()), term.Escape(p.B.String()), plural(p.Merges, "record"))
+			fmt.Fprintf(a.stdout, "\n%s   and   %s   %s one of %s; the answer teaches %.2f bits\n", term.Escape(p.A.String()), term.Escape(p.B.String()), would(p.Joined), plural(p.Merges, "record"), p.Teaches)
 			if err := a.waterfall(a.stdout, &p.Explanation, "5"); err != nil {
 				return err
 			}
@@ -153,6 +176,13 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
 			return nil
 		}
 	}
+}
+
+func would(joined bool) string {
+	if joined {
+		return "are"
+	}
+	return "would be"
 }
 
 func (a *app) ask(keys *bufio.Reader) (string, error) {

@@ -3,9 +3,11 @@
 package console
 
 import (
+	"cmp"
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
@@ -17,6 +19,8 @@ import (
 type Review struct {
 	// Pairs are the first pairs of the queue.
 	Pairs []decisions.ReviewPair
+	// Order is that of the queue.
+	Order decisions.Order
 	// Left is how many pairs there are; More reports that there are more than that.
 	Left int
 	More bool
@@ -42,7 +46,7 @@ type Pair struct {
 func (c *Console) Review(w io.Writer, r Review) error {
 	p := reviewPage{
 		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
-		First: reviewAddress(entity.Ref{}, entity.Ref{}), Command: command("locus", "review", "list"),
+		First: reviewAddress(r.Order, entity.Ref{}, entity.Ref{}), Command: command("locus", "review", "list"),
 	}
 	at := -1
 	if r.Pair != nil {
@@ -52,8 +56,9 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	}
 	for i, q := range r.Pairs {
 		p.Pairs = append(p.Pairs, reviewLine{
+			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Joined: q.Joined,
 			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
-			Link: reviewAddress(q.A, q.B), Shown: i == at,
+			Link: reviewAddress(r.Order, q.A, q.B), Shown: i == at,
 		})
 	}
 	// The next pair follows the one shown; after the last one it is the first.
@@ -63,12 +68,18 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	} else {
 		p.Next = p.First
 	}
+	for _, o := range decisions.Orders() {
+		p.Orders = append(p.Orders, reviewOrder{orderNames[o], reviewAddress(o, entity.Ref{}, entity.Ref{}), o == cmp.Or(r.Order, decisions.Best)})
+	}
 	if r.Answer != nil {
-		line := newDecision(*r.Answer, reviewAddress(r.Answer.RefA, r.Answer.RefB))
+		line := newDecision(*r.Answer, reviewAddress(r.Order, r.Answer.RefA, r.Answer.RefB))
 		p.Answer = &line
 	}
 	return c.render(w, "review", "", p)
 }
+
+// orderNames are the orders in words.
+var orderNames = map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "what teaches most first", decisions.Chance: "by chance, to estimate the quality"}
 
 type reviewPage struct {
 	Waiting      string
@@ -82,16 +93,25 @@ type reviewPage struct {
 	Answer       *decision
 	Problem      string
 	Command      string
+	Orders       []reviewOrder
+}
+
+// reviewOrder is an order of the queue that can be chosen.
+type reviewOrder struct {
+	Name, Link string
+	Shown      bool
 }
 
 // reviewLine is one pair of the list.
 type reviewLine struct {
-	A, B   string
-	Names  [2]string
-	Weight string
-	Merges string // number of records of the merged entity
-	Link   string
-	Shown  bool
+	A, B    string
+	Names   [2]string
+	Weight  string
+	Teaches string // bits
+	Joined  bool   // in one entity already
+	Merges  string // number of records of the merged entity
+	Link    string
+	Shown   bool
 }
 
 // reviewed is the pair shown.
@@ -149,11 +169,19 @@ func named(e match.Explanation) (names [2]string) {
 }
 
 // reviewAddress returns the URL of a pair, or of the first of the queue.
-func reviewAddress(a, b entity.Ref) string {
-	if a.Source == "" {
+func reviewAddress(order decisions.Order, a, b entity.Ref) string {
+	q := url.Values{}
+	if order != decisions.Best && order != "" {
+		q.Set("order", string(order))
+	}
+	if a.Source != "" {
+		q.Set("a", a.String())
+		q.Set("b", b.String())
+	}
+	if len(q) == 0 {
 		return "/review"
 	}
-	return "/review?" + url.Values{"a": {a.String()}, "b": {b.String()}}.Encode()
+	return "/review?" + q.Encode()
 }
 
 // waiting says how many pairs are left.

@@ -5,7 +5,6 @@ package eval
 import (
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/match/learn"
 )
 
@@ -22,16 +21,17 @@ func (s *set) ask(n int, pairs [][2]int, same func(a, b int) bool) {
 	m := s.matcher.Thorough()
 	asked := func(i int) bool { return xxhash.Sum64String(s.records[i].Key())%2 == 0 }
 	var half [][2]int
-	var lines [][]match.Line
+	var questions []learn.Question
 	for _, p := range pairs {
 		if asked(p[0]) && asked(p[1]) {
 			a, b := s.records[p[0]], s.records[p[1]]
-			half, lines = append(half, p), append(lines, m.Explain(a, b, m.Compare(a, b)).Lines)
+			half, questions = append(half, p), append(questions, learn.Question{Lines: m.Explain(a, b, m.Compare(a, b)).Lines})
 		}
 	}
 	var answers []learn.Answer
-	for _, i := range learn.Teaching(lines, m.Threshold(), n) {
-		answers = append(answers, learn.Answer{Lines: lines[i], Same: same(half[i][0], half[i][1])})
+	taught := learn.Teaching(questions, m.Threshold(), nil)
+	for _, t := range taught[:min(n, len(taught))] {
+		answers = append(answers, learn.Answer{Lines: questions[t.At].Lines, Same: same(half[t.At][0], half[t.At][1])})
 	}
 	s.answered = learn.Answers(m.Schema(), answers)
 	if len(s.answered.Refused()) == 0 {

@@ -68,7 +68,9 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
-	p.looks.drop(reviewLook) // the user sees the effect of the decision
+	for _, order := range decisions.Orders() {
+		p.looks.drop(reviewLook + string(order)) // the user sees the effect of the decision
+	}
 	return to, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/decisions"
@@ -18,37 +19,41 @@ import (
 )
 
 const (
-	// reviewLook is the cache key of the review queue.
+	// reviewLook begins the cache keys of the review queue, one for each order.
 	reviewLook = "review"
 	// reviewList is how many pairs the page lists.
 	reviewList = 50
 )
 
 // queue returns the head of the review queue, up to the number of pairs that are counted.
-func (p *site) queue(ctx context.Context) (*decisions.ReviewPage, error) {
-	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview})
+func (p *site) queue(ctx context.Context, order decisions.Order) (*decisions.ReviewPage, error) {
+	return recently(ctx, p.looks, reviewLook+string(order), func(ctx context.Context) (*decisions.ReviewPage, error) {
+		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Order: order})
 	})
 }
 
 // ownQueue is the queue of the principal, which is not kept for others if it sees some kinds only.
-func (p *site) ownQueue(c *call) (queue *decisions.ReviewPage, err error) {
+func (p *site) ownQueue(c *call, order decisions.Order) (queue *decisions.ReviewPage, err error) {
 	if kinds := access.From(c).Restriction.Kinds; kinds != nil {
-		queue, err = p.svc.Decisions().Review(c, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds})
+		queue, err = p.svc.Decisions().Review(c, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order})
 	} else {
-		queue, err = p.queue(c)
+		queue, err = p.queue(c, order)
 	}
 	return narrowed(p.Server, c, queue, err)
 }
 
 // reviewPage shows the requested pair, or the first of the queue.
 func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
-	queue, err := p.ownQueue(c)
+	order := decisions.Order(c.query["order"])
+	if !slices.Contains(decisions.Orders(), order) {
+		order = decisions.Best
+	}
+	queue, err := p.ownQueue(c, order)
 	if err != nil {
 		return err
 	}
 	shown := console.Review{
-		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: c.author(),
+		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: c.author(), Order: order,
 	}
 	a, b := c.query["a"], c.query["b"]
 	if a == "" && b == "" && shown.Left > 0 {

@@ -50,7 +50,7 @@ type DecisionList struct {
 
 // ReviewList is a page of the review queue.
 type ReviewList struct {
-	Pairs  []decisions.ReviewPair `json:"pairs" doc:"Highest match weight first"`
+	Pairs  []decisions.ReviewPair `json:"pairs" doc:"In the requested order"`
 	Cursor string                 `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
@@ -199,11 +199,16 @@ func (s *Server) review(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit, Kinds: access.From(c).Restriction.Kinds})
+	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit, Kinds: access.From(c).Restriction.Kinds, Order: decisions.Order(c.query["order"])})
 	if err != nil {
 		return nil, err
 	}
 	return ReviewList{page.Pairs, s.textCursor(c, page.Next)}, nil
+}
+
+// quality estimates the quality of the kinds that the caller may see.
+func (s *Server) quality(c *call) (any, error) {
+	return s.svc.Decisions().Quality(c, access.From(c).Restriction.Kinds)
 }
 
 func (s *Server) unmerge(c *call) (any, error) {

@@ -82,6 +82,10 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	case ReviewList:
 		a.Pairs = r.pairs(a.Pairs)
 		return a, "", true
+	case *decisions.Quality:
+		b := *a
+		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) }, func(k decisions.KindQuality) decisions.KindQuality { return k })
+		return &b, "", true
 	case DecisionList:
 		a.Decisions = r.decisions(a.Decisions)
 		return a, "", true

@@ -60,6 +60,7 @@ var operations = map[string]string{
 	"GET /v1/map/history":                    "getMapHistory",
 	"POST /v1/match":                         "matchRecords",
 	"GET /v1/metrics":                        "listMetrics",
+	"GET /v1/quality":                        "getQuality",
 	"GET /v1/records":                        "listRecords",
 	"POST /v1/records":                       "putRecords",
 	"POST /v1/records/delete":                "deleteRecords",

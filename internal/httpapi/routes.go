@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/kinds"
@@ -179,8 +180,16 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/review", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
-			summary: "Possible matches for people to decide about, highest match weight first",
-			query:   []param{{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false}, lists[1]},
+			summary: "Pairs of records for people to decide about",
+			query: []param{
+				{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false},
+				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality", false},
+				lists[1],
+			},
+		},
+		{
+			method: "GET", path: "/v1/quality", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.quality, answer: &decisions.Quality{}, failures: reading,
+			summary: "Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance",
 		},
 		{
 			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/locus-db/locus/match"
 )
@@ -241,51 +239,4 @@ func (j *Judged) add(s *said, moved []float64) {
 		bits = -bits
 	}
 	j.Loss += math.Log2(1 + math.Exp2(-bits))
-}
-
-// Teaching orders pairs by how much an answer about each would teach, and returns the positions of the first n: those
-// within sure bits of what is certain, the nearest to the threshold first, and of pairs with the same levels one at a
-// time, so that every pattern is asked about before one is asked about twice.
-func Teaching(pairs [][]match.Line, threshold match.Weight, n int) []int {
-	type pair struct {
-		at   int
-		turn int // how many pairs of its pattern come before it
-		from float64
-	}
-	order := make([]pair, 0, len(pairs))
-	pattern := make([]string, len(pairs))
-	for i, lines := range pairs {
-		var bits float64
-		var text strings.Builder
-		for _, line := range lines {
-			bits += float64(line.Weight) / 100
-			fmt.Fprintf(&text, "%s\x00%s\x00", line.Attribute, line.Level)
-		}
-		pattern[i] = text.String()
-		if from := math.Abs(bits - float64(threshold)/100); from <= sure {
-			order = append(order, pair{i, 0, from})
-		}
-	}
-	turns := map[string]int{}
-	for i := range order {
-		of := pattern[order[i].at]
-		order[i].turn = turns[of]
-		turns[of]++
-	}
-	slices.SortStableFunc(order, func(a, b pair) int {
-		switch {
-		case a.turn != b.turn:
-			return a.turn - b.turn
-		case a.from < b.from:
-			return -1
-		case a.from > b.from:
-			return 1
-		}
-		return 0
-	})
-	first := make([]int, min(n, len(order)))
-	for i := range first {
-		first[i] = order[i].at
-	}
-	return first
 }

@@ -111,17 +111,56 @@ func TestAnswers_SlipsTeachNothing(t *testing.T) {
 	}
 }
 
+func pair(level string, bits match.Weight, settles int) learn.Question {
+	return learn.Question{Lines: []match.Line{{Attribute: "name", Level: level, Weight: bits}}, Settles: settles}
+}
+
+func places(taught []learn.Taught) (at []int) {
+	for _, t := range taught {
+		at = append(at, t.At)
+	}
+	return at
+}
+
 func TestTeaching(t *testing.T) {
 	t.Parallel()
-	pair := func(level string, bits match.Weight) []match.Line {
-		return []match.Line{{Attribute: "name", Level: level, Weight: bits}}
+	questions := []learn.Question{
+		pair("a", 500, 1), pair("a", 500, 1), pair("b", 400, 1), pair("c", 2500, 1), pair("d", -900, 1), pair("b", 400, 1), pair("e", 900, 1),
 	}
-	pairs := [][]match.Line{
-		pair("a", 500), pair("a", 500), pair("b", 400), pair("c", 2500), pair("d", -900), pair("b", 400), pair("e", 900),
+	if diff := cmp.Diff([]int{0, 2, 6, 1, 5}, places(learn.Teaching(questions, match.Threshold, nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for n, want := range map[int][]int{1: {0}, 3: {0, 2, 6}, 10: {0, 2, 6, 1, 5}} {
-		if diff := cmp.Diff(want, learn.Teaching(pairs, match.Threshold, n)); diff != "" {
-			t.Errorf("the first %d (-want +got)\n%s", n, diff)
+	// What people answered about before comes later.
+	known := map[string]int{learn.Pattern(questions[0].Lines): 2}
+	if diff := cmp.Diff([]int{2, 6, 5, 0, 1}, places(learn.Teaching(questions, match.Threshold, known))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	// Of equal doubt, what settles more comes first, and waits for fewer turns.
+	many := []learn.Question{pair("a", 500, 1), pair("b", 500, 12), pair("a", 480, 1), pair("b", 500, 30), pair("c", 600, 1)}
+	taught := learn.Teaching(many, match.Threshold, nil)
+	if diff := cmp.Diff([]int{3, 1, 0, 4, 2}, places(taught)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if taught[0].Bits < 4.9 || taught[0].Bits > 5 || taught[2].Bits != 1 {
+		t.Errorf("%+v", taught)
+	}
+}
+
+// The bits of a question are between 0 and 9, fall with the distance from the threshold on both sides, and rise with what
+// is settled.
+func TestBits(t *testing.T) {
+	t.Parallel()
+	for settles := 1; settles < 1<<20; settles *= 2 {
+		was := learn.MostTaught + 1.0
+		for weight := 0.0; weight <= 12; weight += .5 {
+			bits := learn.Bits(weight, settles)
+			if bits != learn.Bits(-weight, settles) || bits < 0 || bits > learn.MostTaught || bits > was || bits > learn.Bits(weight, 2*settles) {
+				t.Fatalf("%v bits from the threshold, %d settled: %v", weight, settles, bits)
+			}
+			was = bits
 		}
+	}
+	if learn.Bits(0, 1) != 1 || learn.Bits(0, 1<<20) != learn.MostTaught || learn.Bits(3, 0) != learn.Bits(3, 1) {
+		t.Error("the ends of the scale")
 	}
 }

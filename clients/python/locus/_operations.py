@@ -322,6 +322,13 @@ class Operations(Core):
         """
         return self._download("GET", "/metrics", repeatable=True)
 
+    def get_quality(self) -> types.DecisionsQuality:
+        """Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
+
+        GET /v1/quality
+        """
+        return self._value("GET", "/v1/quality", repeatable=True)
+
     def get_readiness(self) -> types.Health:
         """200 if it can serve, otherwise 503 with the reason.
 
@@ -635,21 +642,22 @@ class Operations(Core):
         """
         return self._value("GET", f"/v1/entities/{segment(id)}/relations", repeatable=True)
 
-    def list_review(self, *, limit: int | None = None, cursor: str | None = None) -> types.ReviewList:
-        """Possible matches for people to decide about, highest match weight first.
+    def list_review(self, *, limit: int | None = None, order: str | None = None, cursor: str | None = None) -> types.ReviewList:
+        """Pairs of records for people to decide about.
 
         GET /v1/review
 
         limit: Maximum number of pairs, 1 to 100; 20 by default.
+        order: best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality.
         cursor: Cursor that the previous page returned; valid for the same route and filters.
         """
-        return self._value("GET", "/v1/review", query={"limit": limit, "cursor": cursor}, repeatable=True)
+        return self._value("GET", "/v1/review", query={"limit": limit, "order": order, "cursor": cursor}, repeatable=True)
 
-    def all_review(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[types.DecisionsReviewPair]:
+    def all_review(self, *, limit: int | None = None, order: str | None = None, cursor: str | None = None) -> Iterator[types.DecisionsReviewPair]:
         """The items of all pages of list_review, which are read as they are needed."""
         _next = cursor
         while True:
-            page = self.list_review(limit=limit, cursor=_next)
+            page = self.list_review(limit=limit, order=order, cursor=_next)
             yield from page["pairs"] or ()
             _next = page.get("cursor")
             if not _next:

@@ -519,14 +519,46 @@ class DecisionsDecided(TypedDict):
     withdrawn: NotRequired[bool]
 
 
+class DecisionsKindQuality(TypedDict):
+    decided: int
+    drawn: int
+    kind: str
+    pairs: int
+    precision: EstimateInterval
+    recall: EstimateInterval
+    strata: list[DecisionsStratumQuality] | None
+
+
+class DecisionsQuality(TypedDict):
+    kinds: list[DecisionsKindQuality] | None
+    records: int
+    whole: bool
+
+
 class DecisionsReviewPair(TypedDict):
     a: EntityRef
     b: EntityRef
     entity_a: str
     entity_b: str
     explanation: MatchExplanation
+    joined: NotRequired[bool]
     kind: str
     merges: int
+    teaches: float
+
+
+DecisionsStratumQuality = TypedDict(
+    "DecisionsStratumQuality",
+    {
+        "decided": "int",
+        "drawn": "int",
+        "drawn_same": "int",
+        "from": "NotRequired[float]",
+        "joined": "bool",
+        "pairs": "int",
+        "to": "NotRequired[float]",
+    },
+)
 
 
 class DeleteInput(TypedDict):
@@ -654,6 +686,12 @@ class EntityRank(TypedDict):
 class EntityRef(TypedDict):
     key: str
     source: str
+
+
+class EstimateInterval(TypedDict):
+    high: float
+    low: float
+    value: float
 
 
 class ExplainComparison(TypedDict):
@@ -1197,7 +1235,7 @@ class ResumeRequest(TypedDict):
 class ReviewList(TypedDict):
     # Cursor of the next page; missing on the last page only
     cursor: NotRequired[str]
-    # Highest match weight first
+    # In the requested order
     pairs: list[DecisionsReviewPair] | None
 
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decisions
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+const (
+	// surveyed is the number of records of a survey, at most, in windows of surveyWindow puids.
+	surveyed     = 16384
+	surveyWindow = 256
+)
+
+// survey has the compared pairs of a sample of records, or of all records of a small installation. The sample is made of
+// windows of puids at fixed places. As an installation grows, windows fall out of it but do not move, so that questions
+// asked about its pairs remain in it.
+type survey struct {
+	pairs   []surveyedPair
+	records int
+	whole   bool // of all records
+}
+
+// surveyedPair is a compared pair that was not found different. Its first record is in the sample.
+type surveyedPair struct {
+	derived.Edge
+	a, b *entity.Record
+	// said is the decision in force about the two, nil if there is none.
+	said *entity.Decision
+	// implied says that a decision keeps the entities of the two apart.
+	implied bool
+}
+
+func (p *surveyedPair) joined() bool { return p.a.Anchor == p.b.Anchor }
+
+// survey reads pairs of the given kinds, nil for all.
+func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
+	cells := h.engine.Map().Cells()
+	extents := make(map[cell.ID]int64, len(cells))
+	var all int64
+	for _, id := range cells {
+		extent, err := h.extent(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("records of cell %v: %w", id, err)
+		}
+		extents[id] = extent
+		all += extent
+	}
+	step := int64(surveyWindow)
+	for all/step*surveyWindow > surveyed {
+		step *= 2
+	}
+	s := &survey{whole: step == surveyWindow}
+	records := map[entity.PUID]*entity.Record{}
+	var read window
+	for _, id := range cells {
+		lo, _ := h.engine.Map().PuidRange(id)
+		for at := int64(0); at < extents[id]; at += step {
+			var w window
+			if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
+				w, err = readWindow(ctx, tx, entity.PUID(lo+at), kinds)
+				return err
+			}); err != nil {
+				return nil, fmt.Errorf("compared pairs of cell %v: %w", id, err)
+			}
+			for _, rec := range w.records {
+				records[rec.PUID] = rec
+			}
+			read.edges, read.said = append(read.edges, w.edges...), append(read.said, w.said...)
+		}
+	}
+	s.records = len(records)
+	return s, h.surveyPairs(ctx, s, records, read)
+}
+
+// extent returns a power of two above the number of puids that a cell has assigned.
+func (h *Handle) extent(ctx context.Context, id cell.ID) (extent int64, err error) {
+	lo, hi := h.engine.Map().PuidRange(id)
+	err = h.engine.View(ctx, id, func(tx storage.Tx) error {
+		for extent = surveyWindow; extent < hi-lo; extent *= 2 {
+			found, err := tx.ListRecords(ctx, "", entity.PUID(lo+extent-1), 1)
+			if err != nil || len(found) == 0 {
+				return err
+			}
+		}
+		return nil
+	})
+	return extent, err
+}
+
+// window has the records of one window, their edges to records of higher puids, and the decisions about them.
+type window struct {
+	records []*entity.Record
+	edges   []derived.Edge
+	said    []entity.Decision
+}
+
+func readWindow(ctx context.Context, tx storage.Tx, from entity.PUID, kinds []string) (w window, err error) {
+	after := from
+	if after > math.MinInt64 {
+		after--
+	}
+	found, err := tx.ListRecords(ctx, "", after, surveyWindow)
+	if err != nil {
+		return w, err
+	}
+	var puids []entity.PUID
+	for _, rec := range found {
+		if rec.PUID < from+surveyWindow && (kinds == nil || slices.Contains(kinds, rec.Kind)) {
+			w.records, puids = append(w.records, rec), append(puids, rec.PUID)
+		}
+	}
+	edges, err := tx.Edges(ctx, puids)
+	if err != nil {
+		return w, err
+	}
+	w.edges = slices.DeleteFunc(edges, func(e derived.Edge) bool { return e.A > e.B })
+	w.said, err = tx.Decisions(ctx, puids)
+	return w, err
+}
+
+// surveyPairs makes pairs of edges, with the decisions about them.
+func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.PUID]*entity.Record, read window) error {
+	var missing []entity.PUID
+	want := func(p entity.PUID) {
+		if records[p] == nil {
+			missing = append(missing, p)
+		}
+	}
+	for _, e := range read.edges {
+		want(e.B)
+	}
+	for _, d := range read.said {
+		if d.Pair() {
+			want(d.B)
+		}
+	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	others, err := h.engine.Records(ctx, missing)
+	if err != nil {
+		return err
+	}
+	for _, rec := range others {
+		if rec != nil && !rec.Deleted() {
+			records[rec.PUID] = rec
+		}
+	}
+	decided := map[derived.Pair]*entity.Decision{}
+	apart := map[derived.Pair]bool{} // anchors of entities that a decision keeps apart
+	for i := range read.said {
+		d := &read.said[i]
+		if !d.Pair() || d.Withdrawn {
+			continue
+		}
+		decided[ordered(d.A, d.B)] = d
+		if a, b := records[d.A], records[d.B]; d.Verdict == entity.VerdictDifferent && a != nil && b != nil {
+			apart[ordered(a.Anchor, b.Anchor)] = true
+		}
+	}
+	for _, e := range read.edges {
+		p := surveyedPair{Edge: e, a: records[e.A], b: records[e.B], said: decided[ordered(e.A, e.B)]}
+		if p.a == nil || p.b == nil || p.a.Kind != p.b.Kind {
+			continue
+		}
+		if err := h.engine.EnsureKind(ctx, p.a.Kind); err != nil {
+			return err
+		}
+		p.implied = p.said == nil && !p.joined() && apart[ordered(p.a.Anchor, p.b.Anchor)]
+		s.pairs = append(s.pairs, p)
+	}
+	return nil
+}
+
+func ordered(a, b entity.PUID) derived.Pair { return derived.Pair{A: min(a, b), B: max(a, b)} }

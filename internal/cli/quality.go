@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/match/estimate"
+)
+
+func (a *app) quality() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "quality",
+		Short: "Estimate precision and recall of the entities from your decisions",
+		Long: "Precision is the share of the compared pairs of records within entities that are the same thing, recall the share of\n" +
+			"those that are the same thing that are within entities. Both come with an interval that holds the true value in nine\n" +
+			"of ten cases, if people answer right. Only answers about pairs that were drawn by chance count: locus review answer\n" +
+			"--order chance asks about those. Matches that no comparison found are not counted.",
+		Example: "  locus quality\n" +
+			"  locus quality --json",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var q decisions.Quality
+			raw, err := cl.get(c.Context(), "/v1/quality", nil, &q)
+			switch {
+			case err != nil:
+				return err
+			case a.json:
+				return a.printRaw(typed("quality", raw))
+			}
+			return a.printQuality(&q)
+		}),
+	}
+	return a.connection(c)
+}
+
+func (a *app) printQuality(q *decisions.Quality) error {
+	t := &term.Table{Header: []string{"kind", "within", "weight", "pairs", "decided", "drawn", "same"}, Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
+	for _, k := range q.Kinds {
+		a.say("%s: precision %s, recall %s", k.Kind, within(k.Precision), within(k.Recall))
+		for _, s := range k.Strata {
+			within := "two entities"
+			if s.Joined {
+				within = "one entity"
+			}
+			t.Add(k.Kind, within, fromTo(s.From, s.To), term.Count(int64(s.Pairs)), term.Count(int64(s.Decided)), term.Count(int64(s.Drawn)), term.Count(int64(s.DrawnSame)))
+		}
+		if k.Drawn == 0 {
+			a.say("no pair that was drawn by chance is decided: locus review answer --order chance")
+		}
+	}
+	of := "all"
+	if !q.Whole {
+		of = "a sample of"
+	}
+	a.say("%s %s", of, counted(int64(q.Records), "record", "records"))
+	return a.printTable(t)
+}
+
+// within is an estimate with its interval.
+func within(i estimate.Interval) string {
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", i.Value, i.Low, i.High)
+}
+
+// fromTo describes the limits of a match weight, whose end is excluded.
+func fromTo(from, to *match.Weight) string {
+	switch {
+	case from != nil && to != nil:
+		return from.String() + " to " + to.String()
+	case from != nil:
+		return "from " + from.String()
+	case to != nil:
+		return "below " + to.String()
+	}
+	return "any"
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/tokens"
+)
+
+// TestP10_QuestionsAreNarrowed asks in every order, and for the quality, as a reviewer of places who may not see two attributes.
+func TestP10_QuestionsAreNarrowed(t *testing.T) {
+	t.Parallel()
+	f := setupSecretive(t)
+	root := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
+	ann := bearer(f.token(tokens.Request{Name: "ann", Roles: []string{"reviewer"}, Restriction: hiding}))
+	for _, order := range decisions.Orders() {
+		target := "/v1/review?order=" + string(order)
+		whole, own := f.do(http.MethodGet, target, "", root...), f.do(http.MethodGet, target, "", ann...)
+		all, seen := decode[httpapi.ReviewList](whole).Pairs, decode[httpapi.ReviewList](own).Pairs
+		if !slices.ContainsFunc(all, func(p decisions.ReviewPair) bool { return p.Kind != "place" }) || !strings.Contains(whole.Body.String(), canary) {
+			t.Fatalf("%s: %+v", order, all)
+		}
+		if len(seen) == 0 || slices.ContainsFunc(seen, func(p decisions.ReviewPair) bool { return p.Kind != "place" }) || strings.Contains(own.Body.String(), canary) {
+			t.Errorf("%s: %s", order, own.Body)
+		}
+	}
+	whole, own := f.do(http.MethodGet, "/v1/quality", "", root...), f.do(http.MethodGet, "/v1/quality", "", ann...)
+	all, seen := decode[decisions.Quality](whole), decode[decisions.Quality](own)
+	if len(all.Kinds) != 2 || len(seen.Kinds) != 1 || seen.Kinds[0].Kind != "place" || seen.Records >= all.Records {
+		t.Errorf("%s, of all %s", own.Body, whole.Body)
+	}
+}
+
+// TestReview_Orders follows an order over its pages and through the console.
+func TestReview_Orders(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for _, r := range []string{
+		`{"source":"a","key":"oak","attributes":{"name":"Brass Heron Antiques","phones":"212-555-0101","address":"12 Oak Ave","city":"Springfield"}}`,
+		`{"source":"b","key":"mill","attributes":{"name":"Brass Heron Antiques","phones":"646-555-7878","address":"99 Mill Lane","city":"Springfield"}}`,
+		`{"source":"a","key":"pine","attributes":{"name":"Gilded Otter Books","phones":"212-555-0999","address":"1 Pine St","city":"Springfield"}}`,
+		`{"source":"b","key":"birch","attributes":{"name":"Gilded Otter Books","phones":"646-555-7111","address":"7 Birch Rd","city":"Springfield"}}`,
+	} {
+		f.item(r)
+	}
+	for _, order := range decisions.Orders() {
+		target := "/v1/review?limit=1&order=" + string(order)
+		first := decode[httpapi.ReviewList](f.get(target))
+		if len(first.Pairs) != 1 || first.Cursor == "" || first.Pairs[0].Teaches <= 0 || first.Pairs[0].Joined {
+			t.Fatalf("%s: %+v", order, first)
+		}
+		second := decode[httpapi.ReviewList](f.get(target + "&cursor=" + first.Cursor))
+		if len(second.Pairs) != 1 || second.Pairs[0].A == first.Pairs[0].A {
+			t.Errorf("%s: %+v after %+v", order, second, first)
+		}
+	}
+	f.get("/v1/review?order=worst").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	teaching := decode[httpapi.ReviewList](f.get("/v1/review?order=teaches"))
+	if cursor := decode[httpapi.ReviewList](f.get("/v1/review?limit=1&order=teaches")).Cursor; cursor != "" {
+		f.get("/v1/review?order=chance&cursor="+cursor).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	}
+	page := f.get("/review?order=teaches").page(http.StatusOK)
+	f.says(page, "<b>what teaches most first</b>", "/review?a=", "order=teaches", teaching.Pairs[0].A.String())
+	if f.says(f.get("/review").page(http.StatusOK), "<b>best first</b>", "Teaches"); strings.Contains(page, "<b>best first</b>") {
+		t.Error("two orders are shown")
+	}
+}
