@@ -53,7 +53,7 @@ func (h *Handle) sampled(ctx context.Context, pairs []surveyedPair) ([]stratum, 
 	of := make([]stratum, len(strata))
 	for _, p := range pairs {
 		joined := p.joined()
-		if p.said != nil {
+		if p.said != nil && !p.said.ByAgent() {
 			joined = linked(&p)
 		}
 		from := int(p.Weight) - int(h.engine.Kind(p.a.Kind).Matcher.Threshold())
@@ -87,7 +87,7 @@ func chance(p *surveyedPair) uint64 {
 func (h *Handle) linked(ctx context.Context, pairs []surveyedPair) (func(*surveyedPair) bool, error) {
 	var about []*entity.Record
 	for _, p := range pairs {
-		if p.said != nil {
+		if p.said != nil && !p.said.ByAgent() {
 			about = append(about, p.a, p.b)
 		}
 	}
@@ -126,9 +126,9 @@ func (h *Handle) linked(ctx context.Context, pairs []surveyedPair) (func(*survey
 	}, nil
 }
 
-// verdict returns whether the two are the same thing, and whether that is decided.
+// verdict returns whether the two are the same thing, and whether a person decided that.
 func (p *surveyedPair) verdict() (same, decided bool) {
-	if p.said == nil {
+	if p.said == nil || p.said.ByAgent() {
 		return false, p.implied
 	}
 	return p.said.Verdict == entity.VerdictSame, true

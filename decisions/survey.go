@@ -35,7 +35,7 @@ type surveyedPair struct {
 	a, b *entity.Record
 	// said is the decision in force about the two, nil if there is none.
 	said *entity.Decision
-	// implied says that a decision keeps the entities of the two apart.
+	// implied says that a decision of a person keeps the entities of the two apart.
 	implied bool
 }
 
@@ -54,10 +54,7 @@ func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
 		extents[id] = extent
 		all += extent
 	}
-	step := int64(surveyWindow)
-	for all/step*surveyWindow > surveyed {
-		step *= 2
-	}
+	step := windowStep(all)
 	s := &survey{whole: step == surveyWindow}
 	records := map[entity.PUID]*entity.Record{}
 	var read window
@@ -79,6 +76,15 @@ func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
 	}
 	s.records = len(records)
 	return s, h.surveyPairs(ctx, s, records, read)
+}
+
+// windowStep returns the distance of windows among that many puids.
+func windowStep(all int64) int64 {
+	step := int64(surveyWindow)
+	for all/step*surveyWindow > surveyed {
+		step *= 2
+	}
+	return step
 }
 
 // extent returns a power of two above the number of puids that a cell has assigned.
@@ -162,7 +168,7 @@ func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.
 			continue
 		}
 		decided[ordered(d.A, d.B)] = d
-		if a, b := records[d.A], records[d.B]; d.Verdict == entity.VerdictDifferent && a != nil && b != nil {
+		if a, b := records[d.A], records[d.B]; d.Verdict == entity.VerdictDifferent && !d.ByAgent() && a != nil && b != nil {
 			apart[ordered(a.Anchor, b.Anchor)] = true
 		}
 	}
@@ -174,7 +180,7 @@ func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.
 		if err := h.engine.EnsureKind(ctx, p.a.Kind); err != nil {
 			return err
 		}
-		p.implied = p.said == nil && !p.joined() && apart[ordered(p.a.Anchor, p.b.Anchor)]
+		p.implied = (p.said == nil || p.said.ByAgent()) && !p.joined() && apart[ordered(p.a.Anchor, p.b.Anchor)]
 		s.pairs = append(s.pairs, p)
 	}
 	return nil

@@ -25,6 +25,9 @@ const (
 	VerdictValue Verdict = "value"
 )
 
+// AgentPrefix begins the author of a decision that a program made.
+const AgentPrefix = "agent:"
+
 // Decision is a manual decision about records. Decisions are state, as records are: entities are a function of both. A
 // decision is stored under the puid of its record; one about a pair is stored under both. A key keeps its puid, so a
 // decision survives deletion and re-insertion of the record, a new term-frequency table, and growth of the
@@ -49,6 +52,9 @@ type Decision struct {
 
 // Pair reports whether the decision is about two records.
 func (d *Decision) Pair() bool { return d.Verdict == VerdictSame || d.Verdict == VerdictDifferent }
+
+// ByAgent reports whether a program made the decision: its author begins with AgentPrefix.
+func (d *Decision) ByAgent() bool { return strings.HasPrefix(d.Author, AgentPrefix) }
 
 // Topic returns what the decision is about within its record: the other record, the anchor, or an
 // attribute. A newer decision replaces an older one on the same topic.

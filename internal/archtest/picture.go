@@ -308,12 +308,13 @@ var Picture = map[string]Rule{
 		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
 		Modules: []string{mcpSDK},
 	},
-	"internal/eval": {Imports: []string{"match", "match/learn", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/eval":  {Imports: []string{"match", "match/learn", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/judge": {Imports: []string{"entity", "sink/webhook"}},
 	"internal/cli": {
 		Imports: []string{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/estimate", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "sources", "storage", "tokens",

@@ -65,7 +65,7 @@ func (a *app) learnDecisions(c *cobra.Command, cl *client, kind, out string, any
 	return a.writeKind(f.Schema, out)
 }
 
-// answers reads the decisions in force about pairs of records of a kind, each with how the pair compares.
+// answers reads the decisions of people in force about pairs of records of a kind, each with how the pair compares.
 func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []learn.Answer, err error) {
 	var pairs []decisions.Decided
 	pages := paging{all: true, limit: locus.MaxLimit}
@@ -74,7 +74,7 @@ func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []l
 		if err := json.Unmarshal(raw, &d); err != nil {
 			return fmt.Errorf("read a decision: %w", err)
 		}
-		if d.Pair() && d.RefA != (entity.Ref{}) && d.RefB != (entity.Ref{}) {
+		if d.Pair() && !d.ByAgent() && d.RefA != (entity.Ref{}) && d.RefB != (entity.Ref{}) {
 			pairs = append(pairs, d)
 		}
 		return nil

@@ -39,7 +39,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
 		"run":     {a.demoCommand(), a.serveCommand(), a.configCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
-		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
+		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.judgeCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.quality(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {

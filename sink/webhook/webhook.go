@@ -87,9 +87,15 @@ func Open(to string, opts Options) (*Sink, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	return &Sink{url: to, opts: opts, client: Client(u, patience, opts.TLS)}, nil
+}
+
+// Client returns a client for requests to a URL that Check has returned. It follows no redirects, and requests without
+// TLS reach no other host. wait is how long a request may take. conf may be nil.
+func Client(u *url.URL, wait time.Duration, conf *tls.Config) *http.Client {
 	dialer := &net.Dialer{Timeout: patience}
 	transport := &http.Transport{
-		TLSClientConfig: opts.TLS, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: Lanes, IdleConnTimeout: time.Minute,
+		TLSClientConfig: conf, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: Lanes, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: patience, Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext,
 	}
 	if u.Scheme == "http" { // localhost is a name that can be made to lead elsewhere
@@ -105,10 +111,10 @@ func Open(to string, opts Options) (*Sink, error) {
 			return conn, nil
 		}
 	}
-	return &Sink{url: to, opts: opts, client: &http.Client{
-		Transport: transport, Timeout: patience,
+	return &http.Client{
+		Transport: transport, Timeout: wait,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	}
 }
 
 // Position implements sink.Sink: there are none.
