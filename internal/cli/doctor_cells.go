@@ -20,6 +20,8 @@ const (
 	ending = 14 * 24 * time.Hour
 	// redoMany is how many records may wait to be resolved.
 	redoMany = 10_000
+	// uncounted is how many records a kind may have without term frequencies of its own.
+	uncounted = 10_000
 	// roomUsed is the share of a cell's puids after which it is named, in percent.
 	roomUsed = 80
 )
@@ -67,6 +69,34 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	}
 	if s.Redo > redoMany {
 		x.warn("redo", "see whether it falls; a cell that does not answer holds it up", "%s records wait to be resolved", term.Count(int64(s.Redo)))
+	}
+	return nil
+}
+
+// countsOf names kinds whose names were counted when there were far fewer records, or never.
+func countsOf(ctx context.Context, cl *client, x *examination) error {
+	var kinds httpapi.KindList
+	var tables httpapi.TermsList
+	var sources httpapi.SourceList
+	for path, to := range map[string]any{"/v1/kinds": &kinds, "/v1/term-frequencies": &tables, "/v1/sources": &sources} {
+		if _, err := cl.get(ctx, path, nil, to); err != nil {
+			return err
+		}
+	}
+	counted, live := map[string]int{}, map[string]int64{}
+	for _, t := range tables.Terms {
+		counted[t.Hash] = t.Records
+	}
+	for _, s := range sources.Sources {
+		for _, k := range s.Kinds {
+			live[k.Kind] += k.Records
+		}
+	}
+	for _, k := range kinds.Kinds {
+		if have := live[k.Kind]; have >= uncounted && int64(counted[k.Terms])*10 <= have {
+			x.warn("terms", "locus terms build --kind "+k.Kind+", then locus terms diff: it changes nothing yet",
+				"the weights of %s know the names of %s of %s records", k.Kind, term.Count(int64(counted[k.Terms])), term.Count(have))
+		}
 	}
 	return nil
 }

@@ -47,12 +47,14 @@ func TestDoctor_Machine(t *testing.T) {
 func TestDoctor_Installation(t *testing.T) {
 	t.Parallel()
 	well := map[string]string{
-		"/version":    `{"version":"devel"}`,
-		"/v1/status":  `{"ready":true,"cells":[{"cell":"g0-0","writes":true,"bytes":5}],"counts":{}}`,
-		"/v1/rollups": `{"rollups":[{"name":"r","state":"following"}]}`,
-		"/v1/sinks":   `{"sinks":[{"name":"k","state":"following"}]}`,
-		"/v1/sources": `{"sources":[{"source":"s"}]}`,
-		"/v1/tokens":  `{"tokens":[{"name":"ci","id":"12345678"}]}`,
+		"/version":             `{"version":"devel"}`,
+		"/v1/status":           `{"ready":true,"cells":[{"cell":"g0-0","writes":true,"bytes":5}],"counts":{}}`,
+		"/v1/rollups":          `{"rollups":[{"name":"r","state":"following"}]}`,
+		"/v1/sinks":            `{"sinks":[{"name":"k","state":"following"}]}`,
+		"/v1/sources":          `{"sources":[{"source":"s","kinds":[{"kind":"place","records":10000}]}]}`,
+		"/v1/kinds":            `{"kinds":[{"kind":"place","term_frequencies":"aa"}]}`,
+		"/v1/term-frequencies": `{"term_frequencies":[{"hash":"aa","kind":"place","records":1001},{"hash":"bb"}]}`,
+		"/v1/tokens":           `{"tokens":[{"name":"ci","id":"12345678"}]}`,
 	}
 	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	for _, c := range []struct {
@@ -75,6 +77,8 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/v1/sinks", `{"sinks":[{"name":"k","state":"waiting"}]}`, 3, "no process delivers to k"},
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"paused","reason":"offset gone"}}]}`, 1, "s is paused: offset gone"},
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"running","dead":1}}]}`, 3, "locus source dead s"},
+		{"/v1/sources", `{"sources":[{"source":"s","kinds":[{"kind":"place","records":9000}]},{"source":"t","kinds":[{"kind":"place","records":2000}]}]}`, 3, "the names of 1,001 of 11,000 records"},
+		{"/v1/kinds", `{"kinds":[{"kind":"place","term_frequencies":"bb"}]}`, 3, "locus terms build --kind place"},
 		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3, "locus token rotate ci"},
 		{"/v1/tokens", well["/v1/tokens"], 0, "ci (12345678) never ends"},
 		{"/v1/tokens", "403", 0, "1 rollup, current"},
