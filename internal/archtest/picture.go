@@ -402,7 +402,7 @@ var Laws = []Law{
 	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
@@ -426,6 +426,6 @@ var Laws = []Law{
 	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
 	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},
 	{Module + "/internal/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
-	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
+	{"os/exec", "", []string{"internal/archtest", "internal/judge", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs but the judge that a command line names"},
 	{"plugin", "", nil, "Locus is one binary"},
 }
