@@ -87,11 +87,44 @@ func simulated() map[string]*installation {
 	}
 }
 
+// TestQuality_OneStratum knows the limits of simple cases: those of Clopper and Pearson, between the two that mid-P joins.
+func TestQuality_OneStratum(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		drawn, same     int
+		low, value, top float64
+	}{
+		{0, 0, 0, .5, 1},
+		{20, 20, .89, .977, 1},
+		{20, 0, 0, .023, .11},
+		{40, 20, .375, .5, .625},
+	} {
+		s := estimate.Stratum{Joined: true, Pairs: 100_000, Drawn: c.drawn, DrawnSame: c.same, Decided: c.drawn, DecidedSame: c.same}
+		got := estimate.Quality([]estimate.Stratum{s}, .9)
+		for what, pair := range map[string][2]float64{"low": {got.Precision.Low, c.low}, "value": {got.Precision.Value, c.value}, "high": {got.Precision.High, c.top}} {
+			if math.Abs(pair[0]-pair[1]) > .015 {
+				t.Errorf("%d of %d: %s is %.3f, want %.3f", c.same, c.drawn, what, pair[0], pair[1])
+			}
+		}
+		if got.Recall != (estimate.Interval{Value: 1, Low: 1, High: 1}) {
+			t.Errorf("%d of %d: recall %+v where nothing is missed", c.same, c.drawn, got.Recall)
+		}
+	}
+	if got := estimate.Quality(nil, .9); got.Precision.Low != 1 || got.Recall.Value != 1 {
+		t.Errorf("no pairs: %+v", got)
+	}
+	// Decided mistakes are put right.
+	all := estimate.Stratum{Joined: true, Pairs: 50, Drawn: 50, DrawnSame: 30, Decided: 50, DecidedSame: 30}
+	if got := estimate.Quality([]estimate.Stratum{all}, .9); got.Precision != (estimate.Interval{Value: 1, Low: 1, High: 1}) {
+		t.Errorf("everything is decided: %+v", got)
+	}
+}
+
 // TestQuality_IntervalsHoldTheTruth draws many installations and expects intervals of 90 % to hold the true values in about
 // nine of ten of them, or more, for they are wide where answers are few.
 func TestQuality_IntervalsHoldTheTruth(t *testing.T) {
 	t.Parallel()
-	runs := longtest.Sample(20, 20, 60, 1000)
+	runs := longtest.Sample(8, 8, 60, 1000)
 	for name, in := range simulated() {
 		for _, answers := range []int{60, 300} {
 			random := rand.New(rand.NewPCG(5, uint64(answers)))
