@@ -198,7 +198,7 @@ var Picture = map[string]Rule{
 	"internal/dump": {
 		Imports: []string{
 			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",
-			"storage",
+			"sinks", "sources", "storage",
 		},
 		Modules: []string{compress},
 	},
