@@ -1661,6 +1661,30 @@ type SinkRequest struct {
 	To string `json:"to"`
 }
 
+// SinkVerified is the object of this name in the OpenAPI document.
+type SinkVerified struct {
+	// Number of ids compared
+	Compared int64 `json:"compared"`
+	// Number of ids of which the target has another content
+	Different int64 `json:"different"`
+	// The sink did not catch up: differences may be on their way
+	Late bool `json:"late,omitempty"`
+	// Number of ids that the target does not have
+	Missing int64 `json:"missing"`
+	// Number of those that differ no more, since they were delivered again
+	Repaired int64 `json:"repaired"`
+	// Number of ids left out, because their records are being resolved
+	Settling int64 `json:"settling,omitempty"`
+	// Number of ids that the target has and that lead to nothing
+	Surplus int64 `json:"surplus"`
+}
+
+// SinkVerifyRequest is the object of this name in the OpenAPI document.
+type SinkVerifyRequest struct {
+	// Deliver the ids that differ again, and compare them once more
+	Repair *bool `json:"repair,omitempty"`
+}
+
 // Source is the object of this name in the OpenAPI document.
 type Source struct {
 	// The same by kind, in the order of their names

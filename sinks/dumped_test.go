@@ -32,6 +32,10 @@ func init() {
 			t, _ := targets.LoadOrStore(s.URL.Host, &sinktest.Memory{Keeps: strings.HasPrefix(s.URL.Host, "keeps")})
 			return t.(*sinktest.Memory), nil
 		},
+		Read: func(_ context.Context, s sink.Spec) (sink.Reader, error) {
+			t, _ := targets.Load(s.URL.Host)
+			return t.(*sinktest.Memory), nil
+		},
 		Lanes: 1, Batch: 10,
 	}, "memory")
 }

@@ -156,14 +156,23 @@ func (m *manager) start(ctx context.Context, d Definition) {
 
 // openTarget opens the target of a definition with its secret.
 func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, error) {
-	u, driver, err := sink.ParseURL(d.To)
+	spec, driver, err := h.spec(d)
 	if err != nil {
 		return nil, err
 	}
-	spec := sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
+	return driver.Open(ctx, spec)
+}
+
+// spec returns what a driver needs to know of a definition, and the driver.
+func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err error) {
+	u, driver, err := sink.ParseURL(d.To)
+	if err != nil {
+		return spec, driver, err
+	}
+	spec = sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
 	if d.SecretEnv != "" {
 		if spec.Secret, _ = h.opts.Secret(d.SecretEnv); spec.Secret == "" {
-			return nil, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
+			return spec, driver, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
 		}
 	}
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
@@ -177,7 +186,7 @@ func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, erro
 			}
 		}
 	}
-	return driver.Open(ctx, spec)
+	return spec, driver, nil
 }
 
 // pause records why a sink cannot go on.

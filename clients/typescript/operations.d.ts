@@ -1509,6 +1509,28 @@ export interface SinkRequest {
   to: string
 }
 
+export interface SinkVerified {
+  /** Number of ids compared */
+  compared: number
+  /** Number of ids of which the target has another content */
+  different: number
+  /** The sink did not catch up: differences may be on their way */
+  late?: boolean
+  /** Number of ids that the target does not have */
+  missing: number
+  /** Number of those that differ no more, since they were delivered again */
+  repaired: number
+  /** Number of ids left out, because their records are being resolved */
+  settling?: number
+  /** Number of ids that the target has and that lead to nothing */
+  surplus: number
+}
+
+export interface SinkVerifyRequest {
+  /** Deliver the ids that differ again, and compare them once more */
+  repair?: boolean
+}
+
 export interface Source {
   /** The same by kind, in the order of their names */
   kinds: Array<SourceKind> | null
@@ -2402,4 +2424,7 @@ export class Operations extends Core {
 
   /** Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums. POST /v1/rollups/{name}/verify */
   verifyRollup(name: string, progress?: (line: Line) => void): Promise<RollupVerified>
+
+  /** Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
+  verifySink(name: string, body: SinkVerifyRequest, progress?: (line: Line) => void): Promise<SinkVerified>
 }

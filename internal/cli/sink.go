@@ -27,7 +27,7 @@ func (a *app) sinkCommand() *cobra.Command {
 		a.sinkTurn("resume", "Go on delivering to a sink where it stopped",
 			"A sink also stops by itself: if the receiver answers 410, if the target is another installation's, or at 10,000 dead\n"+
 				"letters. locus sink show NAME says why. If the logs do not reach back to where it stopped, it fills again."),
-		a.sinkAdopt(), a.sinkDelete(), a.sinkDead())
+		a.sinkAdopt(), a.sinkVerify(), a.sinkDelete(), a.sinkDead())
 	return c
 }
 

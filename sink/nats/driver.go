@@ -27,6 +27,9 @@ var Driver = sink.Driver{
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
 	},
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
+		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
+	},
 	Lanes: Lanes, Batch: BatchSize,
 }
 

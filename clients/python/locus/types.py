@@ -1544,6 +1544,28 @@ class SinkRequest(TypedDict):
     to: str
 
 
+class SinkVerified(TypedDict):
+    # Number of ids compared
+    compared: int
+    # Number of ids of which the target has another content
+    different: int
+    # The sink did not catch up: differences may be on their way
+    late: NotRequired[bool]
+    # Number of ids that the target does not have
+    missing: int
+    # Number of those that differ no more, since they were delivered again
+    repaired: int
+    # Number of ids left out, because their records are being resolved
+    settling: NotRequired[int]
+    # Number of ids that the target has and that lead to nothing
+    surplus: int
+
+
+class SinkVerifyRequest(TypedDict):
+    # Deliver the ids that differ again, and compare them once more
+    repair: NotRequired[bool]
+
+
 class Source(TypedDict):
     # The same by kind, in the order of their names
     kinds: list[SourceKind] | None
