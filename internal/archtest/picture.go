@@ -121,7 +121,7 @@ var Picture = map[string]Rule{
 	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
 	"sink/nats":              {Imports: []string{"internal/natsurl", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
-	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
+	"sink/postgres":          {Imports: []string{"locality", "sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease"}},
 	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
