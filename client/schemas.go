@@ -1591,6 +1591,8 @@ type Sink struct {
 	Delivered int64 `json:"delivered"`
 	// Attempts that failed, and events that were rejected
 	Failed int64 `json:"failed"`
+	// changes for an audit trail; missing for states
+	Feed string `json:"feed,omitempty"`
 	// Ids that were read by the current or last fill
 	Filled int64 `json:"filled"`
 	// For how long the logs keep changes that were not delivered
@@ -1651,6 +1653,8 @@ type SinkList struct {
 
 // SinkRequest is the object of this name in the OpenAPI document.
 type SinkRequest struct {
+	// states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+	Feed string `json:"feed,omitempty"`
 	// For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
 	Hold string `json:"hold,omitempty"`
 	// Deliver only the entities of this kind; by default all

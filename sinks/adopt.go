@@ -29,6 +29,9 @@ func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, er
 	if err != nil {
 		return nil, err
 	}
+	if of.Feed == Changes {
+		return nil, fmt.Errorf("%w: %s delivers changes, which belong to no installation: resume it", ErrOwn, name)
+	}
 	installation, above, err := h.ownerOf(ctx, &of.Definition, rev)
 	if err != nil {
 		return nil, err

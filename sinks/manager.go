@@ -131,8 +131,19 @@ func (m *manager) start(ctx context.Context, d Definition) {
 	if err != nil {
 		h.engine.Logger.Warn("this process cannot run a sink", "sink", d.Name, "err", err)
 	}
+	var changes func(ctx context.Context) (sink.ChangeSink, error)
+	if d.Feed == Changes {
+		changes = func(ctx context.Context) (sink.ChangeSink, error) {
+			spec, driver, err := h.spec(&d)
+			if err != nil {
+				return nil, err
+			}
+			return driver.Changes(ctx, spec)
+		}
+	}
 	r.runner = sink.New(sink.Options{
-		Name: d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
+		OpenChanges: changes,
+		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
 		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: ttl, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
 		Logger: h.engine.Logger, Now: h.engine.Now,
 		Lease: lease.NewHolder(lease.Options{

@@ -41,7 +41,7 @@ func (h *Handle) Verify(ctx context.Context, name string, repair bool, progress 
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: the target of %s cannot be opened: %w", problem.ErrUnavailable, name, err)
-	case driver.Read == nil:
+	case driver.Read == nil || of.Feed == Changes:
 		return nil, fmt.Errorf("%w: %s", ErrUnreadable, name)
 	case repair && of.Paused:
 		return nil, fmt.Errorf("%w: %s", ErrPaused, name)

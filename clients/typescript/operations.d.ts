@@ -1445,6 +1445,8 @@ export interface Sink {
   delivered: number
   /** Attempts that failed, and events that were rejected */
   failed: number
+  /** changes for an audit trail; missing for states */
+  feed?: string
   /** Ids that were read by the current or last fill */
   filled: number
   /** For how long the logs keep changes that were not delivered */
@@ -1499,6 +1501,8 @@ export interface SinkList {
 }
 
 export interface SinkRequest {
+  /** states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default */
+  feed?: string
   /** For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most */
   hold?: string
   /** Deliver only the entities of this kind; by default all */

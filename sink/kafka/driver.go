@@ -26,6 +26,9 @@ var Driver = sink.Driver{
 	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
 		return OpenReader(ctx, s.URL, s.Secret)
 	},
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		return OpenChanges(ctx, s.URL, s.Secret)
+	},
 	Lanes: 1, Batch: BatchSize,
 }
 

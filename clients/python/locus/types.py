@@ -1480,6 +1480,8 @@ class Sink(TypedDict):
     delivered: int
     # Attempts that failed, and events that were rejected
     failed: int
+    # changes for an audit trail; missing for states
+    feed: NotRequired[str]
     # Ids that were read by the current or last fill
     filled: int
     # For how long the logs keep changes that were not delivered
@@ -1534,6 +1536,8 @@ class SinkList(TypedDict):
 
 
 class SinkRequest(TypedDict):
+    # states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+    feed: NotRequired[str]
     # For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
     hold: NotRequired[str]
     # Deliver only the entities of this kind; by default all
