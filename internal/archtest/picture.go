@@ -148,7 +148,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"counter", "counter/countertest", "counter/internal/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
-	"sink/sinktest":     {Imports: []string{"sink", "cell", "lease", "locality", conformance}, Modules: []string{goCmp}},
+	"sink/sinktest":     {Imports: []string{"sink", "cell", "changelog", "lease", "locality", conformance}, Modules: []string{goCmp}},
 	"source/sourcetest": {Imports: []string{"source", "entity", "lease", conformance}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/documents/documentstest": {
