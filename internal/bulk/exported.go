@@ -14,7 +14,9 @@ const listMark = "[]"
 // Links and decisions are no records: the error says what reads them.
 func (p *Plan) exported() (*Options, error) {
 	has := func(names ...string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(p.columns, name) && !slices.Contains(p.columns, name+listMark) })
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return !slices.Contains(p.columns, name) && !slices.Contains(p.columns, name+listMark)
+		})
 	}
 	only := func(names ...string) bool {
 		return has(names...) && len(p.columns) == len(names)
