@@ -1749,7 +1749,7 @@ type Stream struct {
 type StreamRequest struct {
 	// json by default: the message is the row
 	Format string `json:"format,omitempty"`
-	// URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream
+	// URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name
 	From string `json:"from"`
 	// Mapping file as of an import, in YAML; without one the columns have the names of attributes, and key
 	Mapping string `json:"mapping,omitempty"`

@@ -1590,7 +1590,7 @@ export interface Stream {
 export interface StreamRequest {
   /** json by default: the message is the row */
   format?: string
-  /** URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream */
+  /** URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name */
   from: string
   /** Mapping file as of an import, in YAML; without one the columns have the names of attributes, and key */
   mapping?: string
