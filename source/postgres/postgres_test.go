@@ -88,7 +88,7 @@ func (r *reader) stop() {
 
 // step reads a batch, writes it, and saves the position unless it is killed before.
 func (r *reader) step(ctx context.Context, limit int, killed bool) error {
-	waiting, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	waiting, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	batch, err := r.open.Fetch(waiting, limit)
 	if err != nil {

@@ -5,7 +5,9 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -38,6 +40,8 @@ func (n *snapshot) close(ctx context.Context) error { return n.conn.Close(ctx) }
 
 // rowsOf returns the next rows, and after the last one a marker that ends the snapshot.
 func (s *stream) rowsOf(ctx context.Context, limit int) (batch []source.Message, err error) {
+	ctx, cancel := patiently(ctx)
+	defer cancel()
 	found, err := s.snapshot.conn.Query(ctx, fmt.Sprintf("FETCH %d FROM locus", limit), pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return nil, fmt.Errorf("read the rows of table %s: %w", s.table.Sanitize(), err)
@@ -65,6 +69,21 @@ func (s *stream) rowsOf(ctx context.Context, limit int) (batch []source.Message,
 		s.snapshot = nil
 	}
 	return batch, err
+}
+
+// patience is how long a query may take.
+const patience = time.Minute
+
+// patiently returns a context that ends as ctx is cancelled, and not when its time is over: a query that is given up breaks its
+// connection, and the rows would begin again.
+func patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel()
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // value returns the value of a column in JSON: its text, a list of texts, true or false, or nil.

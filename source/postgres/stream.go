@@ -253,6 +253,8 @@ func (s *stream) now(ctx context.Context, relation *pglogrepl.RelationMessage, k
 	if len(where) == 0 {
 		return nil, errors.New("an update does not repeat a long value, and the table has no key")
 	}
+	ctx, cancel := patiently(ctx)
+	defer cancel()
 	result := s.conn.PgConn().ExecParams(ctx, "SELECT * FROM "+s.table.Sanitize()+" WHERE "+strings.Join(where, " AND "), values, nil, nil, nil).Read()
 	if result.Err != nil || len(result.Rows) == 0 {
 		return nil, result.Err
