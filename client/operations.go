@@ -1219,3 +1219,9 @@ func (c *Client) VerifyAudit(ctx context.Context, body *VerifyAuditRequest) (*Au
 func (c *Client) VerifyRollup(ctx context.Context, name string, progress func(Line)) (*RollupVerified, error) {
 	return lines[RollupVerified](ctx, c, &operation{method: "POST", path: "/v1/rollups/" + segment(name) + "/verify", repeatable: true}, progress)
 }
+
+// VerifySink is POST /v1/sinks/{name}/verify: Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary.
+// Each line of progress is passed to progress, unless it is nil.
+func (c *Client) VerifySink(ctx context.Context, name string, body *SinkVerifyRequest, progress func(Line)) (*SinkVerified, error) {
+	return lines[SinkVerified](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/verify", repeatable: true, body: body}, progress)
+}

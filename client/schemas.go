@@ -1629,6 +1629,8 @@ type Sink struct {
 	Delivered int64 `json:"delivered"`
 	// Attempts that failed, and events that were rejected
 	Failed int64 `json:"failed"`
+	// changes for an audit trail; missing for states
+	Feed string `json:"feed,omitempty"`
 	// Ids that were read by the current or last fill
 	Filled int64 `json:"filled"`
 	// For how long the logs keep changes that were not delivered
@@ -1689,6 +1691,8 @@ type SinkList struct {
 
 // SinkRequest is the object of this name in the OpenAPI document.
 type SinkRequest struct {
+	// states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+	Feed string `json:"feed,omitempty"`
 	// For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
 	Hold string `json:"hold,omitempty"`
 	// Deliver only the entities of this kind; by default all
@@ -1697,6 +1701,30 @@ type SinkRequest struct {
 	SecretEnv string `json:"secret_env,omitempty"`
 	// URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name
 	To string `json:"to"`
+}
+
+// SinkVerified is the object of this name in the OpenAPI document.
+type SinkVerified struct {
+	// Number of ids compared
+	Compared int64 `json:"compared"`
+	// Number of ids of which the target has another content
+	Different int64 `json:"different"`
+	// The sink did not catch up: differences may be on their way
+	Late bool `json:"late,omitempty"`
+	// Number of ids that the target does not have
+	Missing int64 `json:"missing"`
+	// Number of those that differ no more, since they were delivered again
+	Repaired int64 `json:"repaired"`
+	// Number of ids left out, because their records are being resolved
+	Settling int64 `json:"settling,omitempty"`
+	// Number of ids that the target has and that lead to nothing
+	Surplus int64 `json:"surplus"`
+}
+
+// SinkVerifyRequest is the object of this name in the OpenAPI document.
+type SinkVerifyRequest struct {
+	// Deliver the ids that differ again, and compare them once more
+	Repair *bool `json:"repair,omitempty"`
 }
 
 // Source is the object of this name in the OpenAPI document.
@@ -1759,7 +1787,7 @@ type Stream struct {
 type StreamRequest struct {
 	// json by default: the message is the row
 	Format string `json:"format,omitempty"`
-	// URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream
+	// URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name
 	From string `json:"from"`
 	// Mapping file as of an import, in YAML; without one the columns have the names of attributes, and key
 	Mapping string `json:"mapping,omitempty"`

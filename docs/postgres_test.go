@@ -6,6 +6,7 @@ package docs_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/internal/mongotest"
@@ -26,7 +27,9 @@ func TestCommands_OnPostgreSQL(t *testing.T) {
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
-			s.postgres = pgtest.Shared(t).URL
+			if s.postgres = pgtest.Shared(t).URL; strings.Contains(p.path, "streams-in") { // reads the log
+				s.postgres = pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}}).URL
+			}
 			s.page(p.path, blocks, onPostgres)
 		})
 	}

@@ -2,7 +2,13 @@
 
 package mirror
 
-import "github.com/locus-db/locus/locality"
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/locus-db/locus/locality"
+)
 
 // side is one of the two sides of a comparison: states in ID order, read page by page.
 type side struct {
@@ -53,4 +59,45 @@ func first(sides []*side) (lowest *State, err error) {
 		}
 	}
 	return lowest, nil
+}
+
+// sidesOf returns a side for each cell of an installation.
+func sidesOf(ctx context.Context, source Source) (sides []*side, err error) {
+	_, cells, err := source.Installation(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the installation for its cells: %w", err)
+	}
+	for _, id := range cells {
+		sides = append(sides, newSide(func(after locality.ID) ([]State, error) {
+			page, err := source.ListStates(ctx, id, after, MostStates)
+			if err != nil {
+				err = fmt.Errorf("list the ids of cell %v: %w", id, err)
+			}
+			return page, err
+		}))
+	}
+	return sides, nil
+}
+
+// All returns the states of all IDs of an installation, in the order of the IDs. It ends after an error.
+func All(ctx context.Context, source Source) iter.Seq2[*State, error] {
+	return func(yield func(*State, error) bool) {
+		sides, err := sidesOf(ctx, source)
+		for err == nil {
+			var lowest *State
+			if lowest, err = first(sides); lowest == nil {
+				break
+			}
+			id := lowest.ID
+			if !yield(lowest, nil) {
+				return
+			}
+			for _, s := range sides {
+				s.pass(id)
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
 }

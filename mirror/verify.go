@@ -144,19 +144,9 @@ func (v *verifying) end(ctx context.Context, found []Difference) (*Verification,
 
 // walk compares both sides once, and returns the IDs that differ.
 func (v *verifying) walk(ctx context.Context) (suspects []locality.ID, err error) {
-	_, cells, err := v.source.Installation(ctx)
+	sides, err := sidesOf(ctx, v.source)
 	if err != nil {
-		return nil, fmt.Errorf("ask the installation for its cells: %w", err)
-	}
-	var sides []*side
-	for _, id := range cells {
-		sides = append(sides, newSide(func(after locality.ID) ([]State, error) {
-			page, err := v.source.ListStates(ctx, id, after, MostStates)
-			if err != nil {
-				err = fmt.Errorf("list the ids of cell %v: %w", id, err)
-			}
-			return page, err
-		}))
+		return nil, err
 	}
 	there := newSide(func(after locality.ID) ([]State, error) {
 		docs, err := v.target.Scan(ctx, after, scanPage)

@@ -35,6 +35,10 @@ type Driver struct {
 	Check func(u *url.URL) error
 	// Open opens a target. The error wraps ErrStop if no repetition can help.
 	Open func(ctx context.Context, s Spec) (Sink, error)
+	// Read opens a target to read what it has. Nil if targets cannot be read.
+	Read func(ctx context.Context, s Spec) (Reader, error)
+	// Changes opens a target of changes. Nil if there are none of this kind.
+	Changes func(ctx context.Context, s Spec) (ChangeSink, error)
 	// Lanes and Batch are those of Options.
 	Lanes, Batch int
 }

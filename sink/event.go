@@ -41,6 +41,10 @@ type Event struct {
 // revBits is how many events an owner can deliver: 2^40.
 const revBits = 40
 
+// Token returns the token of the revs of an owner: that of its lease, in an era, above the tokens of a former installation. An
+// era has 2^14 of them.
+func Token(above, era, lease int64) int64 { return above + era<<eraBits + lease }
+
 // TokenOf returns the token in a rev.
 func TokenOf(rev int64) int64 { return rev >> revBits }
 

@@ -99,7 +99,7 @@ func (f *feed) start(ctx context.Context, lease int64) error {
 	default:
 		return fmt.Errorf("ask the target how far it is: %w", err)
 	}
-	f.installation, f.lease, f.token, f.progress, f.began = installation, lease, f.above+p.Era<<eraBits+lease, p, p
+	f.installation, f.lease, f.token, f.progress, f.began = installation, lease, Token(f.above, p.Era, lease), p, p
 	for _, l := range p.Dead {
 		f.dead[l.ID] = l
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	Source mirror.Source
 	// Open opens the target. It is called once the lease is held.
 	Open func(ctx context.Context) (Sink, error)
+	// OpenChanges, if not nil, opens a target of changes in place of Open.
+	OpenChanges func(ctx context.Context) (ChangeSink, error)
 	// Store keeps the progress.
 	Store Store
 	// Lease is the lease of the sink; see LeaseName. The runner acquires it, renews it and gives it back.
@@ -74,6 +76,8 @@ type Runner struct {
 	opts Options
 	feed atomic.Pointer[feed] // while the lease is held
 	wake chan struct{}        // there may be changes
+
+	recording atomic.Pointer[recording] // the same for changes
 
 	delivered, failed atomic.Int64 // by this process before the current feed
 }
@@ -198,6 +202,9 @@ func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
 
 // run delivers until the context ends.
 func (r *Runner) run(ctx context.Context, token int64) error {
+	if r.opts.OpenChanges != nil {
+		return r.record(ctx, token)
+	}
 	target, err := r.opts.Open(ctx)
 	if err != nil {
 		return fmt.Errorf("open the target: %w", err)
@@ -255,6 +262,13 @@ func (r *Runner) Stats() Stats {
 		s.Dead = len(f.dead)
 		s.Delivered += f.progress.Delivered - f.began.Delivered
 		s.Failed += f.progress.Failed - f.began.Failed
+	}
+	if c := r.recording.Load(); c != nil {
+		s.Running, s.Lag = true, c.lag()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.Delivered += c.progress.Delivered - c.began.Delivered
+		s.Failed += c.progress.Failed - c.began.Failed
 	}
 	return s
 }

@@ -39,6 +39,9 @@ func (f *feed) save(ctx context.Context) error {
 	}
 	f.progress.Saved = p.Saved
 	for _, r := range asked {
+		if r.Resend {
+			f.again[r.ID], f.dirty = true, true
+		}
 		for id := range f.dead {
 			if r.ID.IsZero() || r.ID == id {
 				delete(f.dead, id)

@@ -46,12 +46,14 @@ type Letter struct {
 	Time   time.Time   `json:"time"`
 }
 
-// Request asks for something to be done with dead letters.
+// Request asks for something to be done with dead letters, or for an ID to be delivered again.
 type Request struct {
 	// ID selects a letter, the zero ID all of them.
 	ID locality.ID `json:"id,omitzero"`
 	// Drop removes letters; otherwise the state of the ID is read and delivered again.
 	Drop bool `json:"drop,omitempty"`
+	// Resend delivers the ID again, whether or not there is a letter.
+	Resend bool `json:"resend,omitempty"`
 }
 
 // MaxDead is the number of dead letters at which a sink is paused.
@@ -69,5 +71,8 @@ func (p *Progress) Apply(r Request) {
 		}
 	}
 	p.Dead = left
+	if r.Resend {
+		p.Position.Again = append(p.Position.Again, r.ID)
+	}
 	p.Position.Again = sorted(p.Position.Again)
 }

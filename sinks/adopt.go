@@ -29,6 +29,9 @@ func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, er
 	if err != nil {
 		return nil, err
 	}
+	if of.Feed == Changes {
+		return nil, fmt.Errorf("%w: %s delivers changes, which belong to no installation: resume it", ErrOwn, name)
+	}
 	installation, above, err := h.ownerOf(ctx, &of.Definition, rev)
 	if err != nil {
 		return nil, err
@@ -61,14 +64,14 @@ func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (install
 	defer func() { _ = target.Close() }() // nothing was written
 	at, err := target.Position(ctx)
 	switch {
-	case errors.Is(err, sink.ErrNoPosition) && rev <= 0:
+	case errors.Is(err, sink.ErrNoPosition) && rev <= 0 && d.Above == 0:
 		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev that it has", d.Name)
 	case errors.Is(err, sink.ErrNoPosition):
-		return "", sink.TokenOf(rev), nil
+		return "", max(sink.TokenOf(rev), d.Above), nil // a restored sink is above what it had delivered
 	case err != nil:
 		return "", 0, fmt.Errorf("%w: the target of %s cannot be asked whose it is: %w", problem.ErrUnavailable, d.Name, err)
 	case at.Installation == "" || at.Installation == own:
 		return "", 0, fmt.Errorf("%w: the target of %s belongs to no other installation", ErrOwn, d.Name)
 	}
-	return at.Installation, max(at.Token, sink.TokenOf(at.Base), sink.TokenOf(rev)), nil
+	return at.Installation, max(at.Token, sink.TokenOf(at.Base), sink.TokenOf(rev), d.Above), nil
 }

@@ -42,6 +42,8 @@ type Definition struct {
 	To string `json:"to"`
 	// Kind, if not "", delivers only the entities of this kind.
 	Kind string `json:"kind,omitempty"`
+	// Feed is what is delivered: "" for the state of every ID, or Changes.
+	Feed string `json:"feed,omitempty"`
 	// SecretEnv names the environment variable of the servers with the secret, "" without one.
 	SecretEnv string `json:"secret_env,omitempty"`
 	// Hold is for how long the logs keep changes that were not delivered, at most. 0 is DefaultHold.
@@ -56,6 +58,9 @@ type Definition struct {
 	Revision int64     `json:"revision"`
 	Created  time.Time `json:"created"`
 }
+
+// Changes is the Feed of an audit trail: every change of every log, from the creation of the sink on.
+const Changes = "changes"
 
 // catalog is the row of all definitions.
 type catalog struct {
@@ -115,8 +120,16 @@ func (h *Handle) check(d *Definition) error {
 	if !nameForm.MatchString(d.Name) {
 		fail("/name", "a sink is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	}
-	if _, _, err := sink.ParseURL(d.To); err != nil {
+	_, driver, err := sink.ParseURL(d.To)
+	switch {
+	case err != nil:
 		fail("/to", err.Error())
+	case d.Feed != "" && d.Feed != Changes:
+		fail("/feed", "want states or changes")
+	case d.Feed == Changes && driver.Changes == nil:
+		fail("/feed", "this target keeps states alone: changes go to webhooks, topics of Kafka and streams of NATS")
+	case d.Feed == Changes && d.Kind != "":
+		fail("/kind", "changes are of all kinds: leave it out")
 	}
 	if d.Kind != "" && h.engine.Kind(d.Kind) == nil {
 		all = append(all, h.engine.UnknownKind(d.Kind).Problems...)
@@ -143,7 +156,13 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 	if err := h.check(&d); err != nil {
 		return nil, false, err
 	}
-	err = h.alter(ctx, func(_ storage.Tx, c *catalog) error {
+	var from sink.Position
+	if d.Feed == Changes {
+		if from, err = sink.StartOfChanges(ctx, h.changes.Source(), h.engine.Now()); err != nil {
+			return nil, false, engine.Wrap(err)
+		}
+	}
+	err = h.alter(ctx, func(tx storage.Tx, c *catalog) error {
 		changed = true
 		old := c.find(d.Name)
 		if old == nil {
@@ -153,9 +172,14 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 			d.Adopt, d.Above, d.Created, d.Paused, d.Reason, d.Revision = "", 0, h.engine.Now().UTC(), false, "", c.Revision
 			c.Sinks = append(c.Sinks, d)
 			slices.SortFunc(c.Sinks, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+			if d.Feed == Changes {
+				return begin(ctx, tx, d.Name, sink.Progress{}, from)
+			}
 			return nil
 		}
 		switch {
+		case old.Feed != d.Feed:
+			return fmt.Errorf("%w: %s delivers another feed: delete it first, or choose another name", ErrOther, d.Name)
 		case old.To != d.To:
 			return fmt.Errorf("%w: %s delivers to %s: delete it first, or choose another name", ErrOther, d.Name, old.To)
 		case old.Kind != d.Kind:
@@ -181,6 +205,16 @@ func kindText(kind string) string {
 	return "kind " + kind
 }
 
+// begin stores the position at which a sink of changes begins, or goes on after a gap.
+func begin(ctx context.Context, tx storage.Tx, name string, p sink.Progress, at sink.Position) error {
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	p.Position, p.Trouble = at, ""
+	return putProgress(ctx, tx, name, stored{Progress: p, Returns: head.Returns})
+}
+
 // Pause stops a sink until Resume. The error is ErrNotFound if there is none.
 func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
 	return h.change(ctx, name, func(_ storage.Tx, d *Definition) error {
@@ -192,11 +226,33 @@ func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
 // Resume lets a sink go on where it stopped, or fill again if the logs do not reach back so far. The error is ErrNotFound if
 // there is none.
 func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
+	of, err := h.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var at sink.Position
+	if of.Feed == Changes && (of.Reason != "" || of.Position.Installation == "") { // a person knows of the gap
+		from, err := sink.StartOfChanges(ctx, h.changes.Source(), h.engine.Now())
+		if at = of.Position; err == nil && at.Installation == "" {
+			at = from
+		} else if err == nil {
+			err = sink.SkipGaps(ctx, h.changes.Source(), &at, from)
+		}
+		if err != nil {
+			return nil, engine.Wrap(err)
+		}
+	}
 	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
 		d.Paused, d.Reason = false, ""
 		s, err := readRow[stored](ctx, tx, progressName(name))
-		if err != nil || s.Trouble == "" {
+		if err != nil {
 			return err
+		}
+		if at.Installation != "" {
+			return begin(ctx, tx, name, s.Progress, at)
+		}
+		if s.Trouble == "" {
+			return nil
 		}
 		s.Trouble = ""
 		return putRow(ctx, tx, progressName(name), s)

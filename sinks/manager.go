@@ -131,8 +131,19 @@ func (m *manager) start(ctx context.Context, d Definition) {
 	if err != nil {
 		h.engine.Logger.Warn("this process cannot run a sink", "sink", d.Name, "err", err)
 	}
+	var changes func(ctx context.Context) (sink.ChangeSink, error)
+	if d.Feed == Changes {
+		changes = func(ctx context.Context) (sink.ChangeSink, error) {
+			spec, driver, err := h.spec(&d)
+			if err != nil {
+				return nil, err
+			}
+			return driver.Changes(ctx, spec)
+		}
+	}
 	r.runner = sink.New(sink.Options{
-		Name: d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
+		OpenChanges: changes,
+		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
 		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: ttl, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
 		Logger: h.engine.Logger, Now: h.engine.Now,
 		Lease: lease.NewHolder(lease.Options{
@@ -156,14 +167,23 @@ func (m *manager) start(ctx context.Context, d Definition) {
 
 // openTarget opens the target of a definition with its secret.
 func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, error) {
-	u, driver, err := sink.ParseURL(d.To)
+	spec, driver, err := h.spec(d)
 	if err != nil {
 		return nil, err
 	}
-	spec := sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
+	return driver.Open(ctx, spec)
+}
+
+// spec returns what a driver needs to know of a definition, and the driver.
+func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err error) {
+	u, driver, err := sink.ParseURL(d.To)
+	if err != nil {
+		return spec, driver, err
+	}
+	spec = sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
 	if d.SecretEnv != "" {
 		if spec.Secret, _ = h.opts.Secret(d.SecretEnv); spec.Secret == "" {
-			return nil, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
+			return spec, driver, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
 		}
 	}
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
@@ -177,7 +197,7 @@ func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, erro
 			}
 		}
 	}
-	return driver.Open(ctx, spec)
+	return spec, driver, nil
 }
 
 // pause records why a sink cannot go on.

@@ -131,8 +131,8 @@ func DriverOf(u *url.URL) (Driver, error) {
 // ParseURL parses the address of a stream and checks it with its driver. A URL with a password is refused.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("it is no URL such as kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream")
+	if err != nil || u.Host == "" && !u.Query().Has("host") { // a socket
+		return nil, fmt.Errorf("it is no URL such as kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name")
 	}
 	if _, has := u.User.Password(); has {
 		return nil, fmt.Errorf("a password in a URL would be stored: leave it out, and name the environment variable of the server that has it")

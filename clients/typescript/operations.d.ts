@@ -1479,6 +1479,8 @@ export interface Sink {
   delivered: number
   /** Attempts that failed, and events that were rejected */
   failed: number
+  /** changes for an audit trail; missing for states */
+  feed?: string
   /** Ids that were read by the current or last fill */
   filled: number
   /** For how long the logs keep changes that were not delivered */
@@ -1533,6 +1535,8 @@ export interface SinkList {
 }
 
 export interface SinkRequest {
+  /** states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default */
+  feed?: string
   /** For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most */
   hold?: string
   /** Deliver only the entities of this kind; by default all */
@@ -1541,6 +1545,28 @@ export interface SinkRequest {
   secret_env?: string
   /** URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name */
   to: string
+}
+
+export interface SinkVerified {
+  /** Number of ids compared */
+  compared: number
+  /** Number of ids of which the target has another content */
+  different: number
+  /** The sink did not catch up: differences may be on their way */
+  late?: boolean
+  /** Number of ids that the target does not have */
+  missing: number
+  /** Number of those that differ no more, since they were delivered again */
+  repaired: number
+  /** Number of ids left out, because their records are being resolved */
+  settling?: number
+  /** Number of ids that the target has and that lead to nothing */
+  surplus: number
+}
+
+export interface SinkVerifyRequest {
+  /** Deliver the ids that differ again, and compare them once more */
+  repair?: boolean
 }
 
 export interface Source {
@@ -1598,7 +1624,7 @@ export interface Stream {
 export interface StreamRequest {
   /** json by default: the message is the row */
   format?: string
-  /** URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream */
+  /** URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name */
   from: string
   /** Mapping file as of an import, in YAML; without one the columns have the names of attributes, and key */
   mapping?: string
@@ -2443,4 +2469,7 @@ export class Operations extends Core {
 
   /** Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums. POST /v1/rollups/{name}/verify */
   verifyRollup(name: string, progress?: (line: Line) => void): Promise<RollupVerified>
+
+  /** Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
+  verifySink(name: string, body: SinkVerifyRequest, progress?: (line: Line) => void): Promise<SinkVerified>
 }

@@ -610,4 +610,9 @@ export class Operations extends Core {
   async verifyRollup(name, progress) {
     return this._lines('POST', `/v1/rollups/${segment(name)}/verify`, { repeatable: true, progress })
   }
+
+  /** Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
+  async verifySink(name, body, progress) {
+    return this._lines('POST', `/v1/sinks/${segment(name)}/verify`, { repeatable: true, body, progress })
+  }
 }

@@ -43,6 +43,7 @@ const (
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
 	pgx        = "github.com/jackc/pgx/v5"
+	pglogrepl  = "github.com/jackc/pglogrepl"
 	phones     = "github.com/nyaruka/phonenumbers"
 	porcupine  = "github.com/anishathalye/porcupine"
 	prometheus = "github.com/prometheus/client_golang"
@@ -121,11 +122,12 @@ var Picture = map[string]Rule{
 	"sink/file":              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
 	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
-	"sink/nats":              {Imports: []string{"internal/natsurl", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
-	"sink/postgres":          {Imports: []string{"sink"}, Modules: []string{pgx}},
+	"sink/nats":              {Imports: []string{"internal/natsurl", "locality", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
+	"sink/postgres":          {Imports: []string{"locality", "sink"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease"}},
 	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/postgres":        {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
 	"source/nats":            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
 	"internal/kafkatopic":    {Modules: []string{franz, kmsg}},
 	"internal/natsurl":       {Modules: []string{natsClient}},
@@ -149,7 +151,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"counter", "counter/countertest", "counter/internal/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
 	},
 	"mirror/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
-	"sink/sinktest":     {Imports: []string{"sink", "cell", "lease", "locality", conformance}, Modules: []string{goCmp}},
+	"sink/sinktest":     {Imports: []string{"sink", "cell", "changelog", "lease", "locality", conformance}, Modules: []string{goCmp}},
 	"source/sourcetest": {Imports: []string{"source", "entity", "lease", conformance}},
 	"rollup/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/documents/documentstest": {
@@ -199,7 +201,7 @@ var Picture = map[string]Rule{
 	"internal/dump": {
 		Imports: []string{
 			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",
-			"storage",
+			"sinks", "sources", "storage",
 		},
 		Modules: []string{compress},
 	},
@@ -316,8 +318,10 @@ var Picture = map[string]Rule{
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
 			"match", "match/estimate", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
+			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
-			"source/kafka", "source/nats", "sources", "storage", "tokens",
+			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
 	},
@@ -398,7 +402,7 @@ type Law struct {
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
-	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "source/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},

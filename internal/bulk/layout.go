@@ -13,8 +13,12 @@ import (
 // String returns the plan in one line: equal plans read a file equally.
 func (p *Plan) String() string {
 	guess, _ := json.Marshal(p.mapping.guess) // cannot fail: strings; sorted by name
+	title := ""
+	if p.title > 0 {
+		title = fmt.Sprintf(" title=%d", p.title)
+	}
 	return fmt.Sprintf("%s guess=%s observed=%v ignore=%q columns=%q", strings.Join(p.Args(), " "), guess, p.mapping.observed, p.options.Ignore, p.options.Columns) +
-		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll)
+		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll) + title
 }
 
 // Layout describes the format for a person: "CSV with semicolons, Windows-1252, a header".
@@ -30,6 +34,9 @@ func (p *Plan) Layout() string {
 			parts = append(parts, "no quotes")
 		default:
 			parts = append(parts, "quotes "+string(rune(p.Dialect.Quote)))
+		}
+		if p.title > 0 {
+			parts = append(parts, fmt.Sprintf("header in line %d", p.title+1))
 		}
 	case JSONL:
 		parts = append(parts, "JSON lines")

@@ -39,8 +39,8 @@ type Plan struct {
 	options *Options
 	mapping *mapping
 	columns []string
-	skip    bool    // a line "sep=" precedes the header
-	title   int64   // of XLSX: the row of the header, 0 without one
+	skip    int     // lines before the header: "sep=", or a title
+	title   int64   // of XLSX: the row of the header, 0 without one; of CSV: lines of a title
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
 	url     string   // of a database, perhaps with a password
@@ -105,7 +105,7 @@ func (p *Plan) Err() error {
 // headerLine is the line that names the columns, 0 without one.
 func (p *Plan) headerLine() int64 {
 	if p.Format == CSV {
-		return 1
+		return int64(p.skip) + 1
 	}
 	return 0
 }
@@ -162,7 +162,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 		}
 	case CSV:
 		s := &scanner{lines: l, dialect: p.Dialect}
-		if p.skip {
+		for range p.skip {
 			if _, _, err := l.read(); err != nil {
 				return err
 			}

@@ -90,7 +90,11 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	for _, c := range columns {
 		p.columns = append(p.columns, c.name)
 	}
-	o := p.options
+	o, err := p.exported()
+	if err != nil {
+		return err
+	}
+	p.options = o
 	found, err := recognise(o, kinds, columns, rows, p.Format == CSV || p.Format == XLSX)
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}

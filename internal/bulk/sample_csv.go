@@ -15,7 +15,7 @@ import (
 // sampleCSV recognises the dialect and the header, and returns the columns.
 func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled, rows int, err error) {
 	if first, rest := cutLine(text); len(trimEnd(first)) == 5 && bytes.HasPrefix(bytes.ToLower(first), []byte("sep=")) {
-		p.skip, text = true, rest
+		p.skip, text = 1, rest
 		if p.options.Delimiter == "" {
 			o := *p.options
 			o.Delimiter = string(rune(first[4]))
@@ -25,6 +25,11 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	if p.Dialect, p.Header = comma, true; len(bytes.TrimSpace(text)) == 0 {
 		return nil, 0, nil
 	}
+	if p.title = 0; p.skip == 0 {
+		for p.skip = linesBefore(text, p.options, kinds); p.title < int64(p.skip); p.title++ {
+			_, text = cutLine(text)
+		}
+	}
 	found := sniffDialect(text, p.options, kinds)
 	p.Dialect = found.dialect
 	if len(found.rows) == 0 {
@@ -32,21 +37,21 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		if refused, ok := errors.AsType[*RowError](found.err); ok {
 			reason += ": " + refused.Reason
 		}
-		return nil, 0, &FileError{Name: p.Name, Line: 1, Reason: reason, Hint: "the first line must name the columns"}
+		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: reason, Hint: "the first line must name the columns"}
 	}
 	all := found.rows
 	width := len(all[0])
 	if p.Header = !p.options.NoHeader; p.Header {
 		if !p.options.Exact && !hasHeader(all, kinds) {
 			return nil, 0, &FileError{
-				Name: p.Name, Line: 1, Reason: "the first row does not name columns: " + listed(all[0]),
+				Name: p.Name, Line: p.headerLine(), Reason: "the first row does not name columns: " + listed(all[0]),
 				Hint: "--no-header --columns " + strings.Join(columnNames(p.options.Columns, min(width, 6)), ",") + ", with the names of the columns",
 			}
 		}
 		all = all[1:]
 	}
 	if width > MaxColumns {
-		return nil, 0, &FileError{Name: p.Name, Line: 1, Reason: fmt.Sprintf("the header has %d columns, at most %d", width, MaxColumns), Hint: "see whether the delimiter is right: --delimiter"}
+		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: fmt.Sprintf("the header has %d columns, at most %d", width, MaxColumns), Hint: "see whether the delimiter is right: --delimiter"}
 	}
 	names := columnNames(p.options.Columns, width)
 	if p.Header {

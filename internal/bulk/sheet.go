@@ -183,14 +183,6 @@ func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found
 // titleOf returns which of the first rows is the header: the first one in which more than half of the columns have a
 // value. Lines above a table have one or two.
 func titleOf(rows [][]string) int {
-	filled := func(row []string) (n int) {
-		for _, text := range row {
-			if strings.TrimSpace(text) != "" {
-				n++
-			}
-		}
-		return n
-	}
 	begin := rows[:min(len(rows), 50)]
 	most := 0
 	for _, row := range begin {

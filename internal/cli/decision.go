@@ -3,14 +3,10 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -231,96 +227,4 @@ func (a *app) decisionExport() *cobra.Command {
 			}
 		}),
 	})
-}
-
-func (a *app) decisionImport() *cobra.Command {
-	return a.connection(&cobra.Command{
-		Use:   "import FILE",
-		Short: "Make the decisions of an exported file; - is standard input",
-		Long: "The records must exist. A refused line is reported with its number and does not stop the others. Importing a file\n" +
-			"twice changes nothing.",
-		Example: "  locus decision import decisions.jsonl\n" +
-			"  locus decision import - < decisions.jsonl",
-		Args: arguments("FILE"),
-		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-			in := a.stdin
-			if args[0] != "-" {
-				file, err := os.Open(args[0])
-				if err != nil {
-					return usage("locus decision export writes one", "%v", err)
-				}
-				defer file.Close()
-				in = file
-			}
-			return a.importDecisions(c, cl, in)
-		}),
-	})
-}
-
-// portion is how many decisions are sent per request.
-const portion = 200
-
-func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	var list []json.RawMessage
-	line, first, made, refused := 0, 0, 0, 0
-	flush := func() error {
-		if len(list) == 0 {
-			return nil
-		}
-		results, raws, err := a.send(c, cl, "/v1/decisions", map[string]any{"decisions": list})
-		if err != nil {
-			return err
-		}
-		for i, r := range results {
-			switch {
-			case r.Error == nil:
-				made++
-			case a.json:
-				refused++
-				if err := a.printRaw(typed("reject", raws[i])); err != nil {
-					return err
-				}
-			default:
-				refused++
-				a.say("decision %d refused: %s", first+i, term.Escape(r.Error.Detail))
-			}
-		}
-		first, list = first+len(list), nil
-		return nil
-	}
-	first = 1
-	for lines.Scan() {
-		line++
-		text := bytes.TrimSpace(lines.Bytes())
-		if len(text) == 0 {
-			continue
-		}
-		if !json.Valid(text) {
-			return usage("one decision per line, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
-		}
-		if list = append(list, bytes.Clone(text)); len(list) == portion {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return usage("one decision per line, as locus decision export writes it", "line %d: %v", line+1, err)
-	}
-	if err := flush(); err != nil {
-		return err
-	}
-	if a.json {
-		if err := a.printJSON(map[string]any{"type": "summary", "made": made, "refused": refused}); err != nil {
-			return err
-		}
-	} else {
-		a.say("made %s, refused %d", plural(made, "decision"), refused)
-	}
-	if refused > 0 {
-		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, made+refused), Exit: exitPartly}
-	}
-	return nil
 }

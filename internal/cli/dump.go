@@ -19,8 +19,8 @@ func (a *app) dumpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump -o FILE",
 		Short: "Write the whole installation to a file that locus restore reads",
-		Long: "The file has kinds, rollup definitions, records with their ids and versions, the ids of deleted records, decisions,\n" +
-			"and counters: everything that the rest follows from. It is JSON lines, compressed with zstd. Writes go on while it\n" +
+		Long: "The file has kinds, rollup definitions, sinks, streams, records with their ids and versions, the ids of deleted records,\n" +
+			"decisions, and counters: everything that the rest follows from. It is JSON lines, compressed with zstd. Writes go on while it\n" +
 			"is taken; what they change after the beginning is not in it. It appears under its name once it is complete.\n" +
 			"\n" +
 			"Restored, in any number of cells of any kind of database, every entity has the id that it had. Puids are other ones.",

@@ -32,7 +32,7 @@ func (a *app) restoreCommand() *cobra.Command {
 			"\n" +
 			"From a dump it makes a new data directory, or a new installation in PostgreSQL with --map, with any number of\n" +
 			"cells. Entities, their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are\n" +
-			"other ones. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
+			"other ones. Sinks and streams are paused. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
 			"which another version of the matcher may cause, the exit code is 1. If it is interrupted it leaves an installation\n" +
 			"that cannot be opened: delete it and restore again.",
 		Example: "  locus restore places.backup --data ./places\n" +
@@ -112,6 +112,12 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 	}
 	if restored.Unsettled != "" {
 		a.say("%s when the dump was taken: its entities cannot be compared", restored.Unsettled)
+	}
+	if restored.Sinks > 0 {
+		a.say("%s paused, since the former installation may still deliver: locus sink adopt NAME takes a target over", counted(restored.Sinks, "sink is", "sinks are"))
+	}
+	if restored.Sources > 0 {
+		a.say("%s paused: locus source resume NAME goes on where the dump was taken", counted(restored.Sources, "stream of a source is", "streams of sources are"))
 	}
 	if restored.Differs() {
 		return errDiffers

@@ -33,6 +33,7 @@ import (
 	"github.com/locus-db/locus/sinks"
 	_ "github.com/locus-db/locus/source/kafka" // drivers of streams register themselves
 	_ "github.com/locus-db/locus/source/nats"
+	_ "github.com/locus-db/locus/source/postgres"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"

@@ -27,7 +27,7 @@ func (a *app) sinkCommand() *cobra.Command {
 		a.sinkTurn("resume", "Go on delivering to a sink where it stopped",
 			"A sink also stops by itself: if the receiver answers 410, if the target is another installation's, or at 10,000 dead\n"+
 				"letters. locus sink show NAME says why. If the logs do not reach back to where it stopped, it fills again."),
-		a.sinkAdopt(), a.sinkDelete(), a.sinkDead())
+		a.sinkAdopt(), a.sinkVerify(), a.sinkDelete(), a.sinkDead())
 	return c
 }
 
@@ -84,6 +84,7 @@ func (a *app) sinkCreate() *cobra.Command {
 	}
 	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
 	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
+	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to a webhook, Kafka or NATS")
 	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the secret")
 	c.Flags().StringVar(&request.Hold, "hold", "72h", "for how long the logs keep changes that were not delivered, 72h at most; after that the sink fills again")
 	return a.connection(c)

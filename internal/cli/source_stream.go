@@ -26,14 +26,15 @@ func (a *app) sourceCreate() *cobra.Command {
 		Long: "The servers read the stream from its oldest message on, and store how far they are beside the records, after these\n" +
 			"are durable. Messages that cannot become records are dead letters: locus source dead list shows the reasons.\n\n" +
 			"  kafka://[USER@]BROKER:9092[,BROKER:9092]/TOPIC[?tls=true][&sasl=plain|scram-sha-256|scram-sha-512]\n" +
-			"  nats://[USER@]HOST:4222[,HOST:4222]/STREAM[?subject=FILTER][&tls=true]\n\n" +
+			"  nats://[USER@]HOST:4222[,HOST:4222]/STREAM[?subject=FILTER][&tls=true]\n" +
+			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE[&slot=NAME]\n\n" +
 			"The same command again changes the format, the mapping or the secret, and keeps the position.",
 		Example: "  locus source create crm --from kafka://b1:9092,b2:9092/customers --mapping crm.yaml --format debezium\n" +
 			"  locus source create shop --from nats://n1:4222/ORDERS?subject=customer.%3E --secret-env NATS_TOKEN",
 		Args: arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if request.From == "" {
-				return usage("--from kafka://broker1:9092/topic or --from nats://host:4222/stream", "--from is missing")
+				return usage("--from kafka://broker1:9092/topic, nats://host:4222/stream or 'postgres://user@host/database?table=name'", "--from is missing")
 			}
 			if mapping != "" {
 				_, text, err := a.definition(mapping, "docs/streams-in.md shows one")

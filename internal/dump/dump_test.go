@@ -204,7 +204,7 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 		"cut":                 {d.file[:len(d.file)*2/3], "line "},
 		"without the end":     {pack(t, d.lines[:len(d.lines)-1]), fmt.Sprintf("line %d: the file ends before", len(d.lines))},
 		"flipped":             {flipped, "line "},
-		"newer":               {with(0, `"format":1`, `"format":2`), "line 1: format 2"},
+		"newer":               {with(0, `"format":2`, `"format":3`), "line 1: format 3"},
 		"without a record":    {without(line("record")), fmt.Sprintf("line %d", len(d.lines)-1)},
 		"without a birth":     {without(line("birth")), fmt.Sprintf("line %d", len(d.lines)-1)},
 		"without a bucket":    {without(line("bucket")), fmt.Sprintf("line %d", len(d.lines)-1)},

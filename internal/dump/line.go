@@ -14,10 +14,12 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 )
 
 // Format is the version of the format. A reader refuses higher ones.
-const Format = 1
+const Format = 2
 
 // The types of lines, in the order of the file.
 const (
@@ -25,6 +27,8 @@ const (
 	typeRules    = "rules"
 	typeTerms    = "terms"
 	typeRollup   = "rollup"
+	typeSink     = "sink"
+	typeSource   = "source"
 	typeDecision = "decision"
 	typeRecord   = "record"
 	typeDeleted  = "deleted"
@@ -67,6 +71,16 @@ type termsLine struct {
 type rollupLine struct {
 	Type       string            `json:"type"`
 	Definition rollup.Definition `json:"definition"`
+}
+
+type sinkLine struct {
+	Type string `json:"type"`
+	sinks.Dumped
+}
+
+type sourceLine struct {
+	Type string `json:"type"`
+	sources.Dumped
 }
 
 type decisionLine struct {
@@ -147,6 +161,8 @@ type Totals struct {
 	Births    int64 `json:"births"` // ids whose record is deleted
 	Decisions int64 `json:"decisions"`
 	Rollups   int64 `json:"rollups"`
+	Sinks     int64 `json:"sinks"`
+	Sources   int64 `json:"sources"` // streams
 	Metrics   int64 `json:"metrics"`
 	Buckets   int64 `json:"buckets"`
 	Batches   int64 `json:"batches"`

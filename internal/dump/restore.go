@@ -4,6 +4,7 @@ package dump
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/locus-db/locus/cell"
@@ -11,6 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -80,6 +83,8 @@ type filling struct {
 	waiting   int // births
 	counters  counters
 	rollups   []rollup.Definition
+	sinks     []sinks.Dumped
+	sources   []sources.Dumped
 }
 
 // Fill reads the rest of a dump into an installation, whose rules it has, and resolves the records. It returns the
@@ -98,6 +103,11 @@ func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup
 		return nil, nil, err
 	}
 	if err := e.Resolver.Settled(ctx, func() error { return nil }); err != nil {
+		return nil, nil, err
+	}
+	if err := e.Update(ctx, e.Map().Authority(), func(tx storage.Tx) error {
+		return errors.Join(sinks.Restore(ctx, tx, f.sinks), sources.Restore(ctx, tx, f.sources))
+	}); err != nil {
 		return nil, nil, err
 	}
 	hash, err := hashOf(ctx, e)
@@ -153,6 +163,20 @@ func (f *filling) one(ctx context.Context) (done bool, err error) {
 		}
 		f.rollups = append(f.rollups, l.Definition)
 		f.Rollups++
+	case typeSink:
+		var l sinkLine
+		if err := f.decode(&l); err != nil {
+			return false, err
+		}
+		f.sinks = append(f.sinks, l.Dumped)
+		f.Sinks++
+	case typeSource:
+		var l sourceLine
+		if err := f.decode(&l); err != nil {
+			return false, err
+		}
+		f.sources = append(f.sources, l.Dumped)
+		f.Sources++
 	case typeDecision:
 		var l decisionLine
 		if err := f.decode(&l); err != nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/snapshot"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -47,6 +49,8 @@ func (d *Dump) Close() {
 const (
 	sectionRules = iota
 	sectionRollups
+	sectionSinks
+	sectionSources
 	sectionDecisions
 	sectionRecords
 	sectionDeleted
@@ -94,6 +98,9 @@ func (t *taking) take(ctx context.Context) error {
 		}
 		t.sections = append(t.sections, s)
 	}
+	if err := t.streams(ctx); err != nil {
+		return err
+	}
 	opened, err := snapshot.Read(ctx, t.engine, snapshot.Reading{Scan: t.scan})
 	if err != nil {
 		return err
@@ -113,7 +120,7 @@ func (t *taking) take(ctx context.Context) error {
 	t.End = End{
 		Type: typeEnd, Entities: t.hash.n, Hash: t.hash.String(), Totals: Totals{
 			Records: t.sections[sectionRecords].n, Deleted: t.sections[sectionDeleted].n, Births: t.sections[sectionBirths].n,
-			Decisions: t.sections[sectionDecisions].n, Rollups: t.sections[sectionRollups].n, Metrics: t.sections[sectionMetrics].n,
+			Decisions: t.sections[sectionDecisions].n, Rollups: t.sections[sectionRollups].n, Sinks: t.sections[sectionSinks].n, Sources: t.sections[sectionSources].n, Metrics: t.sections[sectionMetrics].n,
 			Buckets: t.sections[sectionBuckets].n, Batches: t.sections[sectionBatches].n,
 		},
 	}
@@ -136,6 +143,31 @@ func (t *taking) one(to int, line any) error {
 		return err
 	}
 	return t.sections[to].add(&l)
+}
+
+// streams reads the sinks and the streams of sources, before the snapshots: so what a position covers is in them.
+func (t *taking) streams(ctx context.Context) error {
+	var out []sinks.Dumped
+	var in []sources.Dumped
+	if err := t.engine.View(ctx, t.engine.Map().Authority(), func(tx storage.Tx) (err error) {
+		if out, err = sinks.Dump(ctx, tx); err == nil {
+			in, err = sources.Dump(ctx, tx)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, s := range out {
+		if err := t.one(sectionSinks, sinkLine{typeSink, s}); err != nil {
+			return err
+		}
+	}
+	for _, s := range in {
+		if err := t.one(sectionSources, sourceLine{typeSource, s}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scan reads a cell.

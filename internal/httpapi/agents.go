@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,8 +15,9 @@ import (
 )
 
 // Agents serves a request of the Model Context Protocol whose caller is the agent of a name, "" for none, and may use the
-// tools that allow names besides those that read. It returns an error only before it has written to w.
-type Agents func(w http.ResponseWriter, r *http.Request, call Call, agent string, allow []string) error
+// tools that allow names besides those that read. body is that of r, which was read. It returns an error only before it has
+// written to w.
+type Agents func(w http.ResponseWriter, r *http.Request, body []byte, call Call, agent string, allow []string) error
 
 // Call sends a request to the API and decodes the response into out. A refusal is a *Problem.
 type Call func(ctx context.Context, method, path string, query url.Values, body []byte, out any) error
@@ -45,8 +45,7 @@ func (s *Server) agents(c *call) (any, error) {
 		}
 	}
 	r := c.r.WithContext(c)
-	r.Body = io.NopCloser(bytes.NewReader(c.body))
-	return nil, s.opts.Agents(c.w, r, s.callAs(r), c.query["agent"], allow)
+	return nil, s.opts.Agents(c.w, r, c.body, s.callAs(r), c.query["agent"], allow)
 }
 
 // credentials are the headers that say who sends a request, and from where.

@@ -76,6 +76,7 @@ var operations = map[string]string{
 	"GET /v1/rollups/{name}/groups/{group}":  "getGroup",
 	"POST /v1/rollups/{name}/rebuild":        "rebuildRollup",
 	"POST /v1/rollups/{name}/verify":         "verifyRollup",
+	"POST /v1/sinks/{name}/verify":           "verifySink",
 	"GET /v1/route":                          "explainRoute",
 	"GET /v1/schema":                         "getSchema",
 	"GET /v1/series":                         "getSeries",

@@ -392,6 +392,11 @@ func (s *Server) routes() []route {
 			summary:  "Take over the target of a sink from another installation, and fill it again",
 		},
 		{
+			method: "POST", path: "/v1/sinks/{name}/verify", class: admin, needs: access.All(access.Operate), stream: s.verifySink, body: SinkVerifyRequest{}, answer: SinkVerified{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary",
+		},
+		{
 			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, needs: access.All(access.Read), handle: s.listSinkDead, answer: SinkLetterList{}, query: lists,
 			failures: append([]Code{CodeNotFound}, reading...),
 			summary:  "The events that a target has rejected, in the order of their ids, with the reason of each",

@@ -18,6 +18,7 @@ import (
 type SinkRequest struct {
 	To        string `json:"to" doc:"URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name"`
 	Kind      string `json:"kind,omitempty" doc:"Deliver only the entities of this kind; by default all"`
+	Feed      string `json:"feed,omitempty" enum:"states,changes" doc:"states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers: the secret that signs webhooks, or the password or token of the target"`
 	Hold      string `json:"hold,omitempty" doc:"For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most"`
 }
@@ -32,6 +33,7 @@ type Sink struct {
 	Name      string `json:"name"`
 	To        string `json:"to" doc:"URL, without a password"`
 	Kind      string `json:"kind,omitempty" doc:"Kind of the entities; missing for all"`
+	Feed      string `json:"feed,omitempty" enum:"changes" doc:"changes for an audit trail; missing for states"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers with the secret"`
 	Hold      string `json:"hold" doc:"For how long the logs keep changes that were not delivered"`
 	State     string `json:"state" enum:"waiting,filling,following,failing,paused" doc:"waiting: no server delivers yet; filling: not all ids were delivered once; failing: the last attempt failed, and is repeated"`
@@ -89,7 +91,7 @@ func (s *Server) oneSink(of *sinks.Status) Sink {
 		state = "filling"
 	}
 	one := Sink{
-		Name: of.Name, To: of.To, Kind: of.Kind, SecretEnv: of.SecretEnv, Hold: of.Hold.String(), State: state, Reason: printable(reason), Owner: printable(of.Owner),
+		Name: of.Name, To: of.To, Kind: of.Kind, Feed: of.Feed, SecretEnv: of.SecretEnv, Hold: of.Hold.String(), State: state, Reason: printable(reason), Owner: printable(of.Owner),
 		Delivered: of.Delivered, Failed: of.Failed, Dead: of.Letters, SavedAt: of.Saved,
 	}
 	for _, c := range of.Position.Cells {
@@ -157,18 +159,21 @@ func (s *Server) putSink(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "to", "kind", "secret_env", "hold")
+	body, err := object(c.body, "to", "kind", "feed", "secret_env", "hold")
 	if err != nil {
 		return nil, err
 	}
 	d, hold := sinks.Definition{Name: name}, ""
-	for field, to := range map[string]*string{"to": &d.To, "kind": &d.Kind, "secret_env": &d.SecretEnv, "hold": &hold} {
+	for field, to := range map[string]*string{"to": &d.To, "kind": &d.Kind, "feed": &d.Feed, "secret_env": &d.SecretEnv, "hold": &hold} {
 		if v, given := body[field]; given {
 			if v.Kind() != strictjson.String {
 				return nil, wrongKind("/"+field, v, "a string")
 			}
 			*to = v.Text()
 		}
+	}
+	if d.Feed == "states" {
+		d.Feed = ""
 	}
 	if hold != "" {
 		if d.Hold, err = time.ParseDuration(hold); err != nil || d.Hold <= 0 {

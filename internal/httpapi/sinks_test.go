@@ -54,6 +54,12 @@ func TestSinks_CreateChangeDelete(t *testing.T) {
 			t.Errorf("adopt %s: %d %s", body, a.Code, a.Body)
 		}
 	}
+	if a := f.do(http.MethodPost, path+"/verify", `{"repair": true}`); a.Code != http.StatusConflict || !strings.Contains(a.Body.String(), "cannot be read") {
+		t.Errorf("verify: %d %s", a.Code, a.Body)
+	}
+	if a := f.do(http.MethodPost, path+"/verify", `{"repair": 1}`); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("verify: %d %s", a.Code, a.Body)
+	}
 	with[httpapi.Sink](f.do(http.MethodPost, path+"/pause", ""), http.StatusOK)
 	if adopted := decode[httpapi.Sink](f.do(http.MethodPost, path+"/adopt", `{"rev": "18014398509481985"}`)); adopted.State != "waiting" {
 		t.Errorf("%+v", adopted)

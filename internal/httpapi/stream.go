@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/sink"
 )
 
 // mediaLines is the media type of a stream of JSON lines.
@@ -86,7 +87,7 @@ func (l *lines) progress(v any) {
 	switch v.(type) { // parts of the result are not repeated by beat
 	case rollups.CellVerification:
 		l.write(LineVerified, v)
-	case cells.Difference:
+	case cells.Difference, sink.Difference:
 		l.write(LineDifference, v)
 	default:
 		l.write(LineProgress, v)

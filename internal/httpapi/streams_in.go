@@ -14,7 +14,7 @@ import (
 
 // StreamRequest is the body of PUT /v1/sources/{source}.
 type StreamRequest struct {
-	From      string `json:"from" doc:"URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic or nats://host:4222/stream"`
+	From      string `json:"from" doc:"URL of the stream without a password: kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name"`
 	Format    string `json:"format,omitempty" enum:"json,debezium" doc:"json by default: the message is the row"`
 	Mapping   string `json:"mapping,omitempty" doc:"Mapping file as of an import, in YAML; without one the columns have the names of attributes, and key"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers with the password or token of the stream"`

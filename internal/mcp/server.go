@@ -69,6 +69,8 @@ type Server struct {
 	call  Call
 	agent string
 	sdk   *sdk.Server
+	only  string // the tool to make, "" for all
+	made  int    // tools
 }
 
 // New returns a server for the installation behind call, whose kinds it reads.
@@ -81,12 +83,13 @@ func New(ctx context.Context, call Call, o *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.build(o, kinds, nil)
+	s.build(o, kinds, nil, "")
 	return s, nil
 }
 
-// build makes the tools. Their schemas are taken from a cache, if there is one.
-func (s *Server) build(o *Options, kinds string, schemas *sdk.SchemaCache) {
+// build makes the tools, or only one of them. Their schemas are taken from a cache, if there is one.
+func (s *Server) build(o *Options, kinds string, schemas *sdk.SchemaCache, only string) {
+	s.only = only
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "locus", Title: "Locus", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions + kinds, Logger: o.Logger, Capabilities: &sdk.ServerCapabilities{}, SchemaCache: schemas,
 	})
@@ -102,6 +105,9 @@ func (s *Server) build(o *Options, kinds string, schemas *sdk.SchemaCache) {
 	}
 	if slices.Contains(o.Allow, Decide) {
 		add(s, write, Decide, "Decide that two records are the same thing or different ones. Never overrules another author. Use why first.", s.decide)
+	}
+	if s.made == 0 { // a tool that there is not, which the others may be named for
+		s.build(o, kinds, schemas, "")
 	}
 }
 
@@ -165,6 +171,10 @@ func (unclosed) Close() error { return nil }
 
 // add adds a tool. Its errors become results, so that the agent can react to them.
 func add[In any](s *Server, hints *sdk.ToolAnnotations, name, description string, run func(context.Context, In) (*page, error)) {
+	if s.only != "" && s.only != name {
+		return
+	}
+	s.made++
 	sdk.AddTool(s.sdk, &sdk.Tool{Name: name, Description: description, Annotations: hints},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			answer, err := run(ctx, in)

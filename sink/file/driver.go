@@ -25,17 +25,20 @@ var Driver = sink.Driver{
 		_, _, err := parse(u)
 		return err
 	},
-	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
-		name, format, err := parse(s.URL)
-		if err != nil {
-			return nil, err
-		}
-		if s.Files == "" {
-			return nil, errors.New("file: this server writes no files: start it with --sink-files DIR")
-		}
-		return Open(ctx, filepath.Join(s.Files, filepath.FromSlash(name)), format)
-	},
+	Open:  func(ctx context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(ctx, s) },
+	Read:  func(ctx context.Context, s sink.Spec) (sink.Reader, error) { return openSpec(ctx, s) },
 	Lanes: 1, Batch: BatchSize,
+}
+
+func openSpec(ctx context.Context, s sink.Spec) (*Sink, error) {
+	name, format, err := parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.Files == "" {
+		return nil, errors.New("file: this server writes no files: start it with --sink-files DIR")
+	}
+	return Open(ctx, filepath.Join(s.Files, filepath.FromSlash(name)), format)
 }
 
 // nameForm is a relative path that leads nowhere else: no part of it begins with a dot.

@@ -23,6 +23,12 @@ var Driver = sink.Driver{
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL, s.Secret)
 	},
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
+		return OpenReader(ctx, s.URL, s.Secret)
+	},
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		return OpenChanges(ctx, s.URL, s.Secret)
+	},
 	Lanes: 1, Batch: BatchSize,
 }
 

@@ -4,6 +4,7 @@ package kafka
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -19,4 +20,10 @@ func (s *Sink) Committed(ctx context.Context, each func(*kgo.Record) error) erro
 		}
 	}
 	return err
+}
+
+// Each reads the messages of the topic, each partition in order.
+func (s *ChangeSink) Each(ctx context.Context, to *url.URL, each func(*kgo.Record) error) error {
+	of := &Sink{topic: s.topic, producer: s.producer, common: kafkatopic.Options(to, "")}
+	return of.Committed(ctx, each)
 }

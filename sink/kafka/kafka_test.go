@@ -104,7 +104,16 @@ func TestConformance(t *testing.T) {
 	sinktest.Run(t, func(t *testing.T) sinktest.Target {
 		topic := strings.NewReplacer("/", ".").Replace(t.Name())
 		s := must(t, brokers, topic)
-		return sinktest.Target{Sink: s, Get: func(ctx context.Context, id locality.ID) (sink.Event, error) {
+		u, err := url.Parse("kafka://" + brokers[0] + "/" + topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := kafka.OpenReader(t.Context(), u, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		return sinktest.Target{Sink: s, Reader: r, Get: func(ctx context.Context, id locality.ID) (sink.Event, error) {
 			events, err := committed(ctx, s)
 			if err != nil {
 				return sink.Event{}, err

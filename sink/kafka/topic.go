@@ -70,22 +70,31 @@ func (s *Sink) ensure(ctx context.Context, name string, partitions int32) error 
 
 // compacted returns an error if the brokers say that a topic is not compacted.
 func (s *Sink) compacted(ctx context.Context, name string) error {
+	is, err := policyOf(ctx, s.producer, name)
+	if err == nil && is != "" && !slices.Contains(strings.Split(is, ","), compact) {
+		err = fmt.Errorf("topic %s has %s=%s, which forgets entities that do not change: set %s", name, policy, is, compact)
+	}
+	return err
+}
+
+// policyOf returns what the brokers do with old messages of a topic, "" if the user may not know it.
+func policyOf(ctx context.Context, client *kgo.Client, name string) (string, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	resource := kmsg.NewDescribeConfigsRequestResource()
 	resource.ResourceType, resource.ResourceName, resource.ConfigNames = kmsg.ConfigResourceTypeTopic, name, []string{policy}
 	req.Resources = append(req.Resources, resource)
-	resp, err := req.RequestWith(ctx, s.producer)
+	resp, err := req.RequestWith(ctx, client)
 	if err != nil {
-		return fmt.Errorf("read the settings of topic %s: %w", name, err)
+		return "", fmt.Errorf("read the settings of topic %s: %w", name, err)
 	}
 	for _, r := range resp.Resources {
-		for _, c := range r.Configs { // none if the user may not read them
-			if c.Name == policy && c.Value != nil && !slices.Contains(strings.Split(*c.Value, ","), compact) {
-				return fmt.Errorf("topic %s has %s=%s, which forgets entities that do not change: set %s", name, policy, *c.Value, compact)
+		for _, c := range r.Configs {
+			if c.Name == policy && c.Value != nil {
+				return *c.Value, nil
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // load reads what was committed last.

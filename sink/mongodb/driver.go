@@ -32,6 +32,13 @@ var Driver = sink.Driver{
 		}
 		return Open(ctx, uri, collection, Options{Password: s.Secret, UnsafeDurability: s.UnsafeDurability})
 	},
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
+		uri, collection, err := split(s.URL)
+		if err != nil {
+			return nil, err
+		}
+		return Open(ctx, uri, collection, Options{Password: s.Secret, UnsafeDurability: s.UnsafeDurability})
+	},
 	Lanes: 1, Batch: BatchSize,
 }
 

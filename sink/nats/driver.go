@@ -27,6 +27,12 @@ var Driver = sink.Driver{
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
 	},
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
+		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
+	},
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret, History: true})
+	},
 	Lanes: Lanes, Batch: BatchSize,
 }
 

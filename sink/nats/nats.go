@@ -25,6 +25,8 @@ type Options struct {
 	Name string
 	// Secret is the password of the user in the URL, or a token if that has none.
 	Secret string
+	// History makes a stream that is created keep all messages, for changes.
+	History bool
 }
 
 const (
@@ -55,7 +57,7 @@ func Open(ctx context.Context, to *url.URL, opts Options) (*Sink, error) {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	s := &Sink{name: opts.Name, prefix: prefix(to), conn: conn}
-	if err := s.open(ctx, natsurl.Stream(to)); err != nil {
+	if err := s.open(ctx, natsurl.Stream(to), opts.History); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("nats: %w", err)
 	}
@@ -63,7 +65,7 @@ func Open(ctx context.Context, to *url.URL, opts Options) (*Sink, error) {
 }
 
 // open finds the stream, or creates it.
-func (s *Sink) open(ctx context.Context, name string) (err error) {
+func (s *Sink) open(ctx context.Context, name string, history bool) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, natsurl.Patience)
 	defer cancel()
 	if s.js, err = jetstream.New(s.conn); err != nil {
@@ -71,12 +73,19 @@ func (s *Sink) open(ctx context.Context, name string) (err error) {
 	}
 	s.stream, err = s.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s.stream, err = s.js.CreateStream(ctx, jetstream.StreamConfig{
+		config := jetstream.StreamConfig{
 			Name: name, Description: "What every entity id leads to", Subjects: []string{s.prefix + ".*"}, MaxMsgsPerSubject: 1, AllowDirect: true,
-		})
+		}
+		if history {
+			config.Description, config.MaxMsgsPerSubject = "What happened to records and entities", 0
+		}
+		s.stream, err = s.js.CreateStream(ctx, config)
 	}
 	if err != nil {
 		return fmt.Errorf("open stream %s: %w", name, err)
+	}
+	if one := s.stream.CachedInfo().Config.MaxMsgsPerSubject == 1; history && one {
+		return fmt.Errorf("stream %s keeps one message of each subject, and changes need all: give the sink a stream of its own", name)
 	}
 	if kept := s.stream.CachedInfo().Config.Retention; kept != jetstream.LimitsPolicy {
 		return fmt.Errorf("stream %s has the retention %s, which forgets what was last sent of an id: want limits", name, kept)

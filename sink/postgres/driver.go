@@ -31,5 +31,8 @@ var Driver = sink.Driver{
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL.String(), &Options{Columns: s.Attributes, Password: &s.Secret})
 	},
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
+		return Open(ctx, s.URL.String(), &Options{Columns: s.Attributes, Password: &s.Secret})
+	},
 	Lanes: 1, Batch: BatchSize,
 }

@@ -65,6 +65,30 @@ func (m *Memory) Deliver(_ context.Context, b sink.Batch) error {
 	return nil
 }
 
+// Read implements sink.Reader.
+func (m *Memory) Read(_ context.Context, ids []locality.ID, fn func(sink.Held) error) error {
+	for _, e := range m.Events() {
+		if ids != nil && !slices.Contains(ids, e.ID) {
+			continue
+		}
+		if err := fn(sink.HeldOf(&e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Spoil changes what the target has, as another program would: an event with op "" is removed.
+func (m *Memory) Spoil(e sink.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.Op == "" {
+		delete(m.events, e.ID)
+		return
+	}
+	m.events[e.ID] = e
+}
+
 // Close implements sink.Sink.
 func (m *Memory) Close() error { return nil }
 

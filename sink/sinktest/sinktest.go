@@ -24,6 +24,8 @@ type Target struct {
 	sink.Sink
 	// Get returns what the target has of an ID, the zero Event if nothing. It may leave out At.
 	Get func(ctx context.Context, id locality.ID) (sink.Event, error)
+	// Reader reads the target, unless the Sink does. Nil if it cannot be read.
+	Reader sink.Reader
 }
 
 // Run checks an implementation of sink.Sink. open is called once per case and registers its cleanup with t.Cleanup;
@@ -44,6 +46,7 @@ var cases = conformance.Suite[Target]{
 	{Name: "PositionsComeBackWhole", Run: positionsComeBackWhole},
 	{Name: "FormerOwnersAreRefused", Run: formerOwnersAreRefused},
 	{Name: "SweepDeletesTheRest", Run: sweepDeletesTheRest},
+	{Name: "WhatWasDeliveredIsRead", Run: whatWasDeliveredIsRead},
 }
 
 // Rev returns the rev of the n-th event of an owner.
@@ -231,4 +234,51 @@ func sweepDeletesTheRest(t tester, target Target) {
 	back := upsert(idOf(1), Rev(3, 2), "back")
 	deliver(t, target, 3, back)
 	has(t, target, back)
+}
+
+func whatWasDeliveredIsRead(t tester, target Target) {
+	if r, is := target.Sink.(sink.Reader); is {
+		target.Reader = r
+	}
+	if target.Reader == nil {
+		t.Skip("the target cannot be read")
+	}
+	read := func(ids ...locality.ID) (all []sink.Held) {
+		if err := target.Reader.Read(context.Background(), ids, func(h sink.Held) error {
+			all = append(all, h)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := read(); len(all) > 0 {
+		t.Errorf("an empty target has %+v", all)
+	}
+	events := []sink.Event{ // in the order of the IDs
+		{ID: idOf(256), Rev: Rev(1, 1), Op: sink.Redirect, Into: idOf(1), At: "g0-3:19"},
+		upsert(idOf(1), Rev(1, 2), "Joe's \"Diner\"\n寿 \\ <b>&amp; 𝄞"),
+		{ID: idOf(2), Rev: Rev(1, 3), Op: sink.Delete, At: "g0-3:20"},
+		{ID: idOf(3), Rev: Rev(1, 4), Op: sink.Upsert, Kind: "place", Records: []string{"crawl:a7"}, View: map[string]any{}},
+	}
+	for i := 4; i < 256; i++ {
+		events = append(events, upsert(idOf(i), Rev(1, int64(i)), fmt.Sprint("name ", i)))
+	}
+	deliver(t, target, 1, events...)
+	later := upsert(idOf(4), Rev(2, 1), "another name")
+	deliver(t, target, 2, later)
+	events[4] = later
+	want := make([]sink.Held, len(events))
+	for i := range events {
+		want[i] = sink.HeldOf(&events[i])
+	}
+	if diff := cmp.Diff(want, read()); diff != "" {
+		t.Errorf("all (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]sink.Held{want[1], want[4]}, read(idOf(1), idOf(4), idOf(1000))); diff != "" {
+		t.Errorf("two of them (-want +got)\n%s", diff)
+	}
+	if want[4].Sum == want[5].Sum || want[0].Sum == (sink.Sum{}) {
+		t.Error("sums do not tell events apart")
+	}
 }

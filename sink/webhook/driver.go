@@ -21,16 +21,19 @@ var Driver = sink.Driver{
 		_, err := Check(u.String())
 		return err
 	},
-	Open: func(_ context.Context, s sink.Spec) (sink.Sink, error) {
-		opts := Options{Name: s.Name}
-		if s.Secret != "" {
-			secrets, err := ParseSecrets(s.Secret)
-			if err != nil {
-				return nil, err
-			}
-			opts.Secrets = secrets
+	Open:    func(_ context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(s) },
+	Changes: func(_ context.Context, s sink.Spec) (sink.ChangeSink, error) { return openSpec(s) },
+	Lanes:   Lanes, Batch: 1,
+}
+
+func openSpec(s sink.Spec) (*Sink, error) {
+	opts := Options{Name: s.Name}
+	if s.Secret != "" {
+		secrets, err := ParseSecrets(s.Secret)
+		if err != nil {
+			return nil, err
 		}
-		return Open(s.URL.String(), opts)
-	},
-	Lanes: Lanes, Batch: 1,
+		opts.Secrets = secrets
+	}
+	return Open(s.URL.String(), opts)
 }

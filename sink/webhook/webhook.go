@@ -49,7 +49,10 @@ type Sink struct {
 	client *http.Client
 }
 
-var _ sink.Sink = (*Sink)(nil)
+var (
+	_ sink.Sink       = (*Sink)(nil)
+	_ sink.ChangeSink = (*Sink)(nil)
+)
 
 // Check returns an error unless requests may go to a URL: https, or http to this host, without a user or a fragment.
 func Check(text string) (*url.URL, error) {
@@ -133,7 +136,7 @@ func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 	var rejected []sink.Rejected
 	for i := range b.Events {
 		e := &b.Events[i]
-		reason, err := s.post(ctx, e)
+		reason, err := s.post(ctx, e.ID.String()+"."+strconv.FormatInt(e.Rev, 10), e)
 		if err != nil {
 			return err
 		}
@@ -147,9 +150,25 @@ func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 	return nil
 }
 
-// post posts an event. It returns why the receiver rejects it, "" if it does not.
-func (s *Sink) post(ctx context.Context, e *sink.Event) (rejected string, err error) {
-	body, err := json.Marshal(e)
+// DeliverChanges implements sink.ChangeSink: it posts the changes one after the other.
+func (s *Sink) DeliverChanges(ctx context.Context, changes []sink.Change) (delivered int, err error) {
+	for i := range changes {
+		c := &changes[i]
+		place := c.Cell.String() + "." + strconv.FormatInt(int64(c.Seq), 10)
+		rejected, err := s.post(ctx, place, c)
+		if rejected != "" {
+			err = fmt.Errorf("%w: change %s: %s", sink.ErrStop, place, rejected)
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(changes), nil
+}
+
+// post posts an event or a change under an ID. It returns why the receiver rejects it, "" if it does not.
+func (s *Sink) post(ctx context.Context, id string, what any) (rejected string, err error) {
+	body, err := json.Marshal(what)
 	if err != nil {
 		return err.Error(), nil
 	}
@@ -157,7 +176,8 @@ func (s *Sink) post(ctx context.Context, e *sink.Event) (rejected string, err er
 	if err != nil {
 		return "", err
 	}
-	id, now := s.opts.Name+"."+e.ID.String()+"."+strconv.FormatInt(e.Rev, 10), s.opts.Now().Unix()
+	id = s.opts.Name + "." + id
+	now := s.opts.Now().Unix()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "locus")
 	req.Header.Set("webhook-id", id)

@@ -922,3 +922,10 @@ class Operations(Core):
         POST /v1/rollups/{name}/verify
         """
         return self._lines("POST", f"/v1/rollups/{segment(name)}/verify", repeatable=True, progress=progress)
+
+    def verify_sink(self, name: str, body: types.SinkVerifyRequest, *, progress: Callable[[dict[str, Any]], None] | None = None) -> types.SinkVerified:
+        """Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary.
+
+        POST /v1/sinks/{name}/verify
+        """
+        return self._lines("POST", f"/v1/sinks/{segment(name)}/verify", body=body, repeatable=True, progress=progress)

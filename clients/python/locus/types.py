@@ -1518,6 +1518,8 @@ class Sink(TypedDict):
     delivered: int
     # Attempts that failed, and events that were rejected
     failed: int
+    # changes for an audit trail; missing for states
+    feed: NotRequired[str]
     # Ids that were read by the current or last fill
     filled: int
     # For how long the logs keep changes that were not delivered
@@ -1572,6 +1574,8 @@ class SinkList(TypedDict):
 
 
 class SinkRequest(TypedDict):
+    # states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+    feed: NotRequired[str]
     # For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
     hold: NotRequired[str]
     # Deliver only the entities of this kind; by default all
@@ -1580,6 +1584,28 @@ class SinkRequest(TypedDict):
     secret_env: NotRequired[str]
     # URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name
     to: str
+
+
+class SinkVerified(TypedDict):
+    # Number of ids compared
+    compared: int
+    # Number of ids of which the target has another content
+    different: int
+    # The sink did not catch up: differences may be on their way
+    late: NotRequired[bool]
+    # Number of ids that the target does not have
+    missing: int
+    # Number of those that differ no more, since they were delivered again
+    repaired: int
+    # Number of ids left out, because their records are being resolved
+    settling: NotRequired[int]
+    # Number of ids that the target has and that lead to nothing
+    surplus: int
+
+
+class SinkVerifyRequest(TypedDict):
+    # Deliver the ids that differ again, and compare them once more
+    repair: NotRequired[bool]
 
 
 class Source(TypedDict):

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// Lines above the header, as reports have them, are left out; what may be a header or a row is not.
+func TestRecognise_TitlesAboveTheHeader(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, layout, first string }{
+		{"a title and a blank line", "Export created 2026-11-01\n\nid,Company Name,Phone\n1,Blue,020 7946 0018\n2,Red,020 7946 0019\n", "CSV with commas, header in line 3, ASCII so far", "Blue"},
+		{"padded with delimiters", "Report;;\r\n;;\r\nid;Firma;Telefon\r\n1;Blau;0711 123456\r\n2;Rot;0711 123457\r\n", "CSV with semicolons, header in line 3, ASCII so far", "Blau"},
+		{"no title", "id,name\n1,Blue\n2,Red\n", "CSV with commas, ASCII so far", "Blue"},
+		{"a header with one name", "name\nBlue\nRed\nGreen\n", "CSV with commas, ASCII so far", "Blue"},
+		{"one column with a stray comma", "name\nBlue\nRed, too\nGreen\n", "CSV with commas, ASCII so far", "Blue"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "in.csv")
+			if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := &bulk.Options{}
+			if !strings.Contains(c.text, "id") {
+				o.Key = []string{bulk.HashKey}
+			}
+			p, err := bulk.Recognise(name, nil, match.Kinds(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Layout() != c.layout || len(p.Questions) > 0 {
+				t.Errorf("%s, %+v", p.Layout(), p.Questions)
+			}
+			r, err := p.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if row, err := r.Next(); err != nil || row.Attributes["name"][0] != c.first {
+				t.Errorf("the first row is %+v, %v", row, err)
+			}
+		})
+	}
+}
+
+// Lines are counted from the beginning of the file.
+func TestRecognise_TitlesCountAsLines(t *testing.T) {
+	t.Parallel()
+	text := "Export\n\nid,name,phones\n1,Blue,020 7946 0018\n2,Red\n3,Green,020 7946 0019\n"
+	p, err := bulk.Recognise("-", strings.NewReader(text), match.Kinds(), &bulk.Options{Source: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rows := 0
+	for {
+		_, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var refused *bulk.RowError
+		if errors.As(err, &refused) {
+			if refused.Line != 5 {
+				t.Errorf("refused: %+v, want line 5", refused)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows++
+	}
+	if rows != 2 {
+		t.Errorf("%d rows", rows)
+	}
+}

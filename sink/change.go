@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+)
+
+// Change is an entry of a cell's log, as a target receives it.
+type Change struct {
+	Cell cell.ID `json:"cell"`
+	changelog.Change
+}
+
+// ChangeSink is a target of changes: an audit trail of all that happened, where a Sink has what there is now.
+type ChangeSink interface {
+	// DeliverChanges delivers changes of one cell in order, and returns once the target has them durably. It is called for
+	// several cells at once. delivered is how many it has from the first on, also with an error, after which the others are
+	// repeated. Some of these may be there, and a consumer drops changes of a cell whose seq is not higher than the highest
+	// that it has. The error wraps ErrStop if the target will never accept the next one.
+	DeliverChanges(ctx context.Context, changes []Change) (delivered int, err error)
+	// Close releases the connections.
+	Close() error
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/mirror"
+)
+
+// recordPage is how many changes of a cell are delivered before the position is stored.
+const recordPage = 100
+
+// recording is the work of the owner of a sink of changes. Cells are independent of each other, and the position of each
+// passes a change once the target has it.
+type recording struct {
+	source mirror.Source
+	target ChangeSink
+	store  Store
+	token  int64
+	now    func() time.Time
+
+	mu       sync.Mutex
+	progress Progress
+	began    Progress // as it was loaded
+	oldest   map[cell.ID]time.Time
+	gap      error // changes that the log no longer has, and that a person has to learn of
+	dirty    bool
+}
+
+// StartOfChanges returns the position of a sink of changes that begins now: it delivers every change from here on.
+func StartOfChanges(ctx context.Context, source mirror.Source, now time.Time) (at Position, err error) {
+	if at.Installation, _, err = source.Installation(ctx); err != nil {
+		return Position{}, fmt.Errorf("ask the installation for its cells: %w", err)
+	}
+	tail, err := source.Tail(ctx)
+	if err != nil {
+		return Position{}, fmt.Errorf("read where the logs end: %w", err)
+	}
+	at.Begun, at.Cells = now.UTC().Truncate(time.Millisecond), map[cell.ID]CellPosition{}
+	for id, end := range tail {
+		at.Cells[id] = CellPosition{At: end, Time: at.Begun, Filled: true}
+	}
+	return at, nil
+}
+
+// SkipGaps moves a position over changes that the logs no longer have, to where they end, as from has it.
+func SkipGaps(ctx context.Context, source mirror.Source, at *Position, from Position) error {
+	for id, c := range at.Cells {
+		_, err := source.Changes(ctx, id, c.At, 1)
+		switch {
+		case errors.Is(err, changelog.ErrTrimmed):
+			at.Cells[id] = from.Cells[id]
+		case err != nil:
+			return fmt.Errorf("read the log of cell %v after %d: %w", id, c.At, err)
+		}
+	}
+	return nil
+}
+
+// record delivers changes until the context ends.
+func (r *Runner) record(ctx context.Context, token int64) error {
+	target, err := r.opts.OpenChanges(ctx)
+	if err != nil {
+		return fmt.Errorf("open the target: %w", err)
+	}
+	defer func() { _ = target.Close() }() // everything acknowledged is durable
+	c := &recording{source: r.opts.Source, target: target, store: r.opts.Store, token: token, now: r.opts.Now, oldest: map[cell.ID]time.Time{}}
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	r.recording.Store(c)
+	defer func() {
+		r.recording.Store(nil)
+		r.delivered.Add(c.progress.Delivered - c.began.Delivered)
+		r.failed.Add(c.progress.Failed - c.began.Failed)
+	}()
+	for tries := 0; ctx.Err() == nil; {
+		worked, err := c.round(ctx)
+		switch saved := c.save(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrStop):
+			return err
+		case saved != nil:
+			return saved
+		case err != nil:
+			if tries++; tries == 1 {
+				r.opts.Logger.Warn("a sink cannot deliver", "sink", r.opts.Name, "err", err)
+			}
+			rest(ctx, jitter(min(firstPause<<min(tries-1, 20), r.opts.Patience)), nil)
+		case worked:
+			tries = 0
+		default:
+			tries = 0
+			rest(ctx, r.opts.Poll, r.wake)
+		}
+	}
+	return nil
+}
+
+// start continues from the stored position.
+func (c *recording) start(ctx context.Context) error {
+	p, err := c.store.Load(ctx)
+	if err != nil {
+		return fmt.Errorf("read how far the sink is: %w", err)
+	}
+	if p.Position.Installation == "" {
+		return fmt.Errorf("%w: its position was lost with the backup that was restored: resume it to go on with the next change", ErrStop)
+	}
+	p.Position.Cells = maps.Clone(p.Position.Cells)
+	c.progress, c.began, c.dirty = p, p, true
+	c.progress.Trouble = ""
+	return c.save(ctx)
+}
+
+// round delivers a page of each cell that has one, and reports whether any had.
+func (c *recording) round(ctx context.Context) (worked bool, err error) {
+	_, cells, err := c.source.Installation(ctx)
+	if err != nil {
+		return false, fmt.Errorf("ask the installation for its cells: %w", err)
+	}
+	var g errgroup.Group
+	g.SetLimit(abreast)
+	some := make([]bool, len(cells))
+	defer func() {
+		if c.gap != nil {
+			err = c.gap
+		}
+	}()
+	for i, id := range cells {
+		g.Go(func() (err error) {
+			some[i], err = c.page(ctx, id)
+			return err
+		})
+	}
+	err = g.Wait()
+	for _, one := range some {
+		worked = worked || one
+	}
+	return worked, err
+}
+
+// page delivers the next changes of a cell. One that was added later is read from the beginning of its log.
+func (c *recording) page(ctx context.Context, id cell.ID) (worked bool, err error) {
+	c.mu.Lock()
+	at := c.progress.Position.Cells[id]
+	c.mu.Unlock()
+	found, err := c.source.Changes(ctx, id, at.At, recordPage)
+	if errors.Is(err, changelog.ErrTrimmed) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.gap = fmt.Errorf("%w: changes of cell %v after %d left the log before they were delivered: resume it to go on after them", ErrStop, id, at.At)
+		return false, c.gap
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the log of cell %v after %d: %w", id, at.At, err)
+	}
+	changes := make([]Change, len(found))
+	for i := range found {
+		changes[i] = Change{id, found[i]}
+	}
+	c.mu.Lock()
+	if delete(c.oldest, id); len(found) > 0 {
+		c.oldest[id] = found[0].Time
+	}
+	c.mu.Unlock()
+	if len(found) == 0 {
+		return false, nil
+	}
+	n, err := c.target.DeliverChanges(ctx, changes)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n > 0 {
+		last := found[n-1]
+		c.progress.Position.Cells[id] = CellPosition{At: last.Seq, Time: last.Time, Filled: true}
+		c.progress.Delivered += int64(n)
+		c.progress.Trouble, c.dirty = "", true
+	}
+	if err != nil && ctx.Err() == nil {
+		c.progress.Failed++
+		c.progress.Trouble, c.dirty = err.Error(), true
+	}
+	return n > 0, err
+}
+
+// save stores the progress if there was any, and otherwise now and then, to learn that the sink is to end.
+func (c *recording) save(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now().UTC()
+	if !c.dirty && now.Sub(c.progress.Saved) < saveEvery {
+		return nil
+	}
+	p := c.progress
+	p.Saved = now
+	p.Position.Cells = maps.Clone(p.Position.Cells)
+	if _, err := c.store.Save(ctx, c.token, p); err != nil { // there are no dead letters to ask for
+		return fmt.Errorf("write how far the sink is: %w", err)
+	}
+	c.progress.Saved, c.dirty = now, false
+	return nil
+}
+
+// lag returns for how long the oldest change has been waiting, 0 if none is.
+func (c *recording) lag() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	oldest := now
+	for _, t := range c.oldest {
+		if t.Before(oldest) {
+			oldest = t
+		}
+	}
+	return now.Sub(oldest)
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package postgres reads a table of PostgreSQL as a stream: its rows, and from then on every change, by logical replication.
+//
+//	slot, then the rows of a snapshot ──► changes of the slot, transaction by transaction
+//	   all with the time before the slot     with the time of their commit
+//
+// A row that changed since the slot was made is put as it was read, and then again by each change, so the newest stays. A
+// killed reader begins the rows again with the same slot; nothing is missing, deletions neither.
+//
+// Partition 0 of a position is the place in the write-ahead log, from which the slot goes on. A change has the place of its
+// own record there, which is below that of its commit: a transaction that was read in part is read again. Partition 1 counts
+// the rows of the snapshot, and ends at snapshotDone.
+package postgres

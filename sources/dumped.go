@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sources
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/source"
+	"github.com/locus-db/locus/storage"
+)
+
+// Dumped is a stream in a dump.
+type Dumped struct {
+	Definition
+	Progress source.Progress `json:"progress"`
+	Letters  []source.Letter `json:"letters,omitempty"`
+}
+
+// restoredReason is why a restored stream is paused.
+const restoredReason = "restored from a dump: locus source resume goes on where the dump was taken"
+
+// Dump reads the streams from the authority, for a dump. The records of the dump must be read later: then it has those of
+// every message before the positions.
+func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
+	c, err := readRow[catalog](ctx, tx, catalogName)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Dumped, len(c.Sources))
+	for i, d := range c.Sources {
+		s := Dumped{Definition: d}
+		if s.Progress, err = readRow[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
+			return nil, err
+		}
+		if s.Letters, err = readRow[[]source.Letter](ctx, tx, deadName(d.Name)); err != nil {
+			return nil, err
+		}
+		s.Progress.Returns = nil // of cells that the restored installation does not have
+		all[i] = s
+	}
+	return all, nil
+}
+
+// Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters. They
+// are paused: of two installations one reads.
+func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
+	c, err := readRow[catalog](ctx, tx, catalogName)
+	if err != nil {
+		return err
+	}
+	if len(c.Sources) > 0 {
+		return fmt.Errorf("there are streams already")
+	}
+	for _, s := range all {
+		c.Revision++
+		d := s.Definition
+		d.Revision = c.Revision
+		if !d.Paused || d.Reason != "" {
+			d.Paused, d.Reason = true, restoredReason
+		}
+		c.Sources = append(c.Sources, d)
+		if err := putRow(ctx, tx, progressName(d.Name), s.Progress); err != nil {
+			return err
+		}
+		if err := putRow(ctx, tx, deadName(d.Name), s.Letters); err != nil {
+			return err
+		}
+	}
+	return putRow(ctx, tx, catalogName, c)
+}
