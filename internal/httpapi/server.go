@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/rollups"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics receives measurements and is served at /metrics. Defaults to new metrics.
 	Metrics *obs.Metrics
+	// Tracer receives a span for each request but those of probes and scrapes, nil for none.
+	Tracer span.Tracer
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
 	// Local means that every request is the operator's: for a server that is called in its process, without a network.
