@@ -277,7 +277,7 @@ var Picture = map[string]Rule{
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},
 	"internal/obs": {
-		Imports: []string{"cells", "counter", "internal/buildinfo", "internal/span", "resolve", "rollups", "sink", "source"},
+		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/span", "resolve", "rollups", "sink", "source"},
 		Modules: []string{prometheus, otel, otelSDK, otelTrace, otelExport, otlp, protobuf},
 	},
 	"internal/httpapi": {

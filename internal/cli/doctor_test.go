@@ -47,12 +47,13 @@ func TestDoctor_Machine(t *testing.T) {
 func TestDoctor_Installation(t *testing.T) {
 	t.Parallel()
 	well := map[string]string{
-		"/version":    `{"version":"devel"}`,
-		"/v1/status":  `{"ready":true,"cells":[{"cell":"g0-0","writes":true,"bytes":5}],"counts":{}}`,
-		"/v1/rollups": `{"rollups":[{"name":"r","state":"following"}]}`,
-		"/v1/sinks":   `{"sinks":[{"name":"k","state":"following"}]}`,
-		"/v1/sources": `{"sources":[{"source":"s"}]}`,
-		"/v1/tokens":  `{"tokens":[{"name":"ci","id":"12345678"}]}`,
+		"/version":        `{"version":"devel"}`,
+		"/v1/status":      `{"ready":true,"cells":[{"cell":"g0-0","writes":true,"bytes":5}],"counts":{}}`,
+		"/v1/rollups":     `{"rollups":[{"name":"r","state":"following"}]}`,
+		"/v1/sinks":       `{"sinks":[{"name":"k","state":"following"}]}`,
+		"/v1/sources":     `{"sources":[{"source":"s"}]}`,
+		"/v1/tokens":      `{"tokens":[{"name":"ci","id":"12345678"}]}`,
+		"/v1/backup/mark": fmt.Sprintf(`{"at":%q}`, time.Now().UTC().Format(time.RFC3339)),
 	}
 	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	for _, c := range []struct {
@@ -77,6 +78,8 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"running","dead":1}}]}`, 3, "locus source dead s"},
 		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3, "locus token rotate ci"},
 		{"/v1/tokens", well["/v1/tokens"], 0, "ci (12345678) never ends"},
+		{"/v1/backup/mark", `{"name":"pgbackrest","at":"2020-01-01T00:00:00Z"}`, 3, "the last one is of"},
+		{"/v1/backup/mark", `{}`, 0, "none is known"},
 		{"/v1/tokens", "403", 0, "1 rollup, current"},
 		{"/v1/tokens", "500", 1, "installation"},
 	} {

@@ -110,7 +110,7 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 		"/v1/map", "/v1/map/history", "/v1/schema", "/v1/rollups", "/v1/rollups/{name}", "/v1/rollups/{name}/rebuild",
 		"/v1/rollups/{name}/verify", "/v1/rollups/{name}/groups", "/v1/rollups/{name}/groups/{group}", "/v1/rollups/{name}/explain/{group}",
 		"/v1/sinks", "/v1/sinks/{name}", "/v1/sinks/{name}/pause", "/v1/sinks/{name}/resume", "/v1/sinks/{name}/adopt", "/v1/sinks/{name}/dead", "/v1/sinks/{name}/dead/retry",
-		"/v1/sinks/{name}/dead/drop", "/v1/changes", "/v1/backup", "/v1/dump", "/v1/match", "/v1/hits", "/v1/series", "/v1/series/query", "/v1/series/explain", "/v1/metrics", "/v1/top", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
+		"/v1/sinks/{name}/dead/drop", "/v1/changes", "/v1/backup", "/v1/backup/mark", "/v1/dump", "/v1/match", "/v1/hits", "/v1/series", "/v1/series/query", "/v1/series/explain", "/v1/metrics", "/v1/top", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
 	} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not documented", path)

@@ -162,6 +162,7 @@ type Server struct {
 	document    func() ([]byte, error) // of OpenAPI; built on first use
 	healthy     map[string]bool        // patterns of class health
 	ready       recent[*cells.Status]
+	backedUp    recent[*locus.BackupMark]
 	standing    recent[[]rollups.Status]
 	tail        recent[changelog.Watermark]
 	draining    atomic.Bool // stopping: no longer ready
@@ -207,6 +208,8 @@ func New(svc *locus.DB, options *Options) *Server {
 	s.opts.Metrics.Watch(s.recentStatus)
 	s.opts.Metrics.WatchRollups(s.recentRollups)
 	s.opts.Metrics.WatchSinks(svc.Sinks().Running)
+	s.opts.Metrics.WatchBackup(s.recentBackup)
+	s.opts.Metrics.WatchAudit(svc.Audit().Failures)
 	s.opts.Metrics.WatchSources(svc.Sources().Running)
 	table := s.routes()
 	for i := range table {
