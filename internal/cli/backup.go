@@ -66,7 +66,7 @@ func (a *app) backupMark() *cobra.Command {
 		Short: "Note a backup that other tools have made, so that its age is known",
 		Long: "Servers report the age of the last backup as locus_backup_age_seconds, and locus doctor names an old one. Backups by locus\n" +
 			"backup through a server are noted on their own. Run this after each backup by other tools: pgBackRest, WAL-G, snapshots.",
-		Example: "  pgbackrest backup && locus backup mark pgbackrest --map postgres://db1/locus\n" +
+		Example: "  locus backup mark pgbackrest --map postgres://db1/locus\n" +
 			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
