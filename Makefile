@@ -18,7 +18,7 @@ COMPILE := GOGC=400 $(GO)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         generate verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/vulnerabilities clean
 
 help: ## list the targets
@@ -62,6 +62,9 @@ test/growth: ## the key directory at length: 10 million seeds, the largest model
 
 test/mongodb: ## the tests of MongoDB on the server of LOCUS_TEST_MONGODB_URI, never on the stand-in; says what is left out
 	LOCUS_TEST=mongodb $(GO) test -count 1 -v ./internal/mongotest ./storage/mongodb/...
+
+test/postgresql: ## the suites of the backend on the PostgreSQL of LOCUS_PG_BIN; CI runs them on 15 to 18
+	$(GO) test -count 1 -timeout 20m ./internal/pgtest ./storage/postgres
 
 test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a browser
 	$(GO) test -count 1 -v ./e2e/...
