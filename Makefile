@@ -19,7 +19,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -b
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        generate verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/vulnerabilities clean
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ generate: ## write what is made from code: settings, dashboard, alerts, the Open
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
 
+site: ## the documentation as a website with a search, in dist/site
+	cd tools/site && $(GO) run . ../.. ../../dist/site
+
 verify: verify/tidy verify/generated verify/docs verify/build verify/others ## what a review wants to know besides the tests
 
 verify/tidy: ## go.mod and go.sum are complete and untouched
@@ -131,6 +134,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	cd tools && $(GO) mod tidy -diff
 	cd deploy/verify && $(GO) mod tidy -diff
 	cd tools/release && $(GO) mod tidy -diff
+	cd tools/site && $(GO) mod tidy -diff
 	cd internal/mongotest/standin && $(GO) mod tidy -diff
 
 verify/generated: ## the clients are what the OpenAPI document says, which is the server's
@@ -152,6 +156,9 @@ verify/others: ## what compiles much that nothing else needs: the benchmarks, an
 
 verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
 	$(GO) -C deploy/verify test -count 1 ./...
+
+verify/site: ## each link of the website leads somewhere, and its search finds what is there
+	$(GO) -C tools/site test -count 1 ./...
 
 verify/package: ## the deb and the rpm, with man pages and completions, built and inspected (compiles them)
 	$(GO) -C tools/release test -count 1 ./...
