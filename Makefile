@@ -18,8 +18,8 @@ COMPILE := GOGC=400 $(GO)
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        generate verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/vulnerabilities clean
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ test/growth: ## the key directory at length: 10 million seeds, the largest model
 
 test/mongodb: ## the tests of MongoDB on the server of LOCUS_TEST_MONGODB_URI, never on the stand-in; says what is left out
 	LOCUS_TEST=mongodb $(GO) test -count 1 -v ./internal/mongotest ./storage/mongodb/...
+
+test/postgresql: ## the suites of the backend on the PostgreSQL of LOCUS_PG_BIN; CI runs them on 15 to 18
+	$(GO) test -count 1 -timeout 20m ./internal/pgtest ./storage/postgres
 
 test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a browser
 	$(GO) test -count 1 -v ./e2e/...
@@ -119,6 +122,9 @@ generate: ## write what is made from code: settings, dashboard, alerts, the Open
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
 
+site: ## the documentation as a website with a search, in dist/site
+	cd tools/site && $(GO) run . ../.. ../../dist/site
+
 verify: verify/tidy verify/generated verify/docs verify/build verify/others ## what a review wants to know besides the tests
 
 verify/tidy: ## go.mod and go.sum are complete and untouched
@@ -128,6 +134,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	cd tools && $(GO) mod tidy -diff
 	cd deploy/verify && $(GO) mod tidy -diff
 	cd tools/release && $(GO) mod tidy -diff
+	cd tools/site && $(GO) mod tidy -diff
 	cd internal/mongotest/standin && $(GO) mod tidy -diff
 
 verify/generated: ## the clients are what the OpenAPI document says, which is the server's
@@ -149,6 +156,9 @@ verify/others: ## what compiles much that nothing else needs: the benchmarks, an
 
 verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
 	$(GO) -C deploy/verify test -count 1 ./...
+
+verify/site: ## each link of the website leads somewhere, and its search finds what is there
+	$(GO) -C tools/site test -count 1 ./...
 
 verify/package: ## the deb and the rpm, with man pages and completions, built and inspected (compiles them)
 	$(GO) -C tools/release test -count 1 ./...

@@ -24,7 +24,27 @@ var (
 // writes wait for some milliseconds while snapshots are opened; w receives nothing before. The write-ahead logs cannot
 // shrink until Backup returns, so they grow by what is written in that time. Counters in MongoDB are not copied.
 func (db *DB) Backup(ctx context.Context, w io.Writer) (*Backup, error) {
-	return backup.Write(ctx, db.engine, w)
+	b, err := backup.Write(ctx, db.engine, w)
+	if err == nil && !db.engine.ReadOnly {
+		if err := backup.Note(ctx, db.engine, backup.Mark{At: b.At}); err != nil {
+			db.engine.Logger.Warn("the backup is whole, and cannot be noted", "err", err)
+		}
+	}
+	return b, err
+}
+
+// BackupMark is the note that a backup was made.
+type BackupMark = backup.Mark
+
+// MarkBackup notes a backup that something else has made, such as the tools of PostgreSQL, so that its age is known. One that is
+// older than the newest changes nothing.
+func (db *DB) MarkBackup(ctx context.Context, m BackupMark) error {
+	return backup.Note(ctx, db.engine, m)
+}
+
+// LastBackup returns the newest note of a backup, nil if there is none. Backup makes one, too, unless the installation is read-only.
+func (db *DB) LastBackup(ctx context.Context) (*BackupMark, error) {
+	return backup.Newest(ctx, db.engine)
 }
 
 // RestoreBackup makes a data directory from what DB.Backup has written. Puids, entity ids, decisions, rollups, counters and

@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -20,6 +21,9 @@ import (
 // Documents is a document database that an installation uses beside its cells; package storage/mongodb opens one. New
 // metrics are counted in it.
 type Documents = engine.Documents
+
+// Tracer starts spans; see package span.
+type Tracer = span.Tracer
 
 // OwnMetrics is the name prefix of the metrics that Locus keeps about itself. Every caller may read them; only Locus
 // adds to them.
@@ -37,6 +41,8 @@ type Options struct {
 	TermFrequencies *match.TermFrequencies
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
+	// Tracer receives spans of what sinks and sources do, nil for none. Spans of operations are below those in their contexts.
+	Tracer Tracer
 	// Node makes the ids minted by this process differ from those of other processes. Defaults to a random one.
 	Node locality.Node
 	// Now is the clock. Defaults to time.Now.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/audit"
@@ -51,6 +52,8 @@ type Handle struct {
 	summed  time.Time
 	secret  []byte // of the hashes of keys
 
+	failures atomic.Int64
+
 	// Of the writer.
 	chain  *audit.Chain
 	left   []*pending // entries that nothing waits for, whose commit failed
@@ -80,6 +83,9 @@ func New(e *engine.Engine, opts *Options) *Handle {
 	}
 	return h
 }
+
+// Failures returns how often this process could not write the log or its copy.
+func (h *Handle) Failures() int64 { return h.failures.Load() }
 
 // Stores reports whether actions of a class are stored. A process that was opened read-only stores none.
 func (h *Handle) Stores(class audit.Class) bool { return !h.engine.ReadOnly && h.stored[class] }

@@ -154,6 +154,9 @@ func TestP10_AuditFails(t *testing.T) {
 	if _, err := db.Audit().Begin(t.Context(), audit.Entry{Class: audit.Admin, Action: "during"}); !errors.Is(err, locus.ErrUnavailable) {
 		t.Errorf("with the database locked: %v", err)
 	}
+	if db.Audit().Failures() == 0 {
+		t.Error("the failure is not counted")
+	}
 	before.End("ok")
 	_, err = other.ExecContext(context.Background(), "ROLLBACK")
 	must(t, err)

@@ -52,6 +52,7 @@ func (h *Handle) store(group []*pending) {
 		return nil
 	})
 	if err != nil {
+		h.failures.Add(1)
 		h.engine.Logger.Error("the audit log cannot be written", "entries", len(group), "err", err)
 	}
 	for _, p := range group {
@@ -123,6 +124,7 @@ func (h *Handle) passOn(rows []audit.Row) {
 		lines.WriteString(r.Body + "\n")
 	}
 	if _, err := h.copy.Write(lines.Bytes()); err != nil {
+		h.failures.Add(1)
 		h.engine.Logger.Error("the copy of the audit log cannot be written", "entries", len(rows), "err", err)
 	}
 }

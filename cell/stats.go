@@ -17,6 +17,18 @@ type Stats struct {
 	PUIDRoom uint64 `json:"puid_room"`
 	// Bytes is the size of the cell on its disk, logs included.
 	Bytes int64 `json:"bytes"`
+	// WAL is the size of the cell's write-ahead log, if it has one of its own.
+	WAL int64 `json:"-"`
+	// Pool is the use of the connections that the process has to the cell's server, shared with other cells there. It is zero for
+	// cells in files.
+	Pool Pool `json:"-"`
+}
+
+// Pool is the use of a process's connections to one server: at most Budget, of which Open are open and Idle of these unused, and
+// the transactions that wait for one.
+type Pool struct {
+	Server                      string
+	Budget, Open, Idle, Waiting int
 }
 
 // MarshalText returns the word of String; its error is always nil.

@@ -363,6 +363,11 @@ func (c *Client) GetKind(ctx context.Context, kind string) (*Kind, error) {
 	return value[Kind](ctx, c, &operation{method: "GET", path: "/v1/kinds/" + segment(kind), repeatable: true})
 }
 
+// GetLastBackup is GET /v1/backup/mark: When the last backup was made, as far as the installation knows.
+func (c *Client) GetLastBackup(ctx context.Context) (*BackupMark, error) {
+	return value[BackupMark](ctx, c, &operation{method: "GET", path: "/v1/backup/mark", repeatable: true})
+}
+
 // GetLiveness is GET /livez: 200 while the process runs; reads no store.
 func (c *Client) GetLiveness(ctx context.Context) (*Liveness, error) {
 	return value[Liveness](ctx, c, &operation{method: "GET", path: "/livez", repeatable: true})
@@ -1067,6 +1072,11 @@ func (c *Client) ListTokens(ctx context.Context) (*TokenList, error) {
 // LookUpIDs is POST /v1/ids: The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing.
 func (c *Client) LookUpIDs(ctx context.Context, body *IDRequest) (*IDAnswer, error) {
 	return value[IDAnswer](ctx, c, &operation{method: "POST", path: "/v1/ids", repeatable: true, body: body})
+}
+
+// MarkBackup is POST /v1/backup/mark: Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last.
+func (c *Client) MarkBackup(ctx context.Context, body *BackupMarkRequest) (*BackupMark, error) {
+	return value[BackupMark](ctx, c, &operation{method: "POST", path: "/v1/backup/mark", repeatable: true, body: body})
 }
 
 // MatchRecordsParams are the parameters of MatchRecords.

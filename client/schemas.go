@@ -66,6 +66,22 @@ type AuditReport struct {
 	Unended  int64          `json:"unended"`
 }
 
+// BackupMark is the object of this name in the OpenAPI document.
+type BackupMark struct {
+	// RFC 3339: the moment that it is of. Left out if none was noted
+	At string `json:"at,omitempty"`
+	// What made it, or its name there; left out for one of GET /v1/backup
+	Name string `json:"name,omitempty"`
+}
+
+// BackupMarkRequest is the object of this name in the OpenAPI document.
+type BackupMarkRequest struct {
+	// RFC 3339: the moment that the backup is of; defaults to now
+	At time.Time `json:"at,omitzero"`
+	// What made the backup, or its name there; at most 100 bytes
+	Name string `json:"name,omitempty"`
+}
+
 // BlockList is the object of this name in the OpenAPI document.
 type BlockList struct {
 	Blocks []TokensBlock `json:"blocks"`

@@ -36,7 +36,7 @@ import (
 //	<!-- not run: why -->      it is not
 //
 // and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
-// an ellipsis stands for any text, and any white space for any other.
+// an ellipsis stands for any text, and any white space for any other. The directory of a page has docs/examples as examples.
 func TestCommands_DoWhatThePagesSay(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -108,6 +108,9 @@ func newShell(t *testing.T) *shell {
 		if !strings.HasPrefix(kv, "LOCUS_") && !strings.HasPrefix(kv, "HOME=") && !strings.HasPrefix(kv, "PATH=") {
 			s.env = append(s.env, kv)
 		}
+	}
+	if err := os.CopyFS(filepath.Join(s.dir, "examples"), os.DirFS("examples")); err != nil {
+		t.Fatal(err)
 	}
 	python, err := filepath.Abs(filepath.Join(root, "clients", "python")) // which a reader has installed
 	if err != nil {

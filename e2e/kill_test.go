@@ -420,7 +420,8 @@ func TestTwoServersOneDirectory(t *testing.T) {
 	}
 }
 
-// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect.
+// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect without a file of
+// settings.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
@@ -461,6 +462,48 @@ func TestSignals(t *testing.T) {
 	})
 	if err := impatient.stop(syscall.SIGINT); exitCode(err) != 130 {
 		t.Errorf("after two SIGINT: %v\n%s", err, impatient.stderr)
+	}
+}
+
+// At SIGHUP a process reads its file again: the level of the log changes, what needs a restart is named, and a file with a mistake
+// changes nothing. It serves all the while.
+func TestHangup_ReadsTheSettingsAgain(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "locus.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	to, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	data := filepath.Join(t.TempDir(), "data")
+	write("data: " + data + "\nlog: {level: warn}\n")
+	s := serveTo(t, to, "127.0.0.1:0", "--config", file)
+	reload := func(text, says string, times int) {
+		t.Helper()
+		write(text)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, 20*time.Second, says, func() (bool, string) {
+			said, err := os.ReadFile(log)
+			return err == nil && strings.Count(string(said), says) == times, string(said)
+		})
+		if _, err := post(s.url, []httpapi.RecordInput{{Source: "x", Key: "1", Attributes: httpapi.Attributes{"name": {"a"}}}}); err != nil {
+			t.Errorf("after SIGHUP: %v", err)
+		}
+	}
+	reload("data: "+data+"\nlog: {level: info}\n", `msg="a changed setting is in use" setting=log.level`, 1)
+	reload("data: "+data+"\nlog: {level: info}\nkeep: {changes: 48h}\n", `msg="a changed setting needs a restart" setting=keep.changes`, 1)
+	reload("data: "+data+"\nlog: {levle: error}\n", `msg="the configuration is not read again"`, 1)
+	reload("data: "+data+"\nlog: {level: debug}\n", `msg="a changed setting is in use" setting=log.level`, 2)
+	if err := s.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
 	}
 }
 

@@ -109,10 +109,19 @@ func serve(t testing.TB, dir, addr string, args ...string) *server {
 // serveWith starts a server with the given flags and waits until it answers.
 func serveWith(t testing.TB, addr string, args ...string) *server {
 	t.Helper()
+	return serveTo(t, nil, addr, args...)
+}
+
+// serveTo is serveWith with a file for the log, which can be read while the server runs; nil for none.
+func serveTo(t testing.TB, log *os.File, addr string, args ...string) *server {
+	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
 	s.cmd = exec.Command(built(t), append([]string{"serve", "--addr", addr, "--json"}, args...)...)
 	s.cmd.Env = clean()
 	s.cmd.Stderr = s.stderr
+	if log != nil {
+		s.cmd.Stderr = log
+	}
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

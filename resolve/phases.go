@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve/derived"
 )
@@ -93,7 +94,9 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	reign := b.reign
 	heard := b.listen(ctx)
 	begin := time.Now()
-	b.put(ctx)
+	putting, round := span.Start(ctx, "put")
+	b.put(putting)
+	round.End(nil)
 	heard()
 	report.Put += time.Since(begin)
 	if b.untold {
@@ -167,7 +170,9 @@ const settleAttempts = 3
 
 func (b *batch) rounds(ctx context.Context, report *Batched) error {
 	begin := time.Now()
-	met, err := b.candidates(ctx)
+	posting, round := span.Start(ctx, "post")
+	met, err := b.candidates(posting)
+	round.End(err)
 	if err != nil {
 		return err
 	}
@@ -176,7 +181,10 @@ func (b *batch) rounds(ctx context.Context, report *Batched) error {
 	if err := b.renew(ctx); err != nil {
 		return err
 	}
-	if err := b.cluster(ctx, met); err != nil {
+	clustering, round := span.Start(ctx, "resolve")
+	err = b.cluster(clustering, met)
+	round.End(err)
+	if err != nil {
 		return err
 	}
 	report.Resolve += time.Since(post)

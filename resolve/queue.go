@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/span"
 )
 
 // ErrClosed means that the queue takes no more work.
@@ -37,6 +38,7 @@ type call struct {
 	ops     []Op
 	results []Result
 	done    chan struct{}
+	span    span.Span // of the caller
 
 	mu    sync.Mutex
 	begun bool
@@ -97,7 +99,7 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 // of durable records are Pending, and ops whose outcome is not known have an Err that wraps
 // ErrCommitUnknown.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
-	c := &call{ops: ops, done: make(chan struct{})}
+	c := &call{ops: ops, done: make(chan struct{}), span: span.Of(ctx)}
 	select {
 	case <-q.stop:
 		return nil, ErrClosed
@@ -213,6 +215,9 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 	if len(ops) == 0 {
 		return
 	}
+	ctx, batch := shared(ctx, group)
+	batch.Number("locus.operations", int64(len(ops)))
+	defer batch.End(nil)
 	results := q.resolver.apply(ctx, ops, func(i int, r Result) {
 		n, exact := slices.BinarySearch(first, i)
 		if !exact {
@@ -224,4 +229,17 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 		c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]
 		close(c.done)
 	}
+}
+
+// shared starts the span of a group below the first caller that is traced, and links it to the others.
+func shared(ctx context.Context, group []*call) (context.Context, span.Span) {
+	traced := slices.IndexFunc(group, func(c *call) bool { return c.span.On() })
+	if traced < 0 {
+		return ctx, span.Span{}
+	}
+	ctx, s := group[traced].span.Start(ctx, "batch")
+	for _, c := range group[traced+1:] {
+		s.Link(c.span)
+	}
+	return ctx, s
 }

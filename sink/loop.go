@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -82,7 +83,7 @@ func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room cha
 		}
 		before := b.successes.Load()
 		for tries := 1; ; tries++ {
-			err := f.deliver(ctx, d)
+			tried, err := r.attempt(ctx, f, d, tries)
 			if err == nil {
 				if b.succeeded() && tries > 1 {
 					r.opts.Logger.Info("a sink goes on", "sink", r.opts.Name)
@@ -105,12 +106,23 @@ func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room cha
 				return err
 			}
 			if b.failures.Add(1) == 1 {
-				r.opts.Logger.Warn("a sink cannot deliver", "sink", r.opts.Name, "err", err)
+				r.opts.Logger.WarnContext(tried, "a sink cannot deliver", "sink", r.opts.Name, "err", err)
 			}
 			b.wait(ctx, tries, len(f.lanes))
 		}
 	}
 	return nil
+}
+
+// attempt tries to deliver. The context that it returns has the span of the attempt, for the log.
+func (r *Runner) attempt(ctx context.Context, f *feed, d *delivery, tries int) (context.Context, error) {
+	ctx, s := span.StartRoot(ctx, r.opts.Tracer, "sink delivery")
+	s.Text("locus.sink", r.opts.Name)
+	s.Number("locus.attempt", int64(tries))
+	err := f.deliver(ctx, d)
+	s.Number("locus.events", int64(len(d.events)))
+	s.End(err)
+	return ctx, err
 }
 
 // save stores the progress now and then.

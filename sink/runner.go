@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/mirror"
 )
@@ -46,6 +47,8 @@ type Options struct {
 	Poll time.Duration
 	// Patience is the longest pause before a retry. Defaults to 5 minutes.
 	Patience time.Duration
+	// Tracer receives a span for each attempt to deliver, nil for none.
+	Tracer span.Tracer
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 	// Logger receives a line when delivery fails and when it goes on. Defaults to discarding them.

@@ -145,7 +145,7 @@ func (m *manager) start(ctx context.Context, d Definition) {
 		OpenChanges: changes,
 		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
 		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: ttl, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
-		Logger: h.engine.Logger, Now: h.engine.Now,
+		Logger: h.engine.Logger, Tracer: h.engine.Tracer, Now: h.engine.Now,
 		Lease: lease.NewHolder(lease.Options{
 			Name: sink.LeaseName(d.Name), Owner: h.owner, TTL: ttl, Now: time.Now,
 			Update: runs(func(ctx context.Context, fn func(storage.Tx) error) error {

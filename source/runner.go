@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Batch int
 	// Patience is the longest pause before a retry. Defaults to a minute.
 	Patience time.Duration
+	// Tracer receives a span for each batch of messages, nil for none.
+	Tracer span.Tracer
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 	// Logger receives a line when the source fails and when it goes on. Defaults to discarding them.

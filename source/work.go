@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -42,6 +43,10 @@ func (w *work) step(ctx context.Context) (done int64, err error) {
 	if len(messages) == 0 {
 		return 0, w.idle(ctx)
 	}
+	ctx, s := span.StartRoot(ctx, w.opts.Tracer, "source batch")
+	s.Text("locus.source", w.opts.Name)
+	s.Number("locus.messages", int64(len(messages)))
+	defer func() { s.End(err) }()
 	result, err := w.write(ctx, messages)
 	if err != nil {
 		return 0, err

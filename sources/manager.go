@@ -149,7 +149,7 @@ func (m *manager) start(ctx context.Context, d Definition) {
 	decoder := &decoder{h: h, of: d}
 	r.runner = source.New(source.Options{
 		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: ttl, Logger: h.engine.Logger,
-		Now: h.engine.Now, Store: &store{h: h, name: d.Name, revision: d.Revision},
+		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
 		Lease: lease.NewHolder(lease.Options{
 			Name: source.LeaseName(d.Name), Owner: h.owner, TTL: ttl, Now: time.Now,
 			Update: runs(func(ctx context.Context, fn func(storage.Tx) error) error {

@@ -171,7 +171,7 @@ func stats(t tester, k kind) {
 	}
 	want := cell.Stats{
 		Cell: identity().Cell, URL: got.URL, Bytes: got.Bytes, Filter: true, PUIDRoom: 1<<32 - 1,
-		Head: cell.Head{Keys: cell.Sealed, Incarnation: 1, Epoch: 2}, PUIDs: got.PUIDs,
+		Head: cell.Head{Keys: cell.Sealed, Incarnation: 1, Epoch: 2}, PUIDs: got.PUIDs, WAL: got.WAL, Pool: got.Pool,
 	}
 	if got != want || got.PUIDs < 7 || got.PUIDs > 1000 {
 		t.Fatalf("Stats of a cell with 7 keys: %+v, want %+v with 7 puids or some more", got, want)

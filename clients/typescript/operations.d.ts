@@ -57,6 +57,20 @@ export interface AuditReport {
   unended: number
 }
 
+export interface BackupMark {
+  /** RFC 3339: the moment that it is of. Left out if none was noted */
+  at?: string
+  /** What made it, or its name there; left out for one of GET /v1/backup */
+  name?: string
+}
+
+export interface BackupMarkRequest {
+  /** RFC 3339: the moment that the backup is of; defaults to now */
+  at?: string
+  /** What made the backup, or its name there; at most 100 bytes */
+  name?: string
+}
+
 export interface BlockList {
   blocks: Array<TokensBlock> | null
 }
@@ -2022,6 +2036,9 @@ export class Operations extends Core {
   /** A kind with its schema. GET /v1/kinds/{kind} */
   getKind(kind: string): Promise<Kind>
 
+  /** When the last backup was made, as far as the installation knows. GET /v1/backup/mark */
+  getLastBackup(): Promise<BackupMark>
+
   /** 200 while the process runs; reads no store. GET /livez */
   getLiveness(): Promise<Liveness>
 
@@ -2388,6 +2405,9 @@ export class Operations extends Core {
 
   /** The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing. POST /v1/ids */
   lookUpIDs(body: IDRequest): Promise<IDAnswer>
+
+  /** Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last. POST /v1/backup/mark */
+  markBackup(body: BackupMarkRequest): Promise<BackupMark>
 
   /** Match 1 to 1000 records without storing them: the candidates of each, and what a put would do. POST /v1/match */
   matchRecords(body: MatchRequest, params?: {

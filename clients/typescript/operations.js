@@ -176,6 +176,11 @@ export class Operations extends Core {
     return this._value('GET', `/v1/kinds/${segment(kind)}`, { repeatable: true })
   }
 
+  /** When the last backup was made, as far as the installation knows. GET /v1/backup/mark */
+  async getLastBackup() {
+    return this._value('GET', `/v1/backup/mark`, { repeatable: true })
+  }
+
   /** 200 while the process runs; reads no store. GET /livez */
   async getLiveness() {
     return this._value('GET', `/livez`, { repeatable: true })
@@ -479,6 +484,11 @@ export class Operations extends Core {
   /** The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing. POST /v1/ids */
   async lookUpIDs(body) {
     return this._value('POST', `/v1/ids`, { repeatable: true, body })
+  }
+
+  /** Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last. POST /v1/backup/mark */
+  async markBackup(body) {
+    return this._value('POST', `/v1/backup/mark`, { repeatable: true, body })
   }
 
   /** Match 1 to 1000 records without storing them: the candidates of each, and what a put would do. POST /v1/match */

@@ -40,6 +40,11 @@ const (
 	mcpSDK     = "github.com/modelcontextprotocol/go-sdk"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	mysql      = "github.com/go-sql-driver/mysql"
+	otel       = "go.opentelemetry.io/otel"
+	otelExport = "go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	otelSDK    = "go.opentelemetry.io/otel/sdk"
+	otelTrace  = "go.opentelemetry.io/otel/trace"
+	otlp       = "go.opentelemetry.io/proto/otlp"
 	parquetGo  = "github.com/parquet-go/parquet-go"
 	pflag      = "github.com/spf13/pflag"
 	pgx        = "github.com/jackc/pgx/v5"
@@ -47,6 +52,7 @@ const (
 	phones     = "github.com/nyaruka/phonenumbers"
 	porcupine  = "github.com/anishathalye/porcupine"
 	prometheus = "github.com/prometheus/client_golang"
+	protobuf   = "google.golang.org/protobuf"
 	rapid      = "pgregory.net/rapid"
 	franz      = "github.com/twmb/franz-go"
 	kmsg       = "github.com/twmb/franz-go/pkg/kmsg"
@@ -71,8 +77,8 @@ const (
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/estimate", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
-// identifiers, and the reader of definitions.
-var Shared = []string{"internal/problem", "internal/identifier", "internal/definition"}
+// identifiers, the reader of definitions, and the interface of traces.
+var Shared = []string{"internal/problem", "internal/identifier", "internal/definition", "internal/span"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
 const conformance = "internal/conformance"
@@ -99,7 +105,7 @@ var Picture = map[string]Rule{
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage", "internal/span"},
 		Modules: []string{xxhash},
 	},
 	// What resolve derives, and the Store that a backend implements for it; no logic.
@@ -118,20 +124,21 @@ var Picture = map[string]Rule{
 	"counter/internal/model": {Imports: []string{"counter"}},
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
-	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror"}, Modules: []string{xSync, xxhash}},
+	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span"}, Modules: []string{xSync, xxhash}},
 	"sink/file":              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
 	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
 	"sink/nats":              {Imports: []string{"internal/natsurl", "locality", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
 	"sink/postgres":          {Imports: []string{"locality", "sink"}, Modules: []string{pgx}},
-	"sink/webhook":           {Imports: []string{"sink"}, Tests: []string{standard}},
-	"source":                 {Imports: []string{"entity", "lease"}},
+	"sink/webhook":           {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
+	"source":                 {Imports: []string{"entity", "lease", "internal/span"}},
 	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"source/postgres":        {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
 	"source/nats":            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
 	"internal/kafkatopic":    {Modules: []string{franz, kmsg}},
 	"internal/natsurl":       {Modules: []string{natsClient}},
 	"internal/mutant":        {},
+	"internal/span":          {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:     {Modules: []string{rapid}},
@@ -169,14 +176,14 @@ var Picture = map[string]Rule{
 	"storage/sqlite": {
 		Imports: []string{
 			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
-			"resolve/derived", "rollup", "storage",
+			"resolve/derived", "rollup", "storage", "internal/span",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
 			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
-			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage",
+			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "internal/span",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
@@ -192,7 +199,7 @@ var Picture = map[string]Rule{
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},
 	"internal/engine": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage", "internal/span"},
 		Modules: []string{xSync},
 	},
 	// An installation as a file, and back.
@@ -259,7 +266,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
 			"internal/backup", "internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
-			"sinks", "sources", "storage", "tokens",
+			"sinks", "sources", "storage", "tokens", "internal/span",
 		},
 		Tests: []string{pgx}, // flips bytes directly
 	},
@@ -272,12 +279,15 @@ var Picture = map[string]Rule{
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},
-	"internal/obs":        {Imports: []string{"cells", "counter", "internal/buildinfo", "resolve", "rollups", "sink", "source"}, Modules: []string{prometheus}},
+	"internal/obs": {
+		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/span", "resolve", "rollups", "sink", "source"},
+		Modules: []string{prometheus, otel, otelSDK, otelTrace, otelExport, otlp, protobuf},
+	},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/buildinfo", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens", "internal/span",
 		},
 		Modules: []string{huma, xTime},
 	},
@@ -323,7 +333,7 @@ var Picture = map[string]Rule{
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
 		},
-		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, parquetGo, sqlite, excelize},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo, otlp, parquetGo, protobuf, sqlite, excelize},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
@@ -409,6 +419,7 @@ var Laws = []Law{
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
+	{otel, "", []string{"internal/obs"}, "libraries report through package span"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"}, "a client of a broker lives in its drivers, and where they connect"},
 	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"}, "a client of a broker lives in its drivers, and where they connect"},

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -35,6 +36,7 @@ type app struct {
 
 	logLevel, logFormat string         // --log-level, --log-format of a server
 	level               *slog.LevelVar // of the logger; a server changes it at SIGHUP
+	traced              bool           // events of the log have the ids of traces
 }
 
 // style returns the style for a stream. NO_COLOR and TERM=dumb turn colour off.
@@ -107,8 +109,12 @@ func (a *app) logger(level slog.Level) *slog.Logger {
 	}
 	a.level.Set(level)
 	options := &slog.HandlerOptions{Level: a.level}
+	var to slog.Handler = slog.NewTextHandler(a.stderr, options)
 	if cmp.Or(a.logFormat, a.env["LOCUS_LOG_FORMAT"]) == "json" {
-		return slog.New(slog.NewJSONHandler(a.stderr, options))
+		to = slog.NewJSONHandler(a.stderr, options)
 	}
-	return slog.New(slog.NewTextHandler(a.stderr, options))
+	if a.traced {
+		to = obs.TracedLog(to)
+	}
+	return slog.New(to)
 }

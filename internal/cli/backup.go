@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -52,7 +54,47 @@ func (a *app) backupCommand() *cobra.Command {
 			return a.summary(raw, "%s: %s bytes; locus restore makes a directory of it", term.Escape(out), term.Count(n))
 		},
 	}
+	c.AddCommand(a.backupMark())
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; - is standard output")
+	return a.connection(c)
+}
+
+func (a *app) backupMark() *cobra.Command {
+	var at string
+	c := &cobra.Command{
+		Use:   "mark [NAME]",
+		Short: "Note a backup that other tools have made, so that its age is known",
+		Long: "Servers report the age of the last backup as locus_backup_age_seconds, and locus doctor names an old one. Backups by locus\n" +
+			"backup through a server are noted on their own. Run this after each backup by other tools: pgBackRest, WAL-G, snapshots.",
+		Example: "  locus backup mark pgbackrest --map postgres://db1/locus\n" +
+			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			body := map[string]string{}
+			if len(args) == 1 {
+				body["name"] = args[0]
+			}
+			if at != "" {
+				body["at"] = at
+			}
+			raw, err := json.Marshal(body)
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, writes)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			var last httpapi.BackupMark
+			answer, err := cl.do(c.Context(), http.MethodPost, "/v1/backup/mark", nil, raw, &last)
+			if err != nil {
+				return err
+			}
+			return a.summary(answer, "the last backup is of %s", last.At)
+		},
+	}
+	c.Flags().StringVar(&at, "at", "", "the moment that the backup is of, as RFC 3339; by default now")
 	return a.connection(c)
 }
 

@@ -35,6 +35,8 @@ type client struct {
 	close func() error
 	// job identifies the installation in the state of an import.
 	job string
+	// parent is the W3C traceparent that a script has given the command, "" for none.
+	parent string
 	// alone reports that no other process uses the data during this command.
 	alone bool
 }
@@ -70,6 +72,7 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 		if err != nil {
 			return nil, err
 		}
+		cl.parent = a.env["TRACEPARENT"]
 		of, err := a.context(w.server)
 		if err != nil {
 			return nil, err
@@ -86,6 +89,7 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 	}
 	if !w.shared {
 		if cl := dialSocket(c.Context(), w); cl != nil {
+			cl.parent = a.env["TRACEPARENT"]
 			return cl, nil
 		}
 	}
@@ -245,6 +249,9 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 	}
 	if q.accept != "" {
 		request.Header.Set("Accept", q.accept)
+	}
+	if c.parent != "" {
+		request.Header.Set("traceparent", c.parent)
 	}
 	if q.key != "" {
 		request.Header.Set("Idempotency-Key", q.key)

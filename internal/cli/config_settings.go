@@ -70,6 +70,9 @@ var settings = []setting{
 	{"audit.also", "audit", list, "[write]"},
 	{"audit.file", "audit-file", file, "audit.jsonl"},
 
+	{"traces.endpoint", "trace-endpoint", single, "http://127.0.0.1:4318"},
+	{"traces.sample", "trace-sample", single, ""},
+
 	{"log.level", "log-level", single, "info"},
 	{"log.format", "log-format", single, "json"},
 }

@@ -76,7 +76,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	svc, options, err := a.openServed(ctx, where{place: dir, notice: a.notice}, &s.serving, nil)
+	svc, options, err := a.openServed(ctx, where{place: dir, notice: a.notice}, &s.serving, nil, nil)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}

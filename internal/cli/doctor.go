@@ -95,7 +95,7 @@ func (a *app) examineInstallation(c *cobra.Command, x *examination) {
 		return
 	}
 	defer cl.close()
-	for i, look := range []func(context.Context, *client, *examination) error{serverVersion, cellsOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf} {
+	for i, look := range []func(context.Context, *client, *examination) error{serverVersion, cellsOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf, backupOf} {
 		if err := look(c.Context(), cl, x); err != nil && !forbidden(err) {
 			f := explainFailure(c.Context(), err)
 			x.fail("installation", f.Hint, "%s", f.Message)

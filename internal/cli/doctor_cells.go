@@ -18,6 +18,8 @@ const (
 	behind = 10 * time.Minute
 	// ending is how long before its end a token is named.
 	ending = 14 * 24 * time.Hour
+	// backupOld is how old the last backup may be.
+	backupOld = 36 * time.Hour
 	// redoMany is how many records may wait to be resolved.
 	redoMany = 10_000
 	// uncounted is how many records a kind may have without term frequencies of its own.
@@ -160,6 +162,27 @@ func streamsOf(ctx context.Context, cl *client, x *examination) error {
 		default:
 			x.ok("source", "%s is %s", s.Source, of.State)
 		}
+	}
+	return nil
+}
+
+// backupOf names the last backup.
+func backupOf(ctx context.Context, cl *client, x *examination) error {
+	var last httpapi.BackupMark
+	if _, err := cl.get(ctx, "/v1/backup/mark", nil, &last); err != nil {
+		if _, older := gone(err); older { // than this route
+			return nil
+		}
+		return err
+	}
+	at, err := time.Parse(time.RFC3339Nano, last.At)
+	switch {
+	case last.At == "" || err != nil:
+		x.ok("backup", "none is known; locus backup mark notes those of other tools")
+	case time.Since(at) > backupOld:
+		x.warn("backup", "see why no newer one was made or noted", "the last one is of %s", at.Local().Format(time.DateTime))
+	default:
+		x.ok("backup", "the last one is of %s", at.Local().Format(time.DateTime))
 	}
 	return nil
 }

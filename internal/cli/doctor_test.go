@@ -55,6 +55,7 @@ func TestDoctor_Installation(t *testing.T) {
 		"/v1/kinds":            `{"kinds":[{"kind":"place","term_frequencies":"aa"}]}`,
 		"/v1/term-frequencies": `{"term_frequencies":[{"hash":"aa","kind":"place","records":1001},{"hash":"bb"}]}`,
 		"/v1/tokens":           `{"tokens":[{"name":"ci","id":"12345678"}]}`,
+		"/v1/backup/mark":      fmt.Sprintf(`{"at":%q}`, time.Now().UTC().Format(time.RFC3339)),
 	}
 	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	for _, c := range []struct {
@@ -81,6 +82,8 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/v1/kinds", `{"kinds":[{"kind":"place","term_frequencies":"bb"}]}`, 3, "locus terms build --kind place"},
 		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3, "locus token rotate ci"},
 		{"/v1/tokens", well["/v1/tokens"], 0, "ci (12345678) never ends"},
+		{"/v1/backup/mark", `{"name":"pgbackrest","at":"2020-01-01T00:00:00Z"}`, 3, "the last one is of"},
+		{"/v1/backup/mark", `{}`, 0, "none is known"},
 		{"/v1/tokens", "403", 0, "1 rollup, current"},
 		{"/v1/tokens", "500", 1, "installation"},
 	} {

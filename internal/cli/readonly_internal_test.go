@@ -109,7 +109,7 @@ var changingCommands = []string{
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus judge", "locus kind create",
 	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus sink create", "locus sink pause",
 	"locus source create", "locus source pause", "locus source resume", "locus source drop", "locus source dead retry", "locus source dead drop",
-	"locus sink resume", "locus sink adopt", "locus sink verify", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus token create", "locus token rotate", "locus token revoke", "locus session end", "locus access block", "locus access unblock", "locus cell restored", "locus restore", "locus demo",
+	"locus sink resume", "locus sink adopt", "locus sink verify", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus token create", "locus token rotate", "locus token revoke", "locus session end", "locus access block", "locus access unblock", "locus cell restored", "locus restore", "locus demo", "locus backup mark",
 }
 
 // TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.

@@ -52,7 +52,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	walk(root, func(c *cobra.Command) {
 		c.SuggestionsMinimumDistance = 2
-		if c.HasSubCommands() {
+		if c.HasSubCommands() && c.RunE == nil {
 			c.Args = cobra.ArbitraryArgs
 			c.RunE = group
 		}

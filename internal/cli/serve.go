@@ -63,6 +63,7 @@ type serving struct {
 	rollups     int // how many there may be
 	kinds       int
 	audit       auditing
+	traces      tracing
 	people      people
 	tls         string   // where TLS ends: a listen.Mode
 	cert, key   string   // files of the certificate
@@ -107,7 +108,12 @@ func (a *app) serveCommand() *cobra.Command {
 				return errors.Join(err, closeAll(listeners))
 			}
 			defer func() { err = errors.Join(err, closeLog()) }()
-			svc, options, err := a.openServed(c.Context(), w, &s, log)
+			traces, closeTraces, err := a.openTraces(c, &s.traces)
+			if err != nil {
+				return errors.Join(err, closeAll(listeners))
+			}
+			defer func() { err = errors.Join(err, closeTraces()) }()
+			svc, options, err := a.openServed(c.Context(), w, &s, log, traces)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
@@ -165,6 +171,7 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	s.people.flags(c)
 	s.hits.flags(c)
 	s.audit.flags(c)
+	s.traces.flags(c)
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing at all; hot standbys of PostgreSQL are opened, too")
 	c.Flags().StringVar(&s.sinkFiles, "sink-files", "", "directory below which sinks of the form file:NAME write; without it they fail")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
@@ -204,18 +211,21 @@ func (s *serving) check(w where) error {
 	if err := s.audit.check(); err != nil {
 		return err
 	}
+	if err := s.traces.check(); err != nil {
+		return err
+	}
 	return s.hits.check()
 }
 
 // openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
 // doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
-func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options) (*locus.DB, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options, traces locus.Tracer) (*locus.DB, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles}
+	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles, Tracer: traces}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
-		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
+		Logger: options.Logger, Tracer: traces, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
 		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
 		Sources: &sources.Options{Compile: intake.Compile},

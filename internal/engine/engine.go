@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -30,6 +31,7 @@ type Engine struct {
 	Keys     *cell.Directory[storage.Tx]
 	Queue    *resolve.Queue // write queue; nil if the engine is Passive
 	Logger   *slog.Logger
+	Tracer   span.Tracer // nil for no traces
 	Now      func() time.Time
 	ReadOnly bool
 	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes,

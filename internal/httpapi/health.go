@@ -89,6 +89,15 @@ func (s *Server) recentStatus(ctx context.Context) (*cells.Status, error) {
 	return s.ready.get(ctx, time.Second, s.svc.Cells().Status)
 }
 
+// recentBackup returns when the last backup was made, at most a minute old; the zero time if none is known.
+func (s *Server) recentBackup(ctx context.Context) (time.Time, error) {
+	m, err := s.backedUp.get(ctx, time.Minute, s.svc.LastBackup)
+	if err != nil || m == nil {
+		return time.Time{}, err
+	}
+	return m.At, nil
+}
+
 // recentRollups returns the rollups, at most a second old, and how many changes this process has applied.
 func (s *Server) recentRollups(ctx context.Context) ([]rollups.Status, int64, error) {
 	all, err := s.standing.get(ctx, time.Second, s.svc.Rollups().List)

@@ -23,6 +23,8 @@ var operations = map[string]string{
 	"GET /v1/audit/export":                   "exportAudit",
 	"POST /v1/audit/verify":                  "verifyAudit",
 	"GET /v1/backup":                         "downloadBackup",
+	"GET /v1/backup/mark":                    "getLastBackup",
+	"POST /v1/backup/mark":                   "markBackup",
 	"GET /v1/blocks":                         "listBlocks",
 	"DELETE /v1/blocks/{principal}":          "unblockPrincipal",
 	"PUT /v1/blocks/{principal}":             "blockPrincipal",

@@ -28,6 +28,11 @@ func (s *Server) handle(pattern string, needs access.Rule, handler http.HandlerF
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.permit(r, needs)
 		r = r.WithContext(access.With(r.Context(), who))
+		if s.opts.Tracer != nil && !s.healthy[pattern] {
+			var end func()
+			r, end = s.traced(w, r, pattern, err == nil && !needs.Open())
+			defer end()
+		}
 		if err == nil {
 			handler(w, r)
 			return

@@ -459,6 +459,15 @@ func (s *Server) routes() []route {
 			summary: "The files of a data directory for locus restore, as they are at one moment, while reads and writes continue. If it fails midway the response is cut off and not terminated",
 		},
 		{
+			method: "GET", path: "/v1/backup/mark", class: reads, needs: access.All(access.Metrics), handle: s.lastBackup, answer: BackupMark{}, failures: reading,
+			summary: "When the last backup was made, as far as the installation knows",
+		},
+		{
+			method: "POST", path: "/v1/backup/mark", class: admin, needs: access.All(access.Operate), handle: s.markBackup, body: BackupMarkRequest{}, answer: BackupMark{},
+			failures: append([]Code{CodeRange}, changing...),
+			summary:  "Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last",
+		},
+		{
 			method: "GET", path: "/v1/dump", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},
 			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
 		},

@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/rollups"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics receives measurements and is served at /metrics. Defaults to new metrics.
 	Metrics *obs.Metrics
+	// Tracer receives a span for each request but those of probes and scrapes, nil for none.
+	Tracer span.Tracer
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
 	// Local means that every request is the operator's: for a server that is called in its process, without a network.
@@ -159,6 +162,7 @@ type Server struct {
 	document    func() ([]byte, error) // of OpenAPI; built on first use
 	healthy     map[string]bool        // patterns of class health
 	ready       recent[*cells.Status]
+	backedUp    recent[*locus.BackupMark]
 	standing    recent[[]rollups.Status]
 	tail        recent[changelog.Watermark]
 	draining    atomic.Bool // stopping: no longer ready
@@ -204,6 +208,8 @@ func New(svc *locus.DB, options *Options) *Server {
 	s.opts.Metrics.Watch(s.recentStatus)
 	s.opts.Metrics.WatchRollups(s.recentRollups)
 	s.opts.Metrics.WatchSinks(svc.Sinks().Running)
+	s.opts.Metrics.WatchBackup(s.recentBackup)
+	s.opts.Metrics.WatchAudit(svc.Audit().Failures)
 	s.opts.Metrics.WatchSources(svc.Sources().Running)
 	table := s.routes()
 	for i := range table {

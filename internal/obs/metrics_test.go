@@ -107,7 +107,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	if n := strings.Count(got, "# TYPE locus_"); n != 24 {
+	if n := strings.Count(got, "# TYPE locus_"); n != 25 {
 		t.Errorf("%d families of Locus", n)
 	}
 	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {
@@ -283,6 +283,40 @@ func Example() {
 	// # HELP locus_records_total Records received over HTTP, by what became of them.
 	// # TYPE locus_records_total counter
 	// locus_records_total{outcome="matched"} 2
+}
+
+// What the metrics say of servers of databases, logs of cells, backups and the audit log.
+func TestMetrics_Resources(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics()
+	s := status()
+	for i := range s.Cells {
+		s.Cells[i].WAL = 4096
+		s.Cells[i].Pool = cell.Pool{Server: "db1:5432", Budget: 64, Open: 10, Idle: 3, Waiting: 2}
+	}
+	m.Watch(func(context.Context) (*cells.Status, error) { return s, nil })
+	m.WatchAudit(func() int64 { return 5 })
+	if got := text(t, m); strings.Contains(got, "locus_backup_age_seconds") {
+		t.Error("no backup is known")
+	}
+	last := time.Time{}
+	m.WatchBackup(func(context.Context) (time.Time, error) { return last, nil })
+	if got := text(t, m); strings.Contains(got, "locus_backup_age_seconds") {
+		t.Error("no backup was made")
+	}
+	last = time.Now().Add(-time.Hour)
+	got := text(t, m)
+	for _, want := range []string{
+		`locus_connections{server="db1:5432"} 7`, `locus_connections_budget{server="db1:5432"} 64`, `locus_connections_waiting{server="db1:5432"} 2`,
+		`locus_cell_wal_bytes{cell="g0-0"} 4096`, `locus_audit_failures_total 5`, `locus_backup_age_seconds 36`,
+	} {
+		if !strings.Contains(got, "\n"+want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if problems, err := promlint.New(strings.NewReader(got)).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("%+v, %v", problems, err)
+	}
 }
 
 func TestMetrics_Line(t *testing.T) {

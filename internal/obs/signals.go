@@ -49,6 +49,9 @@ var Signals = []Signal{
 	{"State", "Without tokens", "none", []Query{{`locus_insecure`, "{{instance}}"}}, []Alert{
 		{"LocusInsecure", `locus_insecure == 1`, "1h", ticket, "{{ $labels.instance }} can be used by the network without tokens."},
 	}},
+	{"State", "Failures of the audit log", "none", []Query{{`increase(locus_audit_failures_total[15m])`, "{{instance}}"}}, []Alert{
+		{"LocusAuditFails", `increase(locus_audit_failures_total[15m]) > 0`, "1m", page, "{{ $labels.instance }} cannot write the audit log: actions that it has to record are refused."},
+	}},
 	{"State", "Builds", "none", []Query{{`count by (version) (locus_build_info)`, "{{version}}"}}, nil},
 
 	{"Requests", "Requests a second", "reqps", []Query{{`sum by (status) (rate(locus_http_request_seconds_count[5m]))`, "{{status}}"}}, []Alert{
@@ -87,9 +90,20 @@ var Signals = []Signal{
 	{"Data", "Merges and splits a second", "ops", []Query{{`max(rate(locus_merges_total[5m]))`, "merges"}, {`max(rate(locus_splits_total[5m]))`, "splits"}}, nil},
 	{"Data", "Records of a cell", "short", []Query{{`max by (cell) (locus_cell_records)`, "{{cell}}"}}, nil},
 	{"Data", "Size of a cell", "bytes", []Query{{`max by (cell) (locus_cell_bytes)`, "{{cell}}"}}, nil},
+	{"Data", "Write-ahead log of a cell", "bytes", []Query{{`max by (cell) (locus_cell_wal_bytes)`, "{{cell}}"}}, []Alert{
+		{"LocusLogGrows", `max by (cell) (locus_cell_wal_bytes) > 268435456`, "15m", ticket, "The write-ahead log of cell {{ $labels.cell }} has {{ $value | humanize1024 }}B: something reads an old snapshot."},
+	}},
+	{"Data", "Age of the last backup", "s", []Query{{`min(locus_backup_age_seconds)`, "age"}}, []Alert{
+		{"LocusBackupOld", `min(locus_backup_age_seconds) > 129600`, "1h", ticket, "The last backup is {{ $value | humanizeDuration }} old."},
+	}},
 	{"Data", "Puids used", "percentunit", []Query{{`max by (cell) (locus_cell_puids_used / locus_cell_puids_room)`, "{{cell}}"}}, []Alert{
 		{"LocusNumbersEnd", `max by (cell) (locus_cell_puids_used / locus_cell_puids_room) > 0.8`, "1h", ticket, "Cell {{ $labels.cell }} has given away {{ $value | humanizePercentage }} of its numbers."},
 	}},
+
+	{"Databases", "Connections in use", "none", []Query{{`sum by (server) (locus_connections)`, "{{server}}"}, {`sum by (server) (locus_connections_budget)`, "budget {{server}}"}}, []Alert{
+		{"LocusConnectionsEnd", `min_over_time((locus_connections / locus_connections_budget)[10m:1m]) > 0.9`, "5m", ticket, "{{ $labels.instance }} has used {{ $value | humanizePercentage }} of its connections to {{ $labels.server }} for ten minutes."},
+	}},
+	{"Databases", "Waiting for a connection", "none", []Query{{`sum by (server) (locus_connections_waiting)`, "{{server}}"}}, nil},
 
 	{"Rollups", "Lag", "s", []Query{{`max by (rollup) (locus_rollup_lag_seconds)`, "{{rollup}}"}}, []Alert{
 		{"LocusRollupBehind", `max by (rollup) (locus_rollup_lag_seconds) > 300`, "10m", ticket, "Rollup {{ $labels.rollup }} is {{ $value | humanizeDuration }} behind."},

@@ -43,7 +43,7 @@ func families(t *testing.T, of []prometheus.Collector) map[string][]string {
 var tokens = regexp.MustCompile(`"[^"]*"|[0-9][0-9a-z.]*|[a-zA-Z_:][a-zA-Z0-9_:]*|=~|!~|!=|==|\S`)
 
 // words of PromQL, as far as the signals use it.
-var words = []string{"and", "by", "changes", "count", "delta", "histogram_quantile", "max", "min", "min_over_time", "rate", "sum"}
+var words = []string{"and", "by", "changes", "count", "delta", "histogram_quantile", "increase", "max", "min", "min_over_time", "rate", "sum"}
 
 // named returns the metrics and the labels of an expression. Labels stand in braces, and in parentheses after by.
 func named(expr string) (metrics, labels []string) {

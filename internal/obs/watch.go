@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 )
 
@@ -47,10 +48,18 @@ var (
 		gauge("locus_redo_depth", "Records that are stored and not resolved yet.", func(c cells.CellStatus) float64 { return float64(c.Redo) }, "cell"),
 		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
 		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
+		gauge("locus_cell_wal_bytes", "Size of a cell's write-ahead log, of cells in files.", func(c cells.CellStatus) float64 { return float64(c.WAL) }, "cell"),
 		gauge("locus_cell_puids_used", "Puids that a cell has allocated.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
 		gauge("locus_cell_puids_room", "Puids that a cell has in all.", func(c cells.CellStatus) float64 { return float64(c.PUIDRoom) }, "cell"),
 	}
 )
+
+// pools are the connections of this process to each database server.
+var pools = []figure[cell.Pool]{
+	gauge("locus_connections", "Connections of this process to a database server that are in use.", func(p cell.Pool) float64 { return float64(p.Open - p.Idle) }, "server"),
+	gauge("locus_connections_budget", "Connections that this process may have to a database server (--connections).", func(p cell.Pool) float64 { return float64(p.Budget) }, "server"),
+	gauge("locus_connections_waiting", "Transactions that wait for a connection to a database server.", func(p cell.Pool) float64 { return float64(p.Waiting) }, "server"),
+}
 
 // until is when the cell map ends. It is left out if the map has no end.
 var until = gauge("locus_cell_map_until_seconds", "Seconds until the cell map ends. A server moves the end on.", func(s *cells.Status) float64 {
@@ -87,6 +96,9 @@ func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	for _, f := range cellFigures {
 		to <- f.desc
 	}
+	for _, f := range pools {
+		to <- f.desc
+	}
 }
 
 // Collect implements prometheus.Collector. It reports nothing before Watch is called.
@@ -113,6 +125,17 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	if !slices.ContainsFunc(status.Cells, func(c cells.CellStatus) bool { return c.Down }) {
 		for _, f := range sums {
 			f.send(to, status)
+		}
+	}
+	servers := map[string]cell.Pool{}
+	for _, c := range status.Cells {
+		if c.Pool.Budget > 0 && !c.Down {
+			servers[c.Pool.Server] = c.Pool
+		}
+	}
+	for server, p := range servers {
+		for _, f := range pools {
+			f.send(to, p, server)
 		}
 	}
 	for _, c := range status.Cells {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -188,6 +189,12 @@ func (s *Sink) post(ctx context.Context, id string, what any) (rejected string, 
 	}
 	if len(signatures) > 0 {
 		req.Header.Set("webhook-signature", strings.Join(signatures, " "))
+	}
+	if parent, state := span.Of(ctx).Header(); parent != "" {
+		req.Header.Set("traceparent", parent)
+		if state != "" {
+			req.Header.Set("tracestate", state)
+		}
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {

@@ -4,9 +4,29 @@ package postgres
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// The page about servers explains each setting that is looked at.
+func TestServer_IsExplained(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/postgresql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := regexp.MustCompile(`current_setting\('(\w+?)(?:_num)?'\)`).FindAllStringSubmatch(sqlServer, -1)
+	if len(settings) < 7 {
+		t.Fatalf("it looks at %v", settings)
+	}
+	for _, m := range settings {
+		if !strings.Contains(string(page), "\n| `"+m[1]+"`") {
+			t.Errorf("docs/postgresql.md does not explain %s", m[1])
+		}
+	}
+}
 
 func TestServer_Check(t *testing.T) {
 	t.Parallel()

@@ -230,5 +230,7 @@ func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
 	err = t.query(ctx, "SELECT pg_database_size(current_database()), EXISTS (SELECT FROM locus_filter)",
 		func(r pgx.Rows) error { return r.Scan(&s.Bytes, &s.Filter) })
 	s.Head = t.head // read by the gate
+	p := t.cell.pool.read()
+	s.Pool = cell.Pool{Server: p.Server, Budget: p.Budget, Open: p.Open, Idle: p.Idle, Waiting: p.Waiting}
 	return s, err
 }

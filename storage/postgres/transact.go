@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -22,6 +23,14 @@ const (
 	alone    // writing, including the head of the cell
 	adopting // alone, in a database that may not be the cell's
 )
+
+// String returns the name of a transaction in a trace.
+func (m mode) String() string {
+	if m == reading {
+		return "cell read"
+	}
+	return "cell write"
+}
 
 // Update runs fn in a transaction. PostgreSQL may require a retry, for example after a deadlock; then fn runs
 // again. The error wraps cell.ErrCommitUnknown if the connection ended during the commit.
@@ -45,11 +54,17 @@ func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error { retu
 // tries is the maximum number of attempts of a transaction that the server asks to retry.
 const tries = 10
 
-func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
+func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) (err error) {
 	if err := c.enter(); err != nil {
 		return err
 	}
 	defer c.leave()
+	ctx, s := span.Start(ctx, m.String())
+	if s.On() {
+		s.Text("db.system.name", "postgresql")
+		s.Text("locus.cell", c.String())
+		defer func() { s.End(err) }()
+	}
 	guess := true
 	for try := 1; ; try++ {
 		err, failure := c.attempt(ctx, m, func(t *tx) error {

@@ -22,4 +22,7 @@ func TestVacuum(t *testing.T) {
 	if err != nil || stats.PUIDs != 100 {
 		t.Errorf("%d puids are given away, want 100: %v", stats.PUIDs, err)
 	}
+	if p := stats.Pool; p.Server == "" || p.Budget < p.Open || p.Open-p.Idle < 1 || p.Waiting != 0 {
+		t.Errorf("while the statistics are read, the connections are %+v", p)
+	}
 }

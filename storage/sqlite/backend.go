@@ -225,10 +225,12 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	if err != nil {
 		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c, err)
 	}
-	for _, path := range []string{c.path, c.path + "-wal"} {
-		if info, err := os.Stat(path); err == nil {
-			stats.Bytes += info.Size()
-		}
+	if info, err := os.Stat(c.path); err == nil {
+		stats.Bytes = info.Size()
+	}
+	if info, err := os.Stat(c.path + "-wal"); err == nil {
+		stats.WAL = info.Size()
+		stats.Bytes += stats.WAL
 	}
 	return stats, nil
 }

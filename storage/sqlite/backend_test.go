@@ -264,7 +264,7 @@ func TestStats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Cell != (cell.ID{Gen: 1, Index: 19}) || got.PUIDs != 40 || got.PUIDRoom != 1<<32-1 || got.Bytes < 40*1000 {
+	if got.Cell != (cell.ID{Gen: 1, Index: 19}) || got.PUIDs != 40 || got.PUIDRoom != 1<<32-1 || got.Bytes < 40*1000 || got.WAL <= 0 || got.WAL >= got.Bytes {
 		t.Errorf("stats are %+v", got)
 	}
 }

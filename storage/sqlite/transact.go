@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -37,7 +38,11 @@ func (c *Cell) Exclusive(ctx context.Context, fn func(storage.Tx) error) error {
 }
 
 // write runs fn in a transaction on the write connection.
-func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
+func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) (err error) {
+	ctx, s := c.span(ctx, "cell write")
+	if s.On() {
+		defer func() { s.End(err) }()
+	}
 	if err := c.breaker.Err(); err != nil {
 		return fmt.Errorf("cell %s: %w", c, err)
 	}
@@ -79,7 +84,11 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 }
 
 // View runs fn in a transaction that reads one snapshot of the cell. Readers and writers do not block each other.
-func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
+func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) (err error) {
+	ctx, s := c.span(ctx, "cell read")
+	if s.On() {
+		defer func() { s.End(err) }()
+	}
 	r, err := take(ctx, c, c.readers, c.spare)
 	if err != nil {
 		return err
@@ -99,13 +108,27 @@ func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) error {
 
 // Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
 // cache.
-func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error {
+func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) (err error) {
+	ctx, s := c.span(ctx, "cell read")
+	if s.On() {
+		defer func() { s.End(err) }()
+	}
 	w, err := take(ctx, c, c.writer, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { c.writer <- w }()
 	return c.failed(c.read(w, fn))
+}
+
+// span starts the span of a transaction.
+func (c *Cell) span(ctx context.Context, name string) (context.Context, span.Span) {
+	ctx, s := span.Start(ctx, name)
+	if s.On() {
+		s.Text("db.system.name", "sqlite")
+		s.Text("locus.cell", c.String())
+	}
+	return ctx, s
 }
 
 func (c *Cell) read(on *conn, fn func(storage.Tx) error) error {

@@ -141,10 +141,11 @@ class Core:
     """A server. It may be used by several threads: each has a connection of its own.
 
     A token needs https, except to this machine. ca is a file of certificates to trust instead of the system's. timeout
-    limits a request, patience the time in which it is sent again, in seconds.
+    limits a request, patience the time in which it is sent again, in seconds. trace returns the headers of the current trace,
+    such as traceparent.
     """
 
-    def __init__(self, server: str, *, token: str | None = None, ca: str | None = None, timeout: float = 15.0, patience: float = 30.0) -> None:
+    def __init__(self, server: str, *, token: str | None = None, ca: str | None = None, timeout: float = 15.0, patience: float = 30.0, trace: Callable[[], Mapping[str, str]] | None = None) -> None:
         url = urlsplit(server)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ValueError("want the URL of a server such as http://127.0.0.1:7070")
@@ -152,7 +153,7 @@ class Core:
             raise ValueError("a token is sent only over https, except to this machine: others could read it on the way")
         self._host, self._port, self._base = url.hostname, url.port, url.path.rstrip("/")
         self._tls = ssl.create_default_context(cafile=ca) if url.scheme == "https" else None
-        self._token, self._timeout, self._patience = token, timeout, patience
+        self._token, self._timeout, self._patience, self._trace = token, timeout, patience, trace
         self._local = threading.local()
 
     def close(self) -> None:
@@ -216,6 +217,8 @@ class Core:
                 now = datetime.now(timezone.utc).isoformat()
                 body = {**body, "hits": [{"at": now, **hit} for hit in body["hits"]]}
             repeatable = True
+        if self._trace is not None:
+            headers.update(self._trace())
         if self._token:
             headers["Authorization"] = "Bearer " + self._token
         data = None

@@ -280,6 +280,13 @@ class Operations(Core):
         """
         return self._value("GET", f"/v1/kinds/{segment(kind)}", repeatable=True)
 
+    def get_last_backup(self) -> types.BackupMark:
+        """When the last backup was made, as far as the installation knows.
+
+        GET /v1/backup/mark
+        """
+        return self._value("GET", "/v1/backup/mark", repeatable=True)
+
     def get_liveness(self) -> types.Liveness:
         """200 while the process runs; reads no store.
 
@@ -738,6 +745,13 @@ class Operations(Core):
         POST /v1/ids
         """
         return self._value("POST", "/v1/ids", body=body, repeatable=True)
+
+    def mark_backup(self, body: types.BackupMarkRequest) -> types.BackupMark:
+        """Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last.
+
+        POST /v1/backup/mark
+        """
+        return self._value("POST", "/v1/backup/mark", body=body, repeatable=True)
 
     def match_records(self, body: types.MatchRequest, *, min_watermark: str | None = None) -> types.MatchResponse:
         """Match 1 to 1000 records without storing them: the candidates of each, and what a put would do.

@@ -68,6 +68,20 @@ class AuditReport(TypedDict):
     unended: int
 
 
+class BackupMark(TypedDict):
+    # RFC 3339: the moment that it is of. Left out if none was noted
+    at: NotRequired[str]
+    # What made it, or its name there; left out for one of GET /v1/backup
+    name: NotRequired[str]
+
+
+class BackupMarkRequest(TypedDict):
+    # RFC 3339: the moment that the backup is of; defaults to now
+    at: NotRequired[str]
+    # What made the backup, or its name there; at most 100 bytes
+    name: NotRequired[str]
+
+
 class BlockList(TypedDict):
     blocks: list[TokensBlock] | None
 

@@ -120,6 +120,13 @@ class CoreTest(unittest.TestCase):
         self.assertEqual(got, [("g0-0:1", None), ("g0-0:2", "e2"), ("g0-0:3", "e3")])
         self.assertEqual([p for p, _, _ in seen], ["/v1/changes?after=g0-0%3A1", "/v1/changes?after=g0-0%3A2"])
 
+    def test_trace_goes_on(self) -> None:
+        parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        seen = self.script((200, {}))
+        with locus.Client(f"http://127.0.0.1:{self.server.server_port}", trace=lambda: {"traceparent": parent}) as client:
+            client.get_status()
+        self.assertEqual(seen[0][1]["traceparent"], parent)
+
     def test_token_needs_https(self) -> None:
         with self.assertRaises(ValueError):
             locus.Client("http://locus.example", token="locus_tok_x")
