@@ -155,11 +155,11 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		s.tokens[b.ID] = t
 	}
 	for _, r := range c.Tokens {
-		set, err := access.Grant(r.Roles, r.Allow)
+		who, err := r.principal()
 		if err != nil {
 			continue // made by a later release: it admits no caller here
 		}
-		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set, Sources: r.WriteSources, Restriction: r.Restriction, Rates: r.Rates}}
+		t := held{expires: r.Expires, used: r.Used, who: who}
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}

@@ -66,7 +66,7 @@ type Token struct {
 	Name string `json:"name"`
 	// ID is in the token's text, 8 characters.
 	ID string `json:"id"`
-	// Roles and single permissions, sorted.
+	// Roles and single permissions, sorted. The roles of the login of a person may be those of several groups, see access.ParseGiven.
 	Roles []string `json:"roles,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	// WriteSources limit the sources whose records the principal may write, see access.Sources; nil for all.
@@ -210,3 +210,19 @@ func (c *catalog) lastAccess(now time.Time) error {
 }
 
 func (t *Token) live(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
+
+// principal returns who a token is. The error means that a later release has made it.
+func (t *Token) principal() (*Principal, error) {
+	given, err := access.ParseGiven(t.Roles)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := access.Grant(nil, t.Allow)
+	if err != nil {
+		return nil, err
+	}
+	who := given.Principal()
+	who.Name, who.Author, who.ID, who.Permissions, who.Rates = t.Name, t.Author, t.ID, who.Permissions|allowed, t.Rates
+	who.Sources, who.Restriction = t.WriteSources, t.Restriction
+	return who, nil
+}

@@ -220,7 +220,7 @@ var Picture = map[string]Rule{
 	// An authority that signs the certificates of clients, for tests.
 	"internal/listen/listentest": {},
 	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
-	"internal/login":           {Modules: []string{goOIDC, oauth2}},
+	"internal/login":           {Imports: []string{"internal/access"}, Modules: []string{goOIDC, oauth2}},
 	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
 		Imports: []string{

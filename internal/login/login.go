@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +18,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/locus-db/locus/internal/access"
 )
 
 // Life is how long a login may take at the provider.
@@ -60,7 +61,7 @@ type Person struct {
 	Name string
 	// Author is the name that people read.
 	Author string
-	// Roles, and limits that hold for all of them.
+	// Roles and limits, for access.ParseGiven.
 	Roles []string
 }
 
@@ -199,11 +200,13 @@ func (p *Provider) person(id *oidc.IDToken) (*Person, error) {
 			who.Author = name
 		}
 	}
+	var groups [][]string
 	for _, group := range c.Groups {
-		who.Roles = append(who.Roles, p.rolesOf(group)...)
+		if roles := p.rolesOf(group); len(roles) > 0 {
+			groups = append(groups, roles)
+		}
 	}
-	slices.Sort(who.Roles)
-	if who.Roles = slices.Compact(who.Roles); !slices.ContainsFunc(who.Roles, func(one string) bool { return !strings.Contains(one, ":") }) {
+	if who.Roles = access.JoinGroups(groups); !access.GivesRole(who.Roles) {
 		return nil, fmt.Errorf("%w: %s", ErrNoRole, who.Name)
 	}
 	return who, nil
