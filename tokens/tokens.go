@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,8 +55,8 @@ const (
 	maxTokens = 1000
 	// fresh is how old the copy in memory may be.
 	fresh = time.Second
-	// grace is how old it may be while the authority cannot be read.
-	grace = 5 * time.Minute
+	// DefaultGrace is how old it may be while the authority cannot be read, unless locus.Options.AccessGrace says otherwise.
+	DefaultGrace = 5 * time.Minute
 	// patience limits the time to read the authority.
 	patience = 2 * time.Second
 )
@@ -115,6 +116,7 @@ const catalogName = "tokens"
 type Handle struct {
 	engine *engine.Engine
 	now    func() time.Time
+	grace  time.Duration // how old the copy may be while the authority cannot be read
 	copied atomic.Pointer[snapshot]
 	turn   chan struct{} // held while the authority is read or changed
 
@@ -126,7 +128,7 @@ type Handle struct {
 
 // New returns the handle of an installation. It reads nothing until it is used.
 func New(e *engine.Engine) *Handle {
-	return &Handle{engine: e, now: time.Now, turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
+	return &Handle{engine: e, now: time.Now, grace: cmp.Or(e.AccessGrace, DefaultGrace), turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
 }
 
 func read(ctx context.Context, tx storage.Tx) (*catalog, error) {

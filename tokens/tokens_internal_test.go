@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -229,10 +230,20 @@ func TestRequest_IsChecked(t *testing.T) {
 	}
 }
 
-// TestP10_CutOff takes the authority away: tokens that were read are valid for five minutes, then unavailable.
+// TestP10_CutOff takes the authority away: tokens that were read are valid for the grace, by default five minutes, then unavailable.
 func TestP10_CutOff(t *testing.T) {
 	t.Parallel()
+	for _, set := range []time.Duration{0, 90 * time.Second} {
+		cutOff(t, set)
+	}
+}
+
+func cutOff(t *testing.T, set time.Duration) {
+	t.Helper()
 	f := setup(t)
+	f.b.engine.AccessGrace = set
+	f.b.grace = New(f.b.engine).grace
+	grace := cmp.Or(set, 5*time.Minute)
 	secret := f.admin()
 	if !f.valid(f.b, secret) {
 		t.Fatal("not valid")

@@ -67,6 +67,8 @@ var settings = []setting{
 	{"limits.rollups", "max-rollups", single, ""},
 	{"limits.kinds", "max-kinds", single, ""},
 
+	{"access.grace", "access-grace", single, ""},
+
 	{"audit.also", "audit", list, "[write]"},
 	{"audit.file", "audit-file", file, "audit.jsonl"},
 
