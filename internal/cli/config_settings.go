@@ -19,7 +19,7 @@ const (
 	single form = iota // one value
 	list               // one value or several
 	file               // the name of a file or directory, relative to that of the configuration file
-	secret             // file of a secret: its name is not shown either
+	secretFile         // file of a secret: its name is not shown either
 	grants             // a name and its roles, for each name
 )
 
@@ -44,16 +44,16 @@ var settings = []setting{
 	{"listen.hosts", "host", list, "[locus.internal]"},
 	{"listen.tls", "tls", single, "files"},
 	{"listen.tls_cert", "tls-cert", file, "tls.crt"},
-	{"listen.tls_key", "tls-key", secret, "tls.key"},
+	{"listen.tls_key", "tls-key", secretFile, "tls.key"},
 	{"listen.trusted_proxies", "trusted-proxies", list, "[10.0.0.0/8]"},
 	{"listen.insecure", "insecure-listen", single, ""},
-	{"listen.bootstrap_token_file", "bootstrap-token-file", secret, "bootstrap.token"},
+	{"listen.bootstrap_token_file", "bootstrap-token-file", secretFile, "bootstrap.token"},
 	{"listen.tls_client_ca", "tls-client-ca", file, "clients.crt"},
 	{"listen.cert_roles", "cert-role", grants, "{importer.internal: [writer]}"},
 
 	{"oidc.issuer", "oidc-issuer", single, "https://id.example.org"},
 	{"oidc.client_id", "oidc-client-id", single, "locus"},
-	{"oidc.client_secret_file", "oidc-client-secret-file", secret, "oidc.secret"},
+	{"oidc.client_secret_file", "oidc-client-secret-file", secretFile, "oidc.secret"},
 	{"oidc.roles", "oidc-role", grants, "{stewards: [reviewer]}"},
 
 	{"jwt.issuer", "jwt-issuer", single, "https://ci.example.org"},

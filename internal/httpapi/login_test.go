@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -21,7 +22,7 @@ func withProvider(t *testing.T, claims map[string]any) (*fixture, *logintest.Pro
 	t.Helper()
 	idp := logintest.New(t, claims)
 	f := setup(t, &httpapi.Options{Login: login.New(login.Config{
-		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "http://localhost:7070",
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
 		Roles: map[string][]string{"crm": {"reviewer"}},
 	})})
 	return f, idp

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -158,7 +159,7 @@ func TestP10_LimitsOfOthers(t *testing.T) {
 	f := setup(t, &httpapi.Options{
 		PublicURL: "http://localhost:7070", Bearers: login.NewBearers("http://localhost:7070", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": limited}}),
 		Login: login.New(login.Config{
-			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "http://localhost:7070",
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
 			Roles: map[string][]string{"crm": {"reviewer"}, "contractors": limited[2:]},
 		}),
 	})

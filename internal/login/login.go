@@ -20,6 +20,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/secret"
 )
 
 // Life is how long a login may take at the provider.
@@ -45,7 +46,8 @@ var (
 
 // Config is an identity provider and what its groups may do.
 type Config struct {
-	Issuer, ClientID, ClientSecret string
+	Issuer, ClientID string
+	ClientSecret     secret.Text
 	// PublicURL is how browsers reach the server. The provider has to allow PublicURL + Callback.
 	PublicURL string
 	// Roles of a group and its limits, such as hide:ssn, by the names in the claim groups.
@@ -106,7 +108,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, *oauth2.Config
 		p.found = found
 	}
 	return p.found, &oauth2.Config{
-		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: p.found.Endpoint(),
+		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(), Endpoint: p.found.Endpoint(),
 		RedirectURL: p.config.PublicURL + Callback, Scopes: []string{oidc.ScopeOpenID, "profile", "email", "groups"},
 	}, nil
 }

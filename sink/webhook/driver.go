@@ -23,8 +23,8 @@ var Driver = sink.Driver{
 	},
 	Open: func(_ context.Context, s sink.Spec) (sink.Sink, error) {
 		opts := Options{Name: s.Name}
-		if s.Secret != "" {
-			secrets, err := ParseSecrets(s.Secret)
+		if !s.Secret.Empty() {
+			secrets, err := ParseSecrets(s.Secret.Reveal())
 			if err != nil {
 				return nil, err
 			}
