@@ -230,6 +230,18 @@ func TestRequest_IsChecked(t *testing.T) {
 	}
 }
 
+// A token cannot have a name by which the audit log calls another.
+func TestP10_NamesOfOthers(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.admin()
+	for _, name := range []string{"local", "bootstrap", "oidc:7", "jwt:ci", "cert:a"} {
+		if _, _, err := f.a.Create(t.Context(), access.Local(), Request{Name: name, Roles: []string{"reader"}}); err == nil {
+			t.Errorf("a token is called %s", name)
+		}
+	}
+}
+
 // TestP10_CutOff takes the authority away: tokens that were read are valid for the grace, by default five minutes, then unavailable.
 func TestP10_CutOff(t *testing.T) {
 	t.Parallel()

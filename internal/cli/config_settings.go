@@ -16,11 +16,11 @@ type setting struct {
 type form int
 
 const (
-	single form = iota // one value
-	list               // one value or several
-	file               // the name of a file or directory, relative to that of the configuration file
-	secretFile         // file of a secret: its name is not shown either
-	grants             // a name and its roles, for each name
+	single     form = iota // one value
+	list                   // one value or several
+	file                   // the name of a file or directory, relative to that of the configuration file
+	secretFile             // file of a secret: its name is not shown either
+	grants                 // a name and its roles, for each name
 )
 
 // settings are all settings in the order of the example. A test compares them with the flags of locus serve.

@@ -29,6 +29,10 @@ const Life = 10 * time.Minute
 // patience limits each request to the provider.
 const patience = 10 * time.Second
 
+// retryEvery is how long a provider that cannot be reached is not asked again: anyone may open the page that asks it, and each would wait
+// for patience.
+const retryEvery = 5 * time.Second
+
 // maxAuthor limits the bytes of the name that people read.
 const maxAuthor = 255
 
@@ -73,8 +77,12 @@ type Provider struct {
 	client *http.Client
 	now    func() time.Time
 
+	turn   sync.Mutex     // of those who ask for the addresses
+	found  *oidc.Provider // once it was reached
+	failed time.Time      // when it was last not
+	cause  error          // of that
+
 	mu    sync.Mutex
-	found *oidc.Provider // once it was reached
 	roles map[string][]string
 }
 
@@ -98,12 +106,16 @@ func (p *Provider) rolesOf(group string) []string {
 
 // discover returns the addresses of the provider.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	if p.found == nil {
+		if p.cause != nil && p.now().Sub(p.failed) < retryEvery {
+			return nil, nil, p.cause
+		}
 		found, err := oidc.NewProvider(ctx, p.config.Issuer)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+			p.failed, p.cause = p.now(), fmt.Errorf("%w: %w", ErrUnreachable, err)
+			return nil, nil, p.cause
 		}
 		p.found = found
 	}

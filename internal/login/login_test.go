@@ -7,10 +7,13 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
@@ -154,13 +157,33 @@ func TestPerson_NeedsAGroup(t *testing.T) {
 	}
 }
 
-func TestProvider_IsAway(t *testing.T) {
+// A provider that cannot be reached is not asked by everyone who opens the page of the login.
+func TestP10_ProviderIsAway(t *testing.T) {
 	t.Parallel()
-	idp := logintest.New(t, ann())
-	p := provider(t, idp)
-	idp.Close()
-	if _, _, err := p.Begin(t.Context(), sealing, "/"); !errors.Is(err, login.ErrUnreachable) {
-		t.Error(err)
+	var asked atomic.Int64
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(away.Close)
+	p := login.New(login.Config{Issuer: away.URL, ClientID: logintest.ClientID, PublicURL: "https://locus.example"})
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	begin := func() {
+		t.Helper()
+		if _, _, err := p.Begin(t.Context(), sealing, "/"); !errors.Is(err, login.ErrUnreachable) {
+			t.Error(err)
+		}
+	}
+	for range 20 {
+		begin()
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("20 visitors asked it %d times", n)
+	}
+	now = now.Add(6 * time.Second)
+	if begin(); asked.Load() != 2 {
+		t.Errorf("later it was asked %d times in all", asked.Load())
 	}
 }
 
