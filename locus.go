@@ -120,7 +120,7 @@ func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check 
 	if opts != nil {
 		asked = opts.Kinds
 	}
-	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Tracer: o.Tracer, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents, MaxRollups: o.MaxRollups, MaxKinds: o.MaxKinds}}
+	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Tracer: o.Tracer, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents, MaxRollups: o.MaxRollups, MaxKinds: o.MaxKinds, AccessGrace: o.AccessGrace}}
 	db.close = sync.OnceValue(db.shut)
 	db.engine.Passive = o.Passive || o.ReadOnly && !opened.Alone()
 	var err error

@@ -69,6 +69,9 @@ type Options struct {
 	// write slower: 32 made them five times slower on two busy processors. MaxKinds is how many kinds Kinds().Create lets it have.
 	// They default to 32 and 64; negative means no limit.
 	MaxRollups, MaxKinds int
+	// AccessGrace is how long tokens, sessions and blocks that this process has read are used while the cell that keeps them cannot be read.
+	// Afterwards every request that needs a token is refused as unavailable. Defaults to tokens.DefaultGrace, 5 minutes.
+	AccessGrace time.Duration
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.
 	CountItself bool

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/secret"
 )
 
 // Options of New. Nil is the default.
@@ -68,7 +69,8 @@ func (o *Options) withDefaults() Options {
 // Client calls the operations of a server, and counts hits through a queue. It is safe for concurrent use; concurrent callers of
 // Add share requests.
 type Client struct {
-	opts     Options
+	opts     Options // without Token
+	token    secret.Text
 	http     http.Client
 	base     string // of the server
 	url      string // of hits
@@ -122,9 +124,10 @@ func New(server string, opts *Options) (*Client, error) {
 		return nil, errors.New("client: a token is sent only over https, except to this machine: others could read it on the way")
 	}
 	ctx, end := context.WithCancel(context.Background())
-	base := strings.TrimSuffix(u.String(), "/")
+	base, token := strings.TrimSuffix(u.String(), "/"), secret.New(o.Token)
+	o.Token = ""
 	c := &Client{
-		opts: o, http: *o.HTTP, base: base, url: base + "/v1/hits",
+		opts: o, token: token, http: *o.HTTP, base: base, url: base + "/v1/hits",
 		room: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{}), end: end,
 	}
 	// A redirect could count a hit at two servers.
@@ -141,8 +144,8 @@ func loopback(host string) bool {
 
 // authorize adds the token to a request.
 func (c *Client) authorize(r *http.Request) {
-	if c.opts.Token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	if !c.token.Empty() {
+		r.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	}
 }
 

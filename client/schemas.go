@@ -2059,7 +2059,18 @@ type Whoami struct {
 	// Name of the principal; empty for an installation without tokens, where every request is the operator's
 	Name        string   `json:"name"`
 	Permissions []string `json:"permissions"`
+	// What it may do with some kinds and sources, if that is not the same for all
+	Shares []WhoamiShare `json:"shares,omitempty"`
 	// Sources whose records it may write; missing for all
+	WriteSources []string `json:"write_sources,omitempty"`
+}
+
+// WhoamiShare is the object of this name in the OpenAPI document.
+type WhoamiShare struct {
+	// Missing for all
+	Kinds       []string `json:"kinds,omitempty"`
+	Permissions []string `json:"permissions"`
+	// Missing for all
 	WriteSources []string `json:"write_sources,omitempty"`
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -103,7 +104,7 @@ func loginAtAProvider(tab *tab) {
 	tab.stop()
 	tab.login = func(public string) *login.Provider {
 		return login.New(login.Config{
-			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: public,
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: public,
 			Roles: map[string][]string{"crm": {"reviewer"}},
 		})
 	}

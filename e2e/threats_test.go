@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/internal/login/logintest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/secret"
 )
 
 // TestP10_Browser attacks people who are signed in to the console, in a real browser.
@@ -44,7 +45,7 @@ func storedScript(tab *tab) {
 	tab.stop()
 	tab.login = func(public string) *login.Provider {
 		return login.New(login.Config{
-			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: public,
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: public,
 			Roles: map[string][]string{"crm": {"reviewer", "operator"}},
 		})
 	}

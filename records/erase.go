@@ -18,17 +18,24 @@ import (
 // and its birth id, which a later Put of the same key would get back. It also works for records that are already
 // deleted. The old row contents stay in the files of the cells until Vacuum.
 func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
-	results, err := h.Delete(ctx, refs)
+	return h.EraseIf(ctx, deletionsOf(refs))
+}
+
+// EraseIf is Erase of records on conditions. Nothing is removed of one with a condition that does not hold, or that is deleted.
+func (h *Handle) EraseIf(ctx context.Context, deletions []Deletion) ([]DeleteResult, error) {
+	results, err := h.DeleteIf(ctx, deletions)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]cell.Key, len(refs))
-	for i, ref := range refs {
-		keys[i] = h.engine.Map().KeyOf(ref.Source, ref.Key)
+	keys := make([]cell.Key, 0, len(deletions))
+	for i, d := range deletions {
+		if results[i].Err == nil || d.Unless == nil && d.IfVersion == 0 {
+			keys = append(keys, h.engine.Map().KeyOf(d.Source, d.Key))
+		}
 	}
 	puids, err := h.engine.Keys.Lookup(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("erase %d records: %w", len(refs), err)
+		return nil, fmt.Errorf("erase %d records: %w", len(deletions), err)
 	}
 	for _, puid := range puids {
 		if puid != cell.Nothing {

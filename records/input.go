@@ -24,7 +24,10 @@ type Input struct {
 	Observed time.Time
 	// Later means that the record takes the place of one that was observed at the same time. Otherwise the greater
 	// content does, so that the order of arrival does not matter.
-	Later      bool
+	Later bool
+	// Unless, if not nil, refuses the record with entity.ErrRefused if it reports true of the one that is stored under its key. It is
+	// called in the transaction that would replace it, maybe several times, and must be fast.
+	Unless     func(stored *entity.Record) bool
 	Attributes entity.Attributes
 }
 

@@ -39,7 +39,7 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 			results[i].Err = &problem.InvalidError{Problems: problems}
 			continue
 		}
-		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Later: p.Later, Attributes: p.Attributes})
+		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Later: p.Later, Unless: p.Unless, Attributes: p.Attributes})
 		at = append(at, i)
 	}
 	if len(ops) == 0 {
@@ -58,7 +58,7 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 		r.Watermark = res.Marks
 		if res.Err == nil {
 			written++
-		} else {
+		} else if !errors.Is(res.Err, entity.ErrRefused) {
 			failed = res.Err
 		}
 	}
@@ -94,17 +94,23 @@ type Deletion struct {
 	entity.Ref
 	// IfVersion, if not 0, is the version that the record must have. A record that was written since stays.
 	IfVersion int64
+	// Unless is that of Input.
+	Unless func(stored *entity.Record) bool
 }
 
 // Delete deletes records and unmerges what they held together. Tombstones without content remain, so that all ids ever
 // returned keep resolving. Results are in the order of refs; a rejected item has Err set and does not affect the
 // others. A returned error concerns the whole batch: nothing was applied.
 func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	return h.DeleteIf(ctx, deletionsOf(refs))
+}
+
+func deletionsOf(refs []entity.Ref) []Deletion {
 	deletions := make([]Deletion, len(refs))
 	for i, ref := range refs {
 		deletions[i].Ref = ref
 	}
-	return h.DeleteIf(ctx, deletions)
+	return deletions
 }
 
 // DeleteIf is Delete of records that have the given versions.
@@ -121,7 +127,7 @@ func (h *Handle) DeleteIf(ctx context.Context, deletions []Deletion) ([]DeleteRe
 			results[i].Err = &problem.InvalidError{Problems: problems}
 			continue
 		}
-		ops = append(ops, resolve.Op{Ref: d.Ref, Delete: true, IfVersion: d.IfVersion})
+		ops = append(ops, resolve.Op{Ref: d.Ref, Delete: true, IfVersion: d.IfVersion, Unless: d.Unless})
 		at = append(at, i)
 	}
 	if len(ops) == 0 {

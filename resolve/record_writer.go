@@ -125,8 +125,8 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 			p.results[i] = Result{Err: entity.ErrNotFound}
 			return nil
 		}
-		if !op.deletes(stored) {
-			p.results[i] = Result{Err: fmt.Errorf("%w: %d, not %d", entity.ErrVersion, stored.Version, op.IfVersion)}
+		if err := op.refused(stored); err != nil {
+			p.results[i] = Result{Err: err}
 			return nil
 		}
 		p.delete(i, stored)
@@ -155,6 +155,10 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Created}
 		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil}, rec)
+		return nil
+	}
+	if err := op.refused(stored); err != nil {
+		p.results[i] = Result{Err: err}
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}

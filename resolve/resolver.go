@@ -51,6 +51,9 @@ type Op struct {
 	Delete bool
 	// IfVersion, if not 0, refuses a deletion with entity.ErrVersion unless the record has this version.
 	IfVersion int64
+	// Unless, if not nil, refuses the write with entity.ErrRefused if it reports true of the stored record. It is called in the
+	// transaction of the write, maybe several times, and not if there is no record, or a deleted one.
+	Unless func(stored *entity.Record) bool
 	// Observed is when the source observed the content. Zero means now, unless the content is already
 	// stored.
 	Observed time.Time
@@ -64,8 +67,16 @@ type Op struct {
 	Version int64
 }
 
-// deletes reports whether a deletion applies to the version of a record.
-func (o *Op) deletes(rec *entity.Record) bool { return o.IfVersion == 0 || o.IfVersion == rec.Version }
+// refused returns why an op does not apply to the record that is stored, nil if it does.
+func (o *Op) refused(rec *entity.Record) error {
+	switch {
+	case o.Delete && o.IfVersion != 0 && o.IfVersion != rec.Version:
+		return fmt.Errorf("%w: %d, not %d", entity.ErrVersion, rec.Version, o.IfVersion)
+	case o.Unless != nil && o.Unless(rec):
+		return entity.ErrRefused
+	}
+	return nil
+}
 
 // Result is the result of an Op.
 type Result struct {

@@ -178,7 +178,7 @@ func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) erro
 
 // recount adds every entity or record of the cell.
 func (dl *delta) recount(ctx context.Context, tx Tx, progress func(int)) error {
-	after, n, attributes := int64(math.MinInt64), 0, dl.attributes()
+	after, n, attributes := int64(math.MinInt64), 0, dl.Attributes()
 	for {
 		items, err := tx.List(ctx, dl.Over, attributes, after, listed)
 		if err != nil {

@@ -197,8 +197,8 @@ func (m Measure) text() any {
 	return text
 }
 
-// attributes returns the kind's attributes that the definition reads, sorted.
-func (d *Definition) attributes() []string {
+// Attributes returns the kind's attributes that the definition reads, sorted.
+func (d *Definition) Attributes() []string {
 	names := slices.Clone(d.Group)
 	if d.Dimension != "" {
 		names = append(names, d.Dimension)
@@ -219,9 +219,9 @@ func (d *Definition) attributes() []string {
 // Images returns the images, with the attributes, that changes must carry for the definition.
 func (d *Definition) Images() changelog.Images {
 	if d.Over == Records {
-		return changelog.Images{Records: d.attributes()}
+		return changelog.Images{Records: d.Attributes()}
 	}
-	return changelog.Images{Entities: d.attributes()}
+	return changelog.Images{Entities: d.Attributes()}
 }
 
 // Measure returns the measure with a name.

@@ -123,6 +123,25 @@ func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
 	return c
 }
 
+// Definitions returns the definitions of a rollup: of the serving generation, and of one that is being built. The error is
+// rollup.ErrNotFound if the rollup does not exist.
+func (h *Handle) Definitions(ctx context.Context, name string) (list []rollup.Definition, err error) {
+	catalog, err := h.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := catalog.Rollup(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range []*rollup.Version{r.Serving, r.Next} {
+		if v != nil {
+			list = append(list, v.Definition)
+		}
+	}
+	return list, nil
+}
+
 // current reads the catalogue without dropped rollups.
 func (h *Handle) current(ctx context.Context) (rollup.Catalog, error) {
 	catalog, err := h.follow.readCatalog(ctx)

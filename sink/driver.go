@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/locus-db/locus/secret"
 )
 
 // Spec is what a driver needs to know of a sink.
@@ -19,8 +21,8 @@ type Spec struct {
 	Name string
 	// URL of the target, without a password.
 	URL *url.URL
-	// Secret signs what is delivered, or is the password of the target; "" if there is none.
-	Secret string
+	// Secret signs what is delivered, or is the password of the target; empty if there is none.
+	Secret secret.Text
 	// Files is the directory below which the process may write files, "" if it may not.
 	Files string
 	// UnsafeDurability accepts a database that may lose what it has acknowledged.

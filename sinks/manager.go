@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
@@ -182,7 +183,8 @@ func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err er
 	}
 	spec = sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
 	if d.SecretEnv != "" {
-		if spec.Secret, _ = h.opts.Secret(d.SecretEnv); spec.Secret == "" {
+		value, _ := h.opts.Secret(d.SecretEnv)
+		if spec.Secret = secret.New(value); spec.Secret.Empty() {
 			return spec, driver, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
 		}
 	}

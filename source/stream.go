@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/secret"
 )
 
 // Errors of this package.
@@ -89,8 +91,8 @@ type Spec struct {
 	Name string
 	// URL is the address without a password, such as kafka://b1,b2/customers.
 	URL *url.URL
-	// Secret is the password or the token, "" without one.
-	Secret string
+	// Secret is the password or the token, empty without one.
+	Secret secret.Text
 }
 
 // Driver opens the streams of one kind of broker.

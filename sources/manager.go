@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
 )
@@ -209,10 +210,11 @@ func (d *decoder) open(ctx context.Context, at source.Position) (source.Stream, 
 	}
 	spec := source.Spec{Name: d.of.Name, URL: u}
 	if name := d.of.SecretEnv; name != "" {
-		found := false
-		if spec.Secret, found = d.h.opts.Secret(name); !found {
+		value, found := d.h.opts.Secret(name)
+		if !found {
 			return nil, fmt.Errorf("the environment variable %s of this server is not set", name)
 		}
+		spec.Secret = secret.New(value)
 	}
 	driver, err := source.DriverOf(u)
 	if err != nil {

@@ -35,7 +35,7 @@ func (driver) Check(*url.URL) error { return nil }
 
 func (driver) Open(ctx context.Context, s source.Spec, at source.Position) (source.Stream, error) {
 	b, ok := brokers.Load(s.URL.Host)
-	if !ok || s.Secret == "wrong" {
+	if !ok || s.Secret.Reveal() == "wrong" {
 		return nil, errors.New("the broker is not there")
 	}
 	return b.(*sourcetest.Broker).Open(ctx, at)

@@ -43,7 +43,7 @@ func (h *Handle) Closed(ctx context.Context) (bool, error) {
 }
 
 // Check returns the principal of a token. The error is ErrUnknown, or of class locus.ErrUnavailable if the tokens have been
-// unreadable for five minutes.
+// unreadable for longer than locus.Options.AccessGrace.
 func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 	id, hash, err := access.ParseToken(token)
 	if err != nil {
@@ -95,7 +95,7 @@ func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 // current returns the copy in memory, after reading it again if it is old. One caller reads, the others wait.
 func (h *Handle) current(ctx context.Context) (*snapshot, error) {
 	if s := h.copied.Load(); s != nil && h.now().Sub(s.tried) < fresh {
-		return s.usable(h.now())
+		return h.usable(s)
 	}
 	select {
 	case h.turn <- struct{}{}:
@@ -105,7 +105,7 @@ func (h *Handle) current(ctx context.Context) (*snapshot, error) {
 	}
 	old := h.copied.Load()
 	if old != nil && h.now().Sub(old.tried) < fresh {
-		return old.usable(h.now())
+		return h.usable(old)
 	}
 	began := h.now()
 	s, err := h.load(ctx)
@@ -120,14 +120,14 @@ func (h *Handle) current(ctx context.Context) (*snapshot, error) {
 		return nil, err
 	}
 	h.copied.Store(s)
-	return s.usable(h.now())
+	return h.usable(s)
 }
 
 // usable returns the copy unless it is too old. One without tokens is never: no caller of an open installation depends on
 // the authority.
-func (s *snapshot) usable(now time.Time) (*snapshot, error) {
-	if s.closed && now.Sub(s.read) > grace {
-		return nil, fmt.Errorf("%w: the tokens have not been readable for %v", problem.ErrUnavailable, grace)
+func (h *Handle) usable(s *snapshot) (*snapshot, error) {
+	if s.closed && h.now().Sub(s.read) > h.grace {
+		return nil, fmt.Errorf("%w: the tokens have not been readable for %v", problem.ErrUnavailable, h.grace)
 	}
 	return s, nil
 }
@@ -155,11 +155,11 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		s.tokens[b.ID] = t
 	}
 	for _, r := range c.Tokens {
-		set, err := access.Grant(r.Roles, r.Allow)
+		who, err := r.principal()
 		if err != nil {
 			continue // made by a later release: it admits no caller here
 		}
-		t := held{expires: r.Expires, used: r.Used, who: &Principal{Name: r.Name, Author: r.Author, ID: r.ID, Permissions: set, Sources: r.WriteSources, Restriction: r.Restriction, Rates: r.Rates}}
+		t := held{expires: r.Expires, used: r.Used, who: who}
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}

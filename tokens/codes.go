@@ -107,6 +107,9 @@ func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret stri
 			return nil // made by a later release
 		}
 		n := Request{Name: s.Name, Roles: given.Roles, WriteSources: given.Sources, Restriction: given.Restriction, Life: LoginLife}
+		if given.Shares != nil {
+			n.Roles = s.Roles
+		}
 		of := c.token(s.Token)
 		if of != nil {
 			n.Roles, n.Allow, n.WriteSources, n.Restriction, n.Rates = of.Roles, of.Allow, of.WriteSources, of.Restriction, of.Rates

@@ -43,6 +43,9 @@ func (n *Request) check() (access.Set, error) {
 	if !nameForm.MatchString(n.Name) {
 		fail("/name", "a token is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	}
+	if n.Name == "local" || n.Name == "bootstrap" {
+		fail("/name", "the audit log calls the operator local, and the token of the start bootstrap: choose another name")
+	}
 	slices.Sort(n.Roles)
 	slices.Sort(n.Allow)
 	n.Roles, n.Allow = slices.Compact(n.Roles), slices.Compact(n.Allow)

@@ -39,7 +39,7 @@ type Session struct {
 	Name   string `json:"name"`
 	Author string `json:"author,omitempty"`
 	// Token is the id of the token that was exchanged for the session, which ends with it and has its permissions. It is
-	// "" for a person whom an identity provider has named; Roles are then those of the groups, with their limits, such as hide:ssn.
+	// "" for a person whom an identity provider has named; Roles are then those of the groups, with their limits, such as hide:ssn, an item for each group if they differ.
 	Token string   `json:"token,omitempty"`
 	Roles []string `json:"roles,omitempty"`
 	// Created, Expires, and Used, which is up to ten minutes old.
@@ -70,7 +70,7 @@ type heldSession struct {
 type Person struct {
 	// Name of the principal, which is never given to another person, and the name that people read.
 	Name, Author string
-	// Roles, and limits that hold for all of them: kind:place, hide:ssn, source:vendor-*.
+	// Roles and limits: kind:place, hide:ssn, source:vendor-*. Items with commas are those of several groups, see access.ParseGiven.
 	Roles []string
 }
 
@@ -168,7 +168,7 @@ func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 		return nil
 	}
 	who := *s.who
-	who.Permissions, who.Sources, who.Restriction, who.Rates = t.who.Permissions, t.who.Sources, t.who.Restriction, t.who.Rates
+	who.Permissions, who.Sources, who.Restriction, who.Shares, who.Rates = t.who.Permissions, t.who.Sources, t.who.Restriction, t.who.Shares, t.who.Rates
 	return &who
 }
 

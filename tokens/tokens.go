@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,8 +55,8 @@ const (
 	maxTokens = 1000
 	// fresh is how old the copy in memory may be.
 	fresh = time.Second
-	// grace is how old it may be while the authority cannot be read.
-	grace = 5 * time.Minute
+	// DefaultGrace is how old it may be while the authority cannot be read, unless locus.Options.AccessGrace says otherwise.
+	DefaultGrace = 5 * time.Minute
 	// patience limits the time to read the authority.
 	patience = 2 * time.Second
 )
@@ -66,7 +67,7 @@ type Token struct {
 	Name string `json:"name"`
 	// ID is in the token's text, 8 characters.
 	ID string `json:"id"`
-	// Roles and single permissions, sorted.
+	// Roles and single permissions, sorted. The roles of the login of a person may be those of several groups, see access.ParseGiven.
 	Roles []string `json:"roles,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	// WriteSources limit the sources whose records the principal may write, see access.Sources; nil for all.
@@ -115,6 +116,7 @@ const catalogName = "tokens"
 type Handle struct {
 	engine *engine.Engine
 	now    func() time.Time
+	grace  time.Duration // how old the copy may be while the authority cannot be read
 	copied atomic.Pointer[snapshot]
 	turn   chan struct{} // held while the authority is read or changed
 
@@ -126,7 +128,7 @@ type Handle struct {
 
 // New returns the handle of an installation. It reads nothing until it is used.
 func New(e *engine.Engine) *Handle {
-	return &Handle{engine: e, now: time.Now, turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
+	return &Handle{engine: e, now: time.Now, grace: cmp.Or(e.AccessGrace, DefaultGrace), turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
 }
 
 func read(ctx context.Context, tx storage.Tx) (*catalog, error) {
@@ -210,3 +212,19 @@ func (c *catalog) lastAccess(now time.Time) error {
 }
 
 func (t *Token) live(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
+
+// principal returns who a token is. The error means that a later release has made it.
+func (t *Token) principal() (*Principal, error) {
+	given, err := access.ParseGiven(t.Roles)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := access.Grant(nil, t.Allow)
+	if err != nil {
+		return nil, err
+	}
+	who := given.Principal()
+	who.Name, who.Author, who.ID, who.Permissions, who.Rates = t.Name, t.Author, t.ID, who.Permissions|allowed, t.Rates
+	who.Sources, who.Restriction = t.WriteSources, t.Restriction
+	return who, nil
+}

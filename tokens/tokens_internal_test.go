@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -229,10 +230,32 @@ func TestRequest_IsChecked(t *testing.T) {
 	}
 }
 
-// TestP10_CutOff takes the authority away: tokens that were read are valid for five minutes, then unavailable.
-func TestP10_CutOff(t *testing.T) {
+// A token cannot have a name by which the audit log calls another.
+func TestP10_NamesOfOthers(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
+	f.admin()
+	for _, name := range []string{"local", "bootstrap", "oidc:7", "jwt:ci", "cert:a"} {
+		if _, _, err := f.a.Create(t.Context(), access.Local(), Request{Name: name, Roles: []string{"reader"}}); err == nil {
+			t.Errorf("a token is called %s", name)
+		}
+	}
+}
+
+// TestP10_CutOff takes the authority away: tokens that were read are valid for the grace, by default five minutes, then unavailable.
+func TestP10_CutOff(t *testing.T) {
+	t.Parallel()
+	for _, set := range []time.Duration{0, 90 * time.Second} {
+		cutOff(t, set)
+	}
+}
+
+func cutOff(t *testing.T, set time.Duration) {
+	t.Helper()
+	f := setup(t)
+	f.b.engine.AccessGrace = set
+	f.b.grace = New(f.b.engine).grace
+	grace := cmp.Or(set, 5*time.Minute)
 	secret := f.admin()
 	if !f.valid(f.b, secret) {
 		t.Fatal("not valid")

@@ -1870,7 +1870,17 @@ export interface Whoami {
   /** Name of the principal; empty for an installation without tokens, where every request is the operator's */
   name: string
   permissions: Array<string> | null
+  /** What it may do with some kinds and sources, if that is not the same for all */
+  shares?: Array<WhoamiShare> | null
   /** Sources whose records it may write; missing for all */
+  write_sources?: Array<string> | null
+}
+
+export interface WhoamiShare {
+  /** Missing for all */
+  kinds?: Array<string> | null
+  permissions: Array<string> | null
+  /** Missing for all */
   write_sources?: Array<string> | null
 }
 

@@ -25,8 +25,13 @@ type Principal struct {
 	Sources Sources
 	// Restriction narrows what the principal sees.
 	Restriction Restriction
+	// Shares are set if the principal has other permissions for some kinds or sources than for others. Permissions, Sources and
+	// Restriction are then those of all together; see For.
+	Shares []Share
 	// Rates are the limits of the principal.
 	Rates Rates
+
+	whole *Principal // what For was called with
 }
 
 // Local returns the principal of a process that opens the databases itself: it may do everything.
@@ -36,9 +41,6 @@ func Local() *Principal { return &Principal{Permissions: Everything()} }
 func (p *Principal) May(permissions ...Permission) bool {
 	return p != nil && p.Permissions.Has(Of(permissions...))
 }
-
-// Writes reports whether the principal may write records of a source, as far as Sources say.
-func (p *Principal) Writes(source string) bool { return p != nil && p.Sources.Has(source) }
 
 // Signs returns the name under which people read what the principal decided.
 func (p *Principal) Signs() string {

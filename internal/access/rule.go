@@ -11,8 +11,8 @@ type Rule struct {
 	open bool
 	// bySource means that the route writes records of the sources of its principal only.
 	bySource bool
-	// narrowed means that the route shows nothing that the restriction of its principal hides.
-	narrowed bool
+	// narrowed means that the route shows nothing that the restriction of its principal hides, masked the same of attributes only.
+	narrowed, masked bool
 }
 
 // All returns the rule that a caller needs all of some permissions.
@@ -41,8 +41,16 @@ func (r Rule) Narrowed() Rule {
 	return r
 }
 
+// Masked returns the rule for a route that shows no value of a hidden attribute, but cannot leave out what is of other kinds.
+func (r Rule) Masked() Rule {
+	r.masked = true
+	return r
+}
+
 // AdmitsNarrowed reports whether a principal with a restriction may use the route.
-func (r Rule) AdmitsNarrowed() bool { return r.open || r.narrowed }
+func (r Rule) AdmitsNarrowed(of *Restriction) bool {
+	return r.open || r.narrowed || r.masked && of.Kinds == nil
+}
 
 // readsOnly are permissions by which no record is written, and none is given that could.
 var readsOnly = Of(Schema, Read, Count, Decide, Metrics, Audit)

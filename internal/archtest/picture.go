@@ -74,7 +74,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/estimate", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/estimate", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, the reader of definitions, and the interface of traces.
@@ -112,6 +112,7 @@ var Picture = map[string]Rule{
 	"resolve/derived":     {Imports: []string{"entity", "match"}},
 	"audit":               {},
 	"lease":               {},
+	"secret":              {},
 	"internal/identifier": {},
 	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
 	"counter":             {Imports: []string{"internal/identifier", "internal/problem"}, Modules: []string{xSync, compress}},
@@ -124,19 +125,19 @@ var Picture = map[string]Rule{
 	"counter/internal/model": {Imports: []string{"counter"}},
 	"rollup/documents":       {Imports: []string{"changelog", "rollup"}},
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
-	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span"}, Modules: []string{xSync, xxhash}},
+	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span", "secret"}, Modules: []string{xSync, xxhash}},
 	"sink/file":              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
-	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
-	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb"}, Modules: []string{mongo}},
-	"sink/nats":              {Imports: []string{"internal/natsurl", "locality", "sink"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
-	"sink/postgres":          {Imports: []string{"locality", "sink"}, Modules: []string{pgx}},
+	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb", "secret"}, Modules: []string{mongo}},
+	"sink/nats":              {Imports: []string{"internal/natsurl", "locality", "sink", "secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
+	"sink/postgres":          {Imports: []string{"locality", "sink", "secret"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
-	"source":                 {Imports: []string{"entity", "lease", "internal/span"}},
+	"source":                 {Imports: []string{"entity", "lease", "internal/span", "secret"}},
 	"source/kafka":           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"source/postgres":        {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
 	"source/nats":            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
-	"internal/kafkatopic":    {Modules: []string{franz, kmsg}},
-	"internal/natsurl":       {Modules: []string{natsClient}},
+	"internal/kafkatopic":    {Imports: []string{"secret"}, Modules: []string{franz, kmsg}},
+	"internal/natsurl":       {Imports: []string{"secret"}, Modules: []string{natsClient}},
 	"internal/mutant":        {},
 	"internal/span":          {},
 
@@ -187,7 +188,7 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"cell", "counter", "counter/perdocument", "mirror", "rollup", "rollup/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "counter/perdocument", "mirror", "rollup", "rollup/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"storage/breaker":  {Imports: []string{"cell"}},
@@ -230,7 +231,7 @@ var Picture = map[string]Rule{
 	// An authority that signs the certificates of clients, for tests.
 	"internal/listen/listentest": {},
 	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
-	"internal/login":           {Modules: []string{goOIDC, oauth2}},
+	"internal/login":           {Imports: []string{"secret", "internal/access"}, Modules: []string{goOIDC, oauth2}},
 	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
 		Imports: []string{
@@ -249,11 +250,11 @@ var Picture = map[string]Rule{
 	},
 	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "resolve/derived", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"sinks":   {Imports: []string{"cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
+	"sinks":   {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
 	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"audits":  {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
-		Imports: []string{"cell", "entity", "internal/access", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
+		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
@@ -272,7 +273,7 @@ var Picture = map[string]Rule{
 	},
 
 	"internal/apigen": {},
-	"client":          {Imports: []string{"counter", "internal/problem"}},
+	"client":          {Imports: []string{"secret", "counter", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "records", "resolve", "rollup", "rollups",
@@ -324,6 +325,7 @@ var Picture = map[string]Rule{
 	"internal/judge": {Imports: []string{"entity", "sink/webhook"}},
 	"internal/cli": {
 		Imports: []string{
+			"secret",
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",

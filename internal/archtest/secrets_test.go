@@ -98,3 +98,120 @@ func TestSecrets_AreSeen(t *testing.T) {
 		}
 	}
 }
+
+var (
+	// secretField is the name of a field or parameter that holds a secret.
+	secretField = regexp.MustCompile(`(?i)^(\w*secret|\w*passw(or)?d|\w*passphrase|bearer|token|\w*[a-z]Token|verifier|cookie)$`)
+	plainText   = map[string]bool{"string": true, "*string": true, "[]byte": true}
+)
+
+// plainSecrets are the fields that hold a secret as plain text, and why they have to.
+var plainSecrets = map[string]string{
+	"client.Options.Token":                   "set by the application; Client keeps it as a secret.Text",
+	"internal/cli.storedEntry.Token":         "the file of contexts, which only its owner can read",
+	"internal/httpapi.LoginRequest.Verifier": "the body of a request",
+	"internal/httpapi.TokenMade.Secret":      "the response that shows a token once",
+	"internal/access.ParseSession.secret":    "the parser of what a request has sent",
+	"internal/access.ParseToken.token":       "the parser of what a request has sent",
+	"internal/console.cellLine.Token":        "the token of a lease: a number",
+	"internal/login.attempt.Verifier":        "sealed in a cookie",
+	"tokens.Challenge.verifier":              "hashed at once",
+	"tokens.Session.Token":                   "the id of a token",
+	"tokens.catalog.LoginSecret":             "the row of the tokens",
+	"tokens.snapshot.secret":                 "the copy of that row in memory",
+	"audits.Handle.secret":                   "the row of the secret of the audit log, in memory",
+}
+
+// TestSecrets_HaveTheirType looks for fields and parameters of exported functions whose name is that of a secret, and whose type would print it.
+func TestSecrets_HaveTheirType(t *testing.T) {
+	t.Parallel()
+	typed, listed := 0, map[string]bool{}
+	text(t, []string{".go"}, func(path string, content []byte) {
+		pkg := strings.TrimPrefix(path, "../../")
+		pkg = pkg[:max(strings.LastIndex(pkg, "/"), 0)]
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(pkg, "test") || strings.Contains(string(content[:min(200, len(content))]), "// Code generated") {
+			return
+		}
+		for name, kind := range secretsOf(t, path, content) {
+			name = pkg + "." + name
+			switch {
+			case kind == "secret.Text" || kind == "*secret.Text":
+				typed++
+			case plainSecrets[name] != "":
+				listed[name] = true
+			case plainText[kind]:
+				t.Errorf("%s is a %s: make it a secret.Text, which is not printed, or say in plainSecrets why it cannot be one", name, kind)
+			}
+		}
+	})
+	if typed < 10 || len(listed) != len(plainSecrets) {
+		t.Errorf("%d secrets have the type; of the plain ones %v are left", typed, listed)
+	}
+}
+
+// secretsOf returns the types of the fields of a file whose names are those of secrets.
+func secretsOf(t *testing.T, path string, content []byte) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	note := func(of string, list *ast.FieldList) {
+		for _, f := range list.List {
+			for _, name := range f.Names {
+				if secretField.MatchString(name.Name) {
+					found[of+"."+name.Name] = typeName(f.Type)
+				}
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeSpec:
+			if s, ok := n.Type.(*ast.StructType); ok {
+				note(n.Name.Name, s.Fields)
+			}
+		case *ast.FuncDecl:
+			if n.Recv == nil && n.Name.IsExported() {
+				note(n.Name.Name, n.Type.Params)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// typeName returns the name of a type, "" for others than those of plainText and of another package.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return "*" + typeName(e.X)
+	case *ast.ArrayType:
+		return "[]" + typeName(e.Elt)
+	case *ast.SelectorExpr:
+		return typeName(e.X) + "." + e.Sel.Name
+	}
+	return ""
+}
+
+// TestSecrets_TypesAreSeen plants fields of all kinds.
+func TestSecrets_TypesAreSeen(t *testing.T) {
+	t.Parallel()
+	got := secretsOf(t, "x.go", []byte(`package x
+type a struct { Password, name string; clientSecret []byte; apiToken *string; Tokens []string; token int64; inner struct{ x int } }
+func Open(url, password string) {}
+func open(password string) {}
+func (a) Check(token string) {}`))
+	want := map[string]string{"a.Password": "string", "a.clientSecret": "[]byte", "a.apiToken": "*string", "a.token": "int64", "Open.password": "string"}
+	for name, kind := range want {
+		if got[name] != kind {
+			t.Errorf("%s: %q, want %q", name, got[name], kind)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%v", got)
+	}
+}

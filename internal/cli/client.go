@@ -79,7 +79,7 @@ func (a *app) connect(c *cobra.Command, to opening) (*client, error) {
 		}
 		if of != nil {
 			cl.trust(of.CA)
-			if token == "" {
+			if token.Empty() {
 				if token, err = of.valid(); err != nil {
 					return nil, err
 				}

@@ -61,7 +61,7 @@ func (a *app) checkSettings(c *cobra.Command, s *serving) error {
 	}
 	for _, of := range settings {
 		f := c.Flags().Lookup(of.flag)
-		if of.form != secret && of.flag != "tls-cert" && of.flag != "tls-client-ca" || f.Value.String() == "" {
+		if of.form != secretFile && of.flag != "tls-cert" && of.flag != "tls-client-ca" || f.Value.String() == "" {
 			continue
 		}
 		file, err := os.Open(f.Value.String())
@@ -130,7 +130,7 @@ func shownValue(of setting, f *pflag.Flag) string {
 	switch many, ok := f.Value.(pflag.SliceValue); {
 	case ok:
 		return strings.Join(many.GetSlice(), " ")
-	case of.form == secret && text != "":
+	case of.form == secretFile && text != "":
 		return "<from " + text + ">"
 	}
 	return text

@@ -118,7 +118,7 @@ func (c *config) add(s setting, v definition.Value) {
 	switch s.form {
 	case single:
 		one.texts = []string{v.Text()}
-	case file, secret:
+	case file, secretFile:
 		name := v.Text()
 		if name != "" && !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(c.path), name)

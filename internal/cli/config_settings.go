@@ -16,11 +16,11 @@ type setting struct {
 type form int
 
 const (
-	single form = iota // one value
-	list               // one value or several
-	file               // the name of a file or directory, relative to that of the configuration file
-	secret             // file of a secret: its name is not shown either
-	grants             // a name and its roles, for each name
+	single     form = iota // one value
+	list                   // one value or several
+	file                   // the name of a file or directory, relative to that of the configuration file
+	secretFile             // file of a secret: its name is not shown either
+	grants                 // a name and its roles, for each name
 )
 
 // settings are all settings in the order of the example. A test compares them with the flags of locus serve.
@@ -44,16 +44,16 @@ var settings = []setting{
 	{"listen.hosts", "host", list, "[locus.internal]"},
 	{"listen.tls", "tls", single, "files"},
 	{"listen.tls_cert", "tls-cert", file, "tls.crt"},
-	{"listen.tls_key", "tls-key", secret, "tls.key"},
+	{"listen.tls_key", "tls-key", secretFile, "tls.key"},
 	{"listen.trusted_proxies", "trusted-proxies", list, "[10.0.0.0/8]"},
 	{"listen.insecure", "insecure-listen", single, ""},
-	{"listen.bootstrap_token_file", "bootstrap-token-file", secret, "bootstrap.token"},
+	{"listen.bootstrap_token_file", "bootstrap-token-file", secretFile, "bootstrap.token"},
 	{"listen.tls_client_ca", "tls-client-ca", file, "clients.crt"},
 	{"listen.cert_roles", "cert-role", grants, "{importer.internal: [writer]}"},
 
 	{"oidc.issuer", "oidc-issuer", single, "https://id.example.org"},
 	{"oidc.client_id", "oidc-client-id", single, "locus"},
-	{"oidc.client_secret_file", "oidc-client-secret-file", secret, "oidc.secret"},
+	{"oidc.client_secret_file", "oidc-client-secret-file", secretFile, "oidc.secret"},
 	{"oidc.roles", "oidc-role", grants, "{stewards: [reviewer]}"},
 
 	{"jwt.issuer", "jwt-issuer", single, "https://ci.example.org"},
@@ -66,6 +66,8 @@ var settings = []setting{
 
 	{"limits.rollups", "max-rollups", single, ""},
 	{"limits.kinds", "max-kinds", single, ""},
+
+	{"access.grace", "access-grace", single, ""},
 
 	{"audit.also", "audit", list, "[write]"},
 	{"audit.file", "audit-file", file, "audit.jsonl"},

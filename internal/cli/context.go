@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/secret"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) contextList() *cobra.Command {
 				return err
 			}
 			for i := range list.Contexts {
-				list.Contexts[i].Token = "" // never printed
+				list.Contexts[i].Token = secret.Text{} // never printed
 			}
 			if a.json {
 				return printEach(a, list.Contexts)
@@ -93,7 +94,7 @@ func (a *app) contextShow() *cobra.Command {
 			if c == nil {
 				return usage("locus login URL; or locus context use NAME", "there is no current context")
 			}
-			c.Token = ""
+			c.Token = secret.Text{}
 			if a.json {
 				return a.printJSON(c)
 			}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/locus-db/locus/secret"
 )
 
 // contextEntry is a server that locus login has stored.
@@ -22,10 +24,34 @@ type contextEntry struct {
 	// URL is the origin of the server: the token goes to no other.
 	URL string `json:"url"`
 	// CA is the only authority whose certificate the server may have, in PEM; "" for those of this machine.
-	CA        string    `json:"ca,omitempty"`
-	Token     string    `json:"token,omitempty"`
-	Principal string    `json:"principal,omitempty"`
-	Expires   time.Time `json:"expires,omitzero"`
+	CA        string      `json:"ca,omitempty"`
+	Token     secret.Text `json:"-"`
+	Principal string      `json:"principal,omitempty"`
+	Expires   time.Time   `json:"expires,omitzero"`
+}
+
+// plainEntry is a contextEntry as the file has it.
+type plainEntry contextEntry
+
+type storedEntry struct {
+	plainEntry
+	Token string `json:"token,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler, for the file: nothing else marshals a context.
+func (c contextEntry) MarshalJSON() ([]byte, error) {
+	return json.Marshal(storedEntry{plainEntry(c), c.Token.Reveal()})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *contextEntry) UnmarshalJSON(text []byte) error {
+	var stored storedEntry
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return err
+	}
+	*c = contextEntry(stored.plainEntry)
+	c.Token = secret.New(stored.Token)
+	return nil
 }
 
 // contextList is the file of contexts.
@@ -159,10 +185,10 @@ func (a *app) context(server string) (*contextEntry, error) {
 	return found, nil
 }
 
-// valid returns the token of a context, "" if it has none.
-func (c *contextEntry) valid() (string, error) {
-	if c.Token != "" && !c.Expires.IsZero() && !time.Now().Before(c.Expires) {
-		return "", usage("locus login "+c.URL, "the login of %s at %s has ended", c.Principal, c.URL)
+// valid returns the token of a context, an empty one if it has none.
+func (c *contextEntry) valid() (secret.Text, error) {
+	if !c.Token.Empty() && !c.Expires.IsZero() && !time.Now().Before(c.Expires) {
+		return secret.Text{}, usage("locus login "+c.URL, "the login of %s at %s has ended", c.Principal, c.URL)
 	}
 	return c.Token, nil
 }

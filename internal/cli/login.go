@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -61,7 +62,7 @@ func (a *app) loginCommand() *cobra.Command {
 			if entry.Token, err = a.credential(c); err != nil {
 				return err
 			}
-			if entry.Token == "" {
+			if entry.Token.Empty() {
 				if err := a.signIn(c.Context(), cl, paste, &entry); err != nil {
 					return err
 				}
@@ -126,7 +127,7 @@ func (a *app) signIn(ctx context.Context, cl *client, paste bool, entry *context
 	if _, err := cl.do(ctx, http.MethodPost, "/v1/login", nil, body, &made); err != nil {
 		return err
 	}
-	entry.Token, entry.Expires = made.Secret, made.Expires
+	entry.Token, entry.Expires = secret.New(made.Secret), made.Expires
 	return nil
 }
 
@@ -205,7 +206,7 @@ func (a *app) entered(ctx context.Context, cl *client, entry contextEntry) error
 	if a.json {
 		return a.printJSON(map[string]any{"type": "summary", "context": entry.Name, "url": entry.URL, "name": who.Name, "permissions": who.Permissions})
 	}
-	if entry.Token == "" {
+	if entry.Token.Empty() {
 		a.say("%s takes every request: no login is needed; it is the current context now", entry.URL)
 		return nil
 	}
@@ -246,7 +247,7 @@ func (a *app) logoutCommand() *cobra.Command {
 			switch {
 			case failed != nil:
 				a.say("forgot %s, but its token may still be valid: %v", term.Escape(old.Name), failed)
-			case old.Token != "" && !ended:
+			case !old.Token.Empty() && !ended:
 				a.say("forgot %s; its token was not made by locus login and stays valid: locus token revoke ends it", term.Escape(old.Name))
 			default:
 				a.say("logged out of %s", term.Escape(old.Name))
@@ -260,7 +261,7 @@ func (a *app) logoutCommand() *cobra.Command {
 
 // quit ends the token of a context at its server.
 func (a *app) quit(ctx context.Context, of contextEntry) (ended bool, err error) {
-	if of.Token == "" || !of.Expires.IsZero() && !time.Now().Before(of.Expires) {
+	if of.Token.Empty() || !of.Expires.IsZero() && !time.Now().Before(of.Expires) {
 		return true, nil
 	}
 	cl, err := dial(of.URL)

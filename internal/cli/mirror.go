@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
@@ -116,7 +117,7 @@ func (m *mirroring) run(c *cobra.Command) (err error) {
 	defer cl.close()
 	m.source = &source{cl}
 	d, err := mongodb.Open(ctx, m.uri, &mongodb.Options{
-		Password: m.env["LOCUS_MONGODB_PASSWORD"], UnsafeDurability: m.unsafe, Timeout: mirrorTimeout,
+		Password: secret.New(m.env["LOCUS_MONGODB_PASSWORD"]), UnsafeDurability: m.unsafe, Timeout: mirrorTimeout,
 	})
 	if err != nil {
 		return err

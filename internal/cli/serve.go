@@ -37,6 +37,7 @@ import (
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/tokens"
 )
 
 const defaultAddr = "127.0.0.1:7070"
@@ -45,6 +46,8 @@ const (
 	defaultRetain = 24 * time.Hour
 	// leastRetain gives followers of the logs time to reconnect.
 	leastRetain = time.Minute
+	// A shorter grace would refuse requests at a failover of the database, a longer one keeps a revoked token for too long.
+	leastGrace, mostGrace = 10 * time.Second, 24 * time.Hour
 )
 
 // serving holds the flags of a server.
@@ -59,6 +62,7 @@ type serving struct {
 	places      []string
 	shutdown    time.Duration
 	retain      time.Duration
+	grace       time.Duration
 	hits        retaining
 	rollups     int // how many there may be
 	kinds       int
@@ -168,6 +172,7 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
 	c.Flags().IntVar(&s.kinds, "max-kinds", 0, "how many kinds may be created; 0 means 64")
+	c.Flags().DurationVar(&s.grace, "access-grace", tokens.DefaultGrace, "how long tokens are valid that this process has read, while the cell that keeps them cannot be read")
 	s.people.flags(c)
 	s.hits.flags(c)
 	s.audit.flags(c)
@@ -186,6 +191,8 @@ func (s *serving) check(w where) error {
 	switch {
 	case s.rollups < 0 || s.kinds < 0:
 		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
+	case s.grace < leastGrace || s.grace > mostGrace:
+		return usage("--access-grace 5m", "--access-grace %v: want %v to %v: a revoked token is valid for so long in a process that is cut off", s.grace, leastGrace, mostGrace)
 	case s.readOnly && s.cells > 0:
 		return usage("leave it out", "--cells is for a new installation, and --read-only makes none")
 	case s.cells < 0 || s.connections < 0:
@@ -227,7 +234,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Tracer: traces, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
-		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds,
+		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
 		Sources: &sources.Options{Compile: intake.Compile},
 	})
 	return svc, options, err

@@ -212,11 +212,11 @@ func (s *serving) bootstrap(ctx context.Context, svc *locus.DB, log *slog.Logger
 	if s.boot == "" {
 		return nil
 	}
-	secret, err := tokenIn(s.boot)
+	token, err := tokenIn(s.boot)
 	if err != nil {
 		return err
 	}
-	until, err := svc.Tokens().Bootstrap(ctx, secret)
+	until, err := svc.Tokens().Bootstrap(ctx, token.Reveal())
 	switch {
 	case err != nil:
 		return fmt.Errorf("--bootstrap-token-file %s: %w", s.boot, err)

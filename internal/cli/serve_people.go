@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/login"
+	"github.com/locus-db/locus/secret"
 )
 
 // people holds the flags about how people sign in to the console, and how services do without a token.
@@ -154,7 +155,7 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 	if p.issuer == "" {
 		return nil
 	}
-	secret, err := os.ReadFile(p.secretFile)
+	content, err := os.ReadFile(p.secretFile)
 	if err != nil {
 		return usage("--oidc-client-secret-file FILE", "cannot read the secret: %v", err)
 	}
@@ -163,7 +164,7 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 		return err
 	}
 	options.Login = login.New(login.Config{
-		Issuer: p.issuer, ClientID: p.client, ClientSecret: strings.TrimSpace(string(secret)), PublicURL: public, Roles: groups,
+		Issuer: p.issuer, ClientID: p.client, ClientSecret: secret.New(strings.TrimSpace(string(content))), PublicURL: public, Roles: groups,
 	})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
@@ -125,8 +126,9 @@ type where struct {
 	shared bool   // place is the latter
 	notice time.Duration
 
-	mongodb, password string // document database, "" if not given
-	unsafe            bool   // accept databases configured without durability
+	mongodb  string      // document database, "" if not given
+	password secret.Text // of its user
+	unsafe   bool        // accept databases configured without durability
 }
 
 // String describes the target for humans.
@@ -179,7 +181,7 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 
 // opened adds the options for an installation that this command opens itself.
 func (a *app) opened(w where) where {
-	w.notice, w.mongodb, w.password, w.unsafe = a.notice, a.mongodb, a.env["LOCUS_MONGODB_PASSWORD"], a.unsafe
+	w.notice, w.mongodb, w.password, w.unsafe = a.notice, a.mongodb, secret.New(a.env["LOCUS_MONGODB_PASSWORD"]), a.unsafe
 	return w
 }
 

@@ -32,8 +32,22 @@ func (a *app) whoamiCommand() *cobra.Command {
 			if who.Author != "" {
 				name = who.Author + " (" + who.Name + ")"
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s at %s: %s\n", term.Escape(name), cl.job, strings.Join(who.Permissions, " "))
-			return err
+			if _, err := fmt.Fprintf(a.stdout, "%s at %s: %s\n", term.Escape(name), cl.job, strings.Join(who.Permissions, " ")); err != nil {
+				return err
+			}
+			for _, share := range who.Shares {
+				line := strings.Join(share.Permissions, " ")
+				if share.Kinds != nil {
+					line += ", kinds " + strings.Join(share.Kinds, " ")
+				}
+				if share.Sources != nil {
+					line += ", writes " + strings.Join(share.Sources, " ")
+				}
+				if _, err := fmt.Fprintf(a.stdout, "  %s\n", term.Escape(line)); err != nil {
+					return err
+				}
+			}
+			return nil
 		}),
 	})
 }

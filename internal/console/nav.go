@@ -8,21 +8,35 @@ import "slices"
 type section struct {
 	Path, Text string
 	Pages      []string
-	Whole      bool // about the whole installation
+	Of         scope
+}
+
+// scope says which viewers a section is for.
+type scope uint8
+
+const (
+	ofViewer       scope = iota // shows each what they may see
+	ofKinds                     // about all kinds
+	ofInstallation              // about the whole installation
+)
+
+// open reports whether a viewer may use the section.
+func (s section) open(v Viewer) bool {
+	return s.Of == ofViewer || s.Of == ofKinds && !v.SomeKinds || !v.Narrow
 }
 
 // mainPages are the sections in the header, footPages those in the footer.
 var (
 	mainPages = []section{
-		{"/", "Home", []string{"home"}, true},
-		{"/entities", "Entities", []string{"search", "entity", "whatif"}, false},
-		{"/review", "Review", []string{"review"}, false},
-		{"/rollups", "Rollups", []string{"rollups", "rollup"}, true},
-		{"/counters", "Counters", []string{"counters", "metric"}, true},
-		{"/streams", "Streams", []string{"streams"}, true},
-		{"/operations", "Operations", []string{"operations", "ring"}, true},
+		{"/", "Home", []string{"home"}, ofInstallation},
+		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
+		{"/review", "Review", []string{"review"}, ofViewer},
+		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
+		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
+		{"/streams", "Streams", []string{"streams"}, ofInstallation},
+		{"/operations", "Operations", []string{"operations", "ring"}, ofInstallation},
 	}
-	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, true}}
+	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, ofInstallation}}
 )
 
 // navLink is a link of the navigation. Current is the value of aria-current: "page" on the page itself, "true" on
@@ -33,7 +47,7 @@ type navLink struct{ Path, Text, Current string }
 func (c *Console) navigation(sections []section, page string) []navLink {
 	links := make([]navLink, 0, len(sections))
 	for _, s := range sections {
-		if s.Whole && c.viewer.Narrow {
+		if !s.open(c.viewer) {
 			continue
 		}
 		link := navLink{Path: s.Path, Text: s.Text}

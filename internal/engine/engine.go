@@ -39,6 +39,8 @@ type Engine struct {
 	Passive bool
 	// MaxRollups and MaxKinds limit how many can be defined; a negative number is no limit.
 	MaxRollups, MaxKinds int
+	// AccessGrace is how long tokens that were read are valid while they cannot be read; 0 is the default of package tokens.
+	AccessGrace time.Duration
 	// Documents is the document database beside the cells, nil if there is none.
 	Documents Documents
 	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the

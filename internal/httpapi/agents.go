@@ -40,7 +40,7 @@ func (s *Server) agents(c *call) (any, error) {
 		if !known {
 			return nil, fault(CodeInvalid, "?allow", "%.60q is not a tool that stores: remember, decide", tool)
 		}
-		if err := require(access.From(c), access.All(needs).BySource()); err != nil {
+		if _, err := require(access.From(c), access.All(needs).BySource().Narrowed()); err != nil {
 			return nil, err
 		}
 	}

@@ -187,7 +187,8 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 		t.Errorf("the erasure is not found by the key: %+v", list.Entries)
 	}
 	all := strings.Join(f.bodies(), "\n")
-	for _, marker := range []string{"Zephyrine", "zephyrine", "marker", "Marker", "2398"} {
+	// Four digits would be found by chance in the hashes of a chain.
+	for _, marker := range []string{"Zephyrine", "zephyrine", "marker", "Marker", "5552398", "555-2398"} {
 		if at := strings.Index(all, marker); at >= 0 {
 			t.Errorf("%q is in the log: ...%s...", marker, all[max(0, at-200):min(len(all), at+200)])
 		}
@@ -213,7 +214,7 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 		}
 		content, err := os.ReadFile(path)
 		files, size = files+1, size+len(content)
-		for _, marker := range []string{"zephyrine", "marker", "2398"} {
+		for _, marker := range []string{"zephyrine", "marker", "5552398", "555-2398"} {
 			if strings.Contains(strings.ToLower(string(content)), marker) {
 				t.Errorf("%q is in %s", marker, filepath.Base(path))
 			}

@@ -42,7 +42,7 @@ func (s *Server) changes(c *call) (any, error) {
 			size += changeSize(&found[kept].Change)
 			kept++
 		}
-		list.Changes = append(list.Changes, found[:kept]...)
+		list.Changes = append(list.Changes, s.shownChanges(c, found[:kept])...)
 		list.Next = upTo(q.After, found[:kept], found[kept:], next)
 		if len(found) < q.Limit {
 			break

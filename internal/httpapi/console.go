@@ -45,18 +45,18 @@ func (s *Server) registerConsole() {
 	s.handle("GET /ring", access.All(access.Read), p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
-	s.handle("GET /rollups", access.All(access.Read), p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
-	s.handle("GET /rollups/{name}", access.All(access.Read), p.page(&route{
+	s.handle("GET /rollups", access.All(access.Read).Narrowed(), p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
+	s.handle("GET /rollups/{name}", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/rollups/{name}", class: reads,
 		query: []param{{name: "by"}, {name: "order"}, {name: "page"}, {name: "after"}, {name: "g1"}, {name: "g2"}, {name: "g3"}},
 	}, p.rollupPage))
-	s.handle("GET /counters", access.All(access.Read), p.page(&route{
+	s.handle("GET /counters", access.All(access.Read).Masked(), p.page(&route{
 		path: "/counters", class: reads, query: []param{{name: "prefix"}, {name: "after"}},
 	}, p.countersPage))
-	s.handle("GET /counters/metric", access.All(access.Read), p.page(&route{
+	s.handle("GET /counters/metric", access.All(access.Read).Masked(), p.page(&route{
 		path: "/counters/metric", class: reads, query: []param{{name: "name"}, {name: "day"}},
 	}, p.metricPage))
-	s.handle("GET /counters/picture", access.All(access.Read), p.page(&route{
+	s.handle("GET /counters/picture", access.All(access.Read).Masked(), p.page(&route{
 		path: "/counters/picture", class: reads, query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
 	}, p.picture))
 	s.handle("GET /entities", access.All(access.Read).Narrowed(), p.page(&route{

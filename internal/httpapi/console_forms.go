@@ -63,9 +63,10 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 		to, err = do(c, fields)
 		return err
 	})
-	if err == nil {
+	if err == nil && !access.From(c).Named() {
 		http.SetCookie(c.w, &http.Cookie{
 			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			Secure: p.overTLS(c.r),
 		})
 	}
 	for _, order := range decisions.Orders() {

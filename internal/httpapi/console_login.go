@@ -40,9 +40,16 @@ func (p *site) login(w http.ResponseWriter, r *http.Request) {
 	var secret string
 	var began *tokens.Session
 	err = p.run(c, func() (err error) {
-		secret, began, err = p.svc.Tokens().SignIn(c, strings.TrimSpace(fields["token"]), p.sessionOf(r))
+		token := strings.TrimSpace(fields["token"])
+		who, err := p.svc.Tokens().Check(c, token)
+		if err == nil {
+			err = p.budget(who, requests, 1) // each session is a write to the authority
+		}
+		if err == nil {
+			secret, began, err = p.svc.Tokens().SignIn(c, token, p.sessionOf(r))
+		}
 		if errors.Is(err, tokens.ErrUnknown) {
-			if many := p.guessed(r); many != nil {
+			if many := p.wrongLogin(r); many != nil {
 				return many
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
@@ -32,13 +33,22 @@ func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.shown(c.r).Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Kinds().Schema("")})
+	schema, err := p.kind(c, "")
+	if err != nil {
+		return err
+	}
+	return p.shown(c.r).Rollups(body, console.Rollups{Time: time.Now(), Rollups: p.seenRollups(c, all), Schema: schema})
 }
 
 // rollupPage shows the groups of a rollup, or one of them. If they cannot be read, the page shows the reason and the
 // state of the rollup.
 func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	name := c.r.PathValue("name")
+	if err := p.seenRollup(c, name); errors.Is(err, rollup.ErrNotFound) {
+		return p.noRollup(c, name)
+	} else if err != nil {
+		return err
+	}
 	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*rollups.Status, error) {
 		return p.svc.Rollups().Get(ctx, name)
 	})
@@ -109,8 +119,10 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 		return p.svc.Rollups().Query(ctx, name, q)
 	})
 	switch {
-	case err == nil:
+	case err == nil && mayRead(&access.From(c).Restriction, &answer.Definition) == nil:
 		shown.Answer = answer
+	case err == nil:
+		shown.Problem = "Another definition has taken its place."
 	case errors.Is(err, rollup.ErrNotFound) && group != nil: // the group is empty
 	default:
 		shown.Problem = p.excuse(c, err)
@@ -125,6 +137,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	if err != nil {
 		shown.Unexplained = "The changes are unavailable: " + p.excuse(c, err)
 	}
+	shown.Effects = p.viewer(&access.From(c).Restriction).effects(shown.Effects)
 }
 
 // excuse returns why a part of the page is missing, and logs errors for operators.

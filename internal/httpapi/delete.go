@@ -81,7 +81,7 @@ func (s *Server) deleteRecords(c *call) (any, error) {
 			items[i].note(requireSource(access.From(c), items[i].Source, itemPointer("records", i)+"/source"))
 		}
 		if items[i].fault == nil {
-			deletions = append(deletions, items[i].Deletion)
+			deletions = append(deletions, mayDelete(access.From(c), items[i].Deletion))
 		}
 	}
 	var results []records.DeleteResult
@@ -100,7 +100,7 @@ func (s *Server) deleteRecords(c *call) (any, error) {
 		var r records.DeleteResult
 		if refused == nil {
 			if r, results = results[0], results[1:]; r.Err != nil {
-				refused = toFault(r.Err, itemPointer("records", i))
+				refused = toFault(ifExists(r.Err), itemPointer("records", i))
 			}
 		}
 		if refused != nil {

@@ -66,7 +66,14 @@ func (s *Server) whyNot(c *call) (any, error) {
 	return s.svc.Explain().WhyNot(c, c.query["a"], c.query["b"])
 }
 
-func (s *Server) route(c *call) (any, error) { return s.svc.Explain().Route(c, c.query["address"]) }
+// route returns where an address leads. What the principal may not see is not found there.
+func (s *Server) route(c *call) (any, error) {
+	found, err := s.svc.Explain().Route(c, c.query["address"])
+	if err == nil && found.Found && s.seen(c, c.query["address"]) != nil {
+		found.Found, found.Record, found.Entity = false, nil, nil
+	}
+	return found, err
+}
 
 func (s *Server) status(c *call) (any, error) { return s.svc.Cells().Status(c) }
 

@@ -84,7 +84,8 @@ func (s *Server) followChanges(c *call) error {
 			return nil, tail, err
 		}
 		q.After = after
-		return s.svc.Changes().Read(ctx, q)
+		found, next, err := s.svc.Changes().Read(ctx, q)
+		return s.shownChanges(c, found), next, err
 	}
 	_ = f.control.SetReadDeadline(time.Time{}) // nothing more is read; the stream may be long
 	err = f.follow(ctx)

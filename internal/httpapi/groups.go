@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
 )
@@ -155,7 +156,7 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.svc.Rollups().Query(c, name, q)
+	a, err := s.readRollup(c, name, q)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +174,21 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 		page.Groups = append(page.Groups, g)
 	}
 	return page, nil
+}
+
+// readRollup reads groups of a rollup that the principal may read.
+func (s *Server) readRollup(c *call, name string, q rollups.Query) (*rollups.Answer, error) {
+	if err := s.seenRollup(c, name); err != nil {
+		return nil, err
+	}
+	a, err := s.svc.Rollups().Query(c, name, q)
+	if err == nil {
+		err = mayRead(&access.From(c).Restriction, &a.Definition) // another definition may have taken its place
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // groupQuery reads the query for a list of groups.
@@ -221,7 +237,7 @@ func (s *Server) rollupGroup(c *call) (any, error) {
 	if q.Read, err = c.reading(); err != nil {
 		return nil, err
 	}
-	a, err := s.svc.Rollups().Query(c, name, q)
+	a, err := s.readRollup(c, name, q)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +257,13 @@ func (s *Server) explainRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.seenRollup(c, name); err != nil {
+		return nil, err
+	}
 	effects, err := s.svc.Rollups().Explain(c, name, group, limit)
+	if err == nil {
+		err = s.seenRollup(c, name) // another definition may have taken its place
+	}
 	if effects == nil {
 		effects = []rollups.CellEffect{}
 	}

@@ -209,7 +209,7 @@ func (s *Server) shown(r *http.Request) *console.Console {
 	if !who.Named() {
 		return s.pages
 	}
-	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow()})
+	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow(), SomeKinds: who.Restriction.Kinds != nil})
 }
 
 // notice writes a page with a message.

@@ -108,7 +108,7 @@ func (s *Server) redeem(c *call) (any, error) {
 	}
 	secret, t, err := s.svc.Tokens().Redeem(c, request.Code, request.Verifier)
 	if errors.Is(err, tokens.ErrUnknown) {
-		if err := s.guessed(c.r); err != nil {
+		if err := s.wrongLogin(c.r); err != nil {
 			return nil, err
 		}
 		return nil, fault(CodeUnauthenticated, "", "the code is not valid: each works once, for two minutes, where it was asked for: run locus login again")

@@ -49,11 +49,19 @@ func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 		cookie = found[0].Value
 	}
 	http.SetCookie(c.w, p.cookie(c.r, name, ""))
+	if err := p.mayGuess(c.r); err != nil { // each code is a request to the provider
+		return err
+	}
 	secret, err := p.svc.Tokens().LoginSecret(c)
 	if err != nil {
 		return err
 	}
 	who, to, err := p.opts.Login.Finish(c, secret, cookie, c.r.URL.Query())
+	if errors.Is(err, login.ErrAttempt) || errors.Is(err, login.ErrRefused) {
+		if many := p.wrongLogin(c.r); many != nil {
+			return many
+		}
+	}
 	if err != nil {
 		return p.notConfirmed(c, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -21,7 +22,7 @@ func withProvider(t *testing.T, claims map[string]any) (*fixture, *logintest.Pro
 	t.Helper()
 	idp := logintest.New(t, claims)
 	f := setup(t, &httpapi.Options{Login: login.New(login.Config{
-		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "http://localhost:7070",
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
 		Roles: map[string][]string{"crm": {"reviewer"}},
 	})})
 	return f, idp
@@ -206,4 +207,50 @@ func TestP10_ServicesWithJWTs(t *testing.T) {
 	f.server = httpapi.New(f.svc, &httpapi.Options{Bearers: login.NewBearers("https://locus.example", nil, login.Issuer{URL: away.URL, Roles: map[string][]string{"repo:crm": {"reviewer"}}})})
 	claims["iss"] = away.URL
 	f.do("GET", "/v1/whoami", "", bearer(away.Sign(claims))...).refused(503, httpapi.CodeUnavailable)
+}
+
+// TestP10_GuessesAtTheProvider comes back from the provider with codes that it did not give: they are counted, and each is a request to the
+// provider only while few have failed.
+func TestP10_GuessesAtTheProvider(t *testing.T) {
+	t.Parallel()
+	f, idp := withProvider(t, map[string]any{"sub": "17", "name": "Ann", "groups": []string{"crm"}})
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) //nolint:forcetypeassert // the standard library says so
+	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	cookie, back := f.atProvider()
+	state, err := url.Parse(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := 0
+	for range 40 {
+		a := f.do("GET", "/login/callback?"+url.Values{"state": {state.Query().Get("state")}, "code": {"guess"}}.Encode(), "", append([]string{"Cookie", cookie}, browser...)...)
+		if a.Code == http.StatusTooManyRequests {
+			limited++
+		} else if a.Code != http.StatusUnauthorized {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+	}
+	// One more is room for each second that this takes, and the library tries each code in two ways.
+	if n := idp.Exchanges(); limited < 10 || n > 2*(40-limited)+2 {
+		t.Errorf("%d of 40 were refused for their number, and the provider was asked %d times", limited, n)
+	}
+	if a := f.do("GET", "/v1/whoami", "", bearer(root)...); a.Code != http.StatusOK {
+		t.Errorf("a valid token from the same address: %d", a.Code)
+	}
+	f.server.Forget()
+	if a := f.do("GET", back, "", append([]string{"Cookie", cookie}, browser...)...); a.leads() != "/review" {
+		t.Errorf("the person: %d %s", a.Code, a.Body)
+	}
+	// Logins that fail are in the audit log.
+	deadline := time.Now().Add(patience)
+	for {
+		list := f.do("GET", "/v1/audit?class=access", "", bearer(root)...).Body.String()
+		if strings.Contains(list, "unauthenticated") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("refused logins are not in the audit log: %s", list)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
 }

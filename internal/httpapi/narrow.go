@@ -5,6 +5,8 @@ package httpapi
 import (
 	"slices"
 
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
@@ -19,6 +21,8 @@ type viewer struct {
 	schema func(kind string) *match.Schema
 }
 
+func (s *Server) viewer(who *access.Restriction) *viewer { return &viewer{who, s.svc.Kinds().Schema} }
+
 // narrow removes what the principal may not see from the answer of any route, or from a value that a page shows. One of a type that it
 // does not know is refused, so that a route cannot show what nothing has looked at.
 func (s *Server) narrow(c *call, answer any) (any, error) {
@@ -26,10 +30,11 @@ func (s *Server) narrow(c *call, answer any) (any, error) {
 	if !who.Narrow() || c.route.needs.Open() {
 		return answer, nil
 	}
-	left, kind, known := (&viewer{who, s.svc.Kinds().Schema}).left(answer)
+	left, kind, known := s.viewer(who).left(answer)
 	switch {
 	case !known:
-		return nil, require(access.From(c), access.Anyone())
+		_, err := require(access.From(c), access.Anyone())
+		return nil, err
 	case kind != "" && !who.Sees(kind):
 		c.w.Header().Del("Content-Location")
 		return nil, standard(CodeNotFound)
@@ -114,10 +119,45 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	case KindList:
 		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, func(k Kind) Kind { return k })
 		return a, "", true
-	case Whoami, Version, LoggedOut:
+	case Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
 		return a, "", true
 	}
+	if left, kind, known = r.leftOfAll(answer); known {
+		return left, kind, known
+	}
 	return r.shown(answer)
+}
+
+// leftOfAll is left for answers about sources, rollups, counters and the whole installation. Rollups that the viewer may not read, and routes
+// that cannot leave out kinds, are refused before: see seenRollup, and access.Rule.Masked.
+func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
+	switch a := answer.(type) {
+	case SourceList:
+		a.Sources = only(a.Sources, all, r.source)
+		a.Sources = slices.DeleteFunc(a.Sources, func(one Source) bool { return len(one.Kinds) == 0 })
+		return a, "", true
+	case Source:
+		if a = r.source(a); len(a.Kinds) == 0 {
+			kind = otherKind
+		}
+		return a, kind, true
+	case Rollup:
+		return a, a.Definition.Kind, true
+	case RollupGroups:
+		return a, a.Definition.Kind, true
+	case RollupEffects:
+		a.Effects = r.effects(a.Effects)
+		return a, "", true
+	case IDList:
+		a.IDs = r.states(a.IDs)
+		return a, "", true
+	case IDAnswer:
+		a.IDs = r.states(a.IDs)
+		return a, "", true
+	case RollupList, RollupOne, ChangeList, Series, MetricList, Top, *counter.Explanation, *cells.Status, *explain.Route:
+		return a, "", true
+	}
+	return nil, "", false
 }
 
 // shown is left for what pages show.

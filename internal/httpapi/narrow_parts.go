@@ -52,9 +52,14 @@ func (r *viewer) view(all View) (left View, hidden []string) {
 
 func (r *viewer) storedRecord(rec *entity.Record) *entity.Record {
 	left := *rec
-	left.Attributes = maps.Clone(rec.Attributes)
-	maps.DeleteFunc(left.Attributes, func(name string, _ []string) bool { return r.Hides(name) })
+	left.Attributes = r.values(rec.Attributes)
 	return &left
+}
+
+func (r *viewer) values(all entity.Attributes) entity.Attributes {
+	left := maps.Clone(all)
+	maps.DeleteFunc(left, func(name string, _ []string) bool { return r.Hides(name) })
+	return left
 }
 
 func (r *viewer) stored(e *entity.Entity) *entity.Entity {

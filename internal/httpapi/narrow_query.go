@@ -50,17 +50,22 @@ func narrowQuery(who *access.Restriction, q *entities.Query) error {
 	return nil
 }
 
-// seen returns the error of an address where nothing is, if the principal may not see what is there. Every other error is left to the
-// handler.
+// seen returns the error of an address where nothing is, if the principal may not see what is there, or that it may only read it. Every
+// other error is left to the handler.
 func (s *Server) seen(c *call, addresses ...string) error {
-	who := &access.From(c).Restriction
-	if who.Kinds == nil {
+	who := access.From(c)
+	if who.Restriction.Kinds == nil {
 		return nil
 	}
 	for _, address := range addresses {
-		if rec, err := s.svc.Entities().Record(c, address); err == nil && !who.Sees(rec.Kind) {
-			return standard(CodeNotFound)
+		rec, err := s.svc.Entities().Record(c, address)
+		if err != nil || who.Restriction.Sees(rec.Kind) {
+			continue
 		}
+		if reads := who.For(access.All(access.Read)); reads != nil && reads.Restriction.Sees(rec.Kind) {
+			return fault(CodeForbidden, "", "you may read what is of the kind %s, but not do this with it", rec.Kind)
+		}
+		return standard(CodeNotFound)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -111,7 +112,7 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	}
 	list := f.do(http.MethodGet, "/entities", "", cookie...).page(http.StatusOK)
 	f.says(list, "Joes Pizza", "Brass Heron", "hidden from you", "/review")
-	for _, not := range []string{`name="q" value="" maxlength="256" autocomplete`, "/ring", "/rollups", "/metrics", "/kinds\""} {
+	for _, not := range []string{`name="q" value="" maxlength="256" autocomplete`, "/ring", "/counters", "/metrics", "/kinds\""} {
 		if strings.Contains(list, not) {
 			t.Errorf("the list has %s", not)
 		}
@@ -121,9 +122,15 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	f.says(f.do(http.MethodGet, "/entities/"+f.person, "", cookie...).page(http.StatusNotFound), "No record or entity")
 	review := f.do(http.MethodGet, "/review", "", cookie...).page(http.StatusOK)
 	f.says(review, "Are these two records the same thing?", "a:oak", "1 pair to review")
-	for _, path := range []string{"/ring", "/rollups", "/counters", "/streams", "/kinds", "/events"} {
-		f.says(f.do(http.MethodGet, path, "", cookie...).page(http.StatusForbidden), "cannot hide the others")
+	for _, path := range []string{"/ring", "/rollups/cities", "/counters", "/streams", "/kinds", "/events"} {
+		f.says(f.do(http.MethodGet, path, "", cookie...).page(http.StatusForbidden), map[bool]string{true: "may not see", false: "cannot hide the others"}[path == "/rollups/cities"])
 	}
+	rollups := f.do(http.MethodGet, "/rollups", "", cookie...).page(http.StatusOK)
+	if f.says(rollups, "/rollups/names"); strings.Contains(rollups, "/rollups/cities") || strings.Contains(rollups, "/rollups/people") {
+		t.Error("the page lists rollups over what is hidden")
+	}
+	f.do(http.MethodGet, "/rollups/people", "", cookie...).page(http.StatusNotFound)
+	f.says(f.do(http.MethodGet, "/rollups/names", "", cookie...).page(http.StatusOK), "Joes Pizza")
 	form := append(append([]string{}, cookie...), ofPage...)
 	if a := f.submit("/decisions", form, "verdict", "value", "a", "shop:1", "attribute", "city", "value", "x"); a.Code != http.StatusForbidden {
 		t.Errorf("a hidden attribute is pinned: %d %s", a.Code, a.Body)
@@ -152,7 +159,7 @@ func TestP10_LimitsOfOthers(t *testing.T) {
 	f := setup(t, &httpapi.Options{
 		PublicURL: "http://localhost:7070", Bearers: login.NewBearers("http://localhost:7070", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": limited}}),
 		Login: login.New(login.Config{
-			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "http://localhost:7070",
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
 			Roles: map[string][]string{"crm": {"reviewer"}, "contractors": limited[2:]},
 		}),
 	})

@@ -85,6 +85,10 @@ func setupSecretive(t *testing.T) *secretive {
 	decode[httpapi.DecideResponse](f.post("/v1/decisions", `{"decisions":[{"verdict":"value","a":"shop:1","attribute":"city","value":"`+canary+` hills"},
 		{"verdict":"value","a":"crm:1","attribute":"name","value":"`+ghost+`"}]}`))
 	f.define("cities", "kind: place\ngroup: city\nmeasures:\n  places: count\n")
+	f.define("people", "kind: person\ngroup: name\nmeasures:\n  people: count\n")
+	f.define("names", "kind: place\ngroup: name\nmeasures:\n  places: count\n")
+	put("shop", "2", "place", `"name":"Joes Pizza","phones":"212-555-0199",`+secret) // the changes have what the rollups count by
+	put("crm", "2", "person", `"name":"Ann `+ghost+`","phones":"212-555-0177"`)
 	for deadline := time.Now().Add(patience); !strings.Contains(f.get("/v1/sinks/hook/dead").Body.String(), canary); {
 		if time.Now().After(deadline) {
 			t.Fatal("no dead letter")
@@ -109,14 +113,22 @@ func (f *secretive) targets(path string) []string {
 	group := url.PathEscape(canary + " springs")
 	fill := strings.NewReplacer("{group...}", group, "{kind}", "place", "{$}", "", "{file}", "console.js", "{source}/{key...}", "shop/1", "{id}", f.place, "{source}", "shop")
 	other := strings.NewReplacer("{source}/{key...}", "crm/1", "{id}", f.person, "{source}", "crm", "{kind}", "person")
-	name := "cities"
 	if strings.Contains(path, "/sinks/") {
-		name = "hook"
+		path = strings.ReplaceAll(path, "{name}", "hook")
 	}
-	path = strings.ReplaceAll(path, "{name}", name)
+	if strings.Contains(path, "/rollups/{name}") {
+		var all []string
+		for name, group := range map[string]string{"cities": canary + " springs", "people": "Ann " + ghost, "names": "Joes Pizza", "nothing": "x"} {
+			all = append(all, strings.NewReplacer("{name}", name, "{group...}", url.PathEscape(group)).Replace(path))
+		}
+		return all
+	}
+	path = strings.ReplaceAll(path, "{name}", "hook")
 	switch path {
 	case "/v1/find":
 		return []string{path + "?address=shop:1", path + "?address=crm:1", path + "?address=" + f.person}
+	case "/v1/ids":
+		return []string{path, path + "?cell=g0-0", path + "?cell=g0-1"} // the first for POST
 	case "/v1/route":
 		return []string{path + "?address=shop:1"}
 	case "/v1/why-not":
@@ -196,7 +208,11 @@ func TestP10_Hidden(t *testing.T) {
 	all := bearer(f.token(tokens.Request{Name: "all", Roles: []string{"reader", "operator"}, Allow: []string{"audit"}}))
 	token := f.token(tokens.Request{Name: "narrow", Allow: access.Permissions(), Restriction: hiding})
 	narrow, session := bearer(token), []string{"Cookie", f.signIn(token), "Accept", "text/html"}
-	feed := []string{"Accept", "text/event-stream"}
+	others := map[string][]string{} // see one of the two, and are looked at for the other
+	for name, r := range map[string]tokens.Restriction{"hide": {Hide: hiding.Hide}, "kinds": {Kinds: hiding.Kinds}} {
+		others[name] = bearer(f.token(tokens.Request{Name: name, Allow: access.Permissions(), Restriction: r}))
+	}
+	feed := []string{"Accept", "text/event-stream", "Last-Event-ID", "g0-0:0,g0-1:0"}
 
 	table, err := os.ReadFile(filepath.Join("testdata", "permissions.txt"))
 	if err != nil {
@@ -212,12 +228,12 @@ func TestP10_Hidden(t *testing.T) {
 			continue
 		}
 		for _, target := range f.targets(path) {
-			as := map[string][]string{"bearer": narrow}
+			as := map[string][]string{"bearer": narrow, "hide": others["hide"], "kinds": others["kinds"]}
 			if !strings.HasPrefix(path, "/v1/") && path != "/mcp" {
 				as["cookie"] = session
 			}
 			if path == "/v1/changes" {
-				as["feed"] = append(feed, narrow...)
+				as["feed"], as["hide feed"] = append(slices.Clone(feed), narrow...), append(slices.Clone(feed), others["hide"]...)
 			}
 			if asked++; shows(f.read(method, target, bodies[pattern], all...)) {
 				shown[pattern] = true
@@ -226,6 +242,12 @@ func TestP10_Hidden(t *testing.T) {
 				text := f.read(method, target, bodies[pattern], headers...)
 				for _, value := range []string{target, strings.ToLower(url.PathEscape(target)), url.QueryEscape(canary + " springs")} { // what was asked may be repeated
 					text = strings.ReplaceAll(text, value, "")
+				}
+				switch {
+				case strings.HasPrefix(name, "hide"):
+					text = strings.ReplaceAll(text, ghost, "")
+				case name == "kinds":
+					text = strings.ReplaceAll(text, canary, "")
 				}
 				if shows(text) {
 					t.Errorf("%s, whose rule is %s, shows what is hidden to a %s: %s: %.600s", pattern, strings.TrimSpace(rule), name, target, text)
@@ -237,7 +259,12 @@ func TestP10_Hidden(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests; %d routes have values: %v; %d requests of the others were not refused", asked, len(shown), slices.Sorted(maps.Keys(shown)), open)
-	if asked < 110 || len(shown) < 25 || open < 60 {
+	for _, pattern := range []string{"GET /v1/changes", "GET /v1/rollups/{name}/groups", "GET /v1/rollups/{name}/explain/{group...}", "POST /v1/ids", "GET /v1/ids"} {
+		if !shown[pattern] {
+			t.Errorf("%s shows no value to others either, so that it proves nothing", pattern)
+		}
+	}
+	if asked < 130 || len(shown) < 25 || open < 200 {
 		t.Errorf("%d requests, %d routes with values, %d not refused: the others prove nothing", asked, len(shown), open)
 	}
 	if log := f.log.String(); shows(strings.ToLower(log)) || len(log) < 1000 {
@@ -306,8 +333,8 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 	for _, mistyped := range []string{`"hide":["website"]`, `"kinds":["places"]`, `"hide":[]`} {
 		f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"],`+mistyped+`}`, root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
-	// It writes nothing, and makes no token.
-	f.do(http.MethodPost, "/v1/records", `{"records":[]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	// It makes no token, and defines nothing.
+	f.do(http.MethodPut, "/v1/rollups/x", `{}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", ann...)); len(who.Kinds) != 1 || len(who.Hide) != 1 {
 		t.Errorf("%+v", who)

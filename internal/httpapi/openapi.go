@@ -99,8 +99,11 @@ func limitOf(rt *route) string {
 
 // restrictedOf returns what a route does for a token that sees some kinds or attributes only.
 func restrictedOf(rt *route) string {
-	if rt.needs.AdmitsNarrowed() {
+	switch {
+	case rt.needs.AdmitsNarrowed(&access.Restriction{Kinds: []string{}}):
 		return "applied"
+	case rt.needs.AdmitsNarrowed(&access.Restriction{}):
+		return "attributes"
 	}
 	return "refused"
 }

@@ -63,27 +63,33 @@ func (s *Server) permit(r *http.Request, needs access.Rule) (*access.Principal, 
 	if err == nil {
 		err = s.budget(who, requests, 1)
 	}
-	if err == nil {
-		err = require(who, needs)
+	if err != nil {
+		return who, err
 	}
-	if source := r.PathValue("source"); err == nil && source != "" && needs.LimitsSources() {
-		if f := requireSource(who, source, ""); f != nil {
-			err = f
+	at, err := require(who, needs)
+	if err != nil {
+		return who, err
+	}
+	if source := r.PathValue("source"); source != "" && needs.LimitsSources() {
+		if f := requireSource(at, source, ""); f != nil {
+			return who, f
 		}
 	}
-	return who, err
+	return at, nil
 }
 
-func require(who *access.Principal, needs access.Rule) error {
+// require returns the principal as a rule leaves it, see access.Principal.For.
+func require(who *access.Principal, needs access.Rule) (*access.Principal, error) {
+	at := who.For(needs)
 	switch {
-	case who == nil || !needs.Admits(who.Permissions):
-		return fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
-	case who.Sources != nil && !needs.AdmitsLimited(who.Permissions):
-		return fault(CodeForbidden, "", "the token may write the sources %s only, and this is not about a source", strings.Join(who.Sources, ", "))
-	case who.Restriction.Narrow() && !needs.AdmitsNarrowed():
-		return fault(CodeForbidden, "", "the token sees some kinds or attributes only, and this route cannot hide the others")
+	case at == nil:
+		return nil, fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
+	case at.Sources != nil && !needs.AdmitsLimited(who.Whole().Permissions):
+		return nil, fault(CodeForbidden, "", "the token may write the sources %s only, and this is not about a source", strings.Join(at.Sources, ", "))
+	case at.Restriction.Narrow() && !needs.AdmitsNarrowed(&at.Restriction):
+		return nil, fault(CodeForbidden, "", "the token sees some kinds or attributes only, and this route cannot hide the others")
 	}
-	return nil
+	return at, nil
 }
 
 // requireSource refuses to write records of a source that the principal may not write.

@@ -85,6 +85,21 @@ func (s *Server) guessed(r *http.Request) error {
 	return nil
 }
 
+// wrongLogin is guessed for a login, which no permission has refused before: it is counted in the audit log too.
+func (s *Server) wrongLogin(r *http.Request) error {
+	s.svc.Audit().Refused(string(CodeUnauthenticated))
+	return s.guessed(r)
+}
+
+// mayGuess returns an error if so many credentials of an address failed that the next one would be refused.
+func (s *Server) mayGuess(r *http.Request) error {
+	if wait := s.failures.full(s.addressOf(r), time.Now()); wait > 0 {
+		s.opts.Metrics.Refused("credentials")
+		return &limited{fault(CodeRateLimited, "", "too many credentials were not valid: try again after the seconds of Retry-After"), wait}
+	}
+	return nil
+}
+
 // buckets are token buckets. Full ones are forgotten, so there are only as many as were used lately.
 type buckets[K comparable] struct {
 	inAll *rate.Limiter // of all together, nil for no limit
@@ -132,6 +147,16 @@ func (b *buckets[K]) take(key K, perSecond, burst, n int, now time.Time) (wait t
 		}
 	}
 	b.of[key] = l
+	return 0
+}
+
+// full returns after what time one more can be taken of a key, 0 for at once. It takes nothing.
+func (b *buckets[K]) full(key K, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.of[key]; l != nil && l.TokensAt(now) < 1 {
+		return time.Second
+	}
 	return 0
 }
 

@@ -133,7 +133,7 @@ func (s *Server) putRecords(c *call) (any, error) {
 	puts := make([]records.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
-			items[i].note(requireSource(access.From(c), items[i].put.Source, itemPointer("records", i)+"/source"))
+			items[i].note(s.mayPut(c, &items[i].put, itemPointer("records", i)))
 		}
 		if items[i].fault == nil {
 			puts = append(puts, items[i].put)
@@ -181,6 +181,9 @@ func (s *Server) putRecords(c *call) (any, error) {
 }
 
 func putResult(i int, r records.Result) PutResult {
+	if f := notReplaced(r.Err, itemPointer("records", i)); f != nil {
+		return refusedItem(r.Ref, f)
+	}
 	if r.Err != nil {
 		return refusedItem(r.Ref, toFault(r.Err, itemPointer("records", i)))
 	}
@@ -210,25 +213,25 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 		return nil, err
 	}
 	erase, err := c.query.flag("erase")
-	if err == nil {
-		needs := access.Write
-		if erase {
-			needs = access.Erase
-		}
-		err = require(access.From(c), access.All(needs).BySource())
-	}
 	if err != nil {
 		return nil, err
 	}
-	remove := s.svc.Records().Delete
+	needs, remove := access.Write, s.svc.Records().DeleteIf
 	if erase {
-		remove = s.svc.Records().Erase
+		needs, remove = access.Erase, s.svc.Records().EraseIf
 	}
-	results, err := remove(c, []entity.Ref{ref})
+	who, err := require(access.From(c), access.All(needs).BySource().Narrowed())
 	if err != nil {
 		return nil, err
 	}
-	if err := results[0].Err; err != nil {
+	if f := requireSource(who, ref.Source, ""); f != nil {
+		return nil, f
+	}
+	results, err := remove(c, []records.Deletion{mayDelete(who, records.Deletion{Ref: ref})})
+	if err != nil {
+		return nil, err
+	}
+	if err := ifExists(results[0].Err); err != nil {
 		return nil, err
 	}
 	c.concerns("entity=%s", results[0].Entity)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
@@ -96,6 +97,7 @@ func (s *Server) listRollups(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = s.seenRollups(c, all)
 	list := RollupList{Rollups: make([]Rollup, 0, len(all))}
 	for i := range all {
 		list.Rollups = append(list.Rollups, oneRollup(&all[i]))
@@ -108,7 +110,13 @@ func (s *Server) getRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.seenRollup(c, name); err != nil {
+		return nil, err
+	}
 	of, err := s.svc.Rollups().Get(c, name)
+	if err == nil {
+		err = mayRead(&access.From(c).Restriction, &of.Definition)
+	}
 	if err != nil {
 		return nil, err
 	}

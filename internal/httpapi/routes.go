@@ -48,7 +48,7 @@ func (s *Server) routes() []route {
 	}
 	return []route{
 		{
-			method: "POST", path: "/v1/records", class: writes, needs: access.All(access.Write).BySource(), handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
+			method: "POST", path: "/v1/records", class: writes, needs: access.All(access.Write).BySource().Narrowed(), handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
 			summary: "Put 1 to 1000 records. The response has a result for each, in order, once they are durable and resolved",
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
@@ -68,21 +68,21 @@ func (s *Server) routes() []route {
 			summary: "Get a record by its external key, whose bytes are percent-encoded",
 		},
 		{
-			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, needs: access.Any(access.Write, access.Erase).BySource(), handle: s.deleteRecord, answer: Deleted{},
+			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, needs: access.Any(access.Write, access.Erase).BySource().Narrowed(), handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeCommitUnknown}, finding...),
 			summary:  "Delete a record; records that only it connected are separated",
 			query:    []param{{"erase", "true also removes the decisions about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
-			method: "POST", path: "/v1/records/delete", class: writes, needs: access.All(access.Write).BySource(), handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
+			method: "POST", path: "/v1/records/delete", class: writes, needs: access.All(access.Write).BySource().Narrowed(), handle: s.deleteRecords, body: DeleteRequest{}, answer: DeleteResponse{}, failures: deciding,
 			summary: "Delete 1 to 1000 records, each on condition of its version if that is given. The response has a result for each, in order, once they are durable",
 		},
 		{
-			method: "GET", path: "/v1/sources", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listSources, answer: SourceList{}, failures: reading,
+			method: "GET", path: "/v1/sources", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.listSources, answer: SourceList{}, failures: reading,
 			summary: "List the sources that have live records, with their numbers by kind; reads every record without its content",
 		},
 		{
-			method: "GET", path: "/v1/sources/{source}", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sources/{source}", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.getSource, answer: Source{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One source, as in the list",
 			query:   []param{{"count", "false leaves out the numbers of records if the source has a stream: its state alone is quick", false}},
 		},
@@ -170,7 +170,7 @@ func (s *Server) routes() []route {
 			query:    []param{{"min_watermark", "Wait until the databases that this server reads contain this watermark, such as that of a write", false}},
 		},
 		{
-			method: "POST", path: "/mcp", class: toolCalls, audit: audit.Read, needs: access.All(access.Read), handle: s.agents, body: map[string]any{}, answer: map[string]any{},
+			method: "POST", path: "/mcp", class: toolCalls, audit: audit.Read, needs: access.All(access.Read).Narrowed(), handle: s.agents, body: map[string]any{}, answer: map[string]any{},
 			statuses: []int{http.StatusOK, http.StatusAccepted}, failures: []Code{CodeNotFound, CodeMalformed, CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable},
 			summary: "A message of the Model Context Protocol, by its streamable HTTP transport without sessions. 202 if the message takes no response. Each tool has the permissions of the caller",
 			query: []param{
@@ -217,12 +217,12 @@ func (s *Server) routes() []route {
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/route", class: reads, needs: access.All(access.Read), handle: s.route, answer: explain.Route{}, failures: reading,
+			method: "GET", path: "/v1/route", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.route, answer: explain.Route{}, failures: reading,
 			summary: "The cell of an address, and why it is there",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/status", class: reads, needs: access.Any(access.Read, access.Operate), price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
+			method: "GET", path: "/v1/status", class: reads, needs: access.Any(access.Read, access.Operate).Masked(), price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
 			summary: "State of the installation and of each cell",
 		},
 		{
@@ -314,11 +314,11 @@ func (s *Server) routes() []route {
 			summary:  "Count the names of a kind's records and store them as a term-frequency table, which takes effect with a migration",
 		},
 		{
-			method: "GET", path: "/v1/rollups", class: reads, needs: access.All(access.Read), handle: s.listRollups, answer: RollupList{}, failures: reading,
+			method: "GET", path: "/v1/rollups", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listRollups, answer: RollupList{}, failures: reading,
 			summary: "List rollups with their states",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}", class: reads, needs: access.All(access.Read), handle: s.getRollup, answer: Rollup{}, failures: finding,
+			method: "GET", path: "/v1/rollups/{name}", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.getRollup, answer: Rollup{}, failures: finding,
 			summary: "State of a rollup in each cell",
 		},
 		{
@@ -340,7 +340,7 @@ func (s *Server) routes() []route {
 			summary: "Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
+			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
 			summary: "List the groups of a rollup, or the largest, from one snapshot of each cell",
 			query: slices.Concat([]param{
 				{"limit", lists[0].doc, false},
@@ -350,11 +350,11 @@ func (s *Server) routes() []route {
 			}, fresh),
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, needs: access.All(access.Read), handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
+			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
 			summary: "One group: a path segment for each grouping attribute, percent-encoded, including slashes",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, needs: access.All(access.Read), handle: s.explainRollup, answer: RollupEffects{}, failures: following,
+			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.explainRollup, answer: RollupEffects{}, failures: following,
 			summary: "The latest changes of a group",
 			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
@@ -412,7 +412,7 @@ func (s *Server) routes() []route {
 			summary:  "Forget dead letters",
 		},
 		{
-			method: "GET", path: "/v1/changes", class: reads, needs: access.All(access.Read), handle: s.changes, events: s.followChanges, answer: ChangeList{},
+			method: "GET", path: "/v1/changes", class: reads, needs: access.All(access.Read).Masked(), handle: s.changes, events: s.followChanges, answer: ChangeList{},
 			failures: append([]Code{CodeNotFound, CodeTrimmed}, reading...),
 			summary:  "Read the change logs, in the order of each cell's log; with Accept: text/event-stream as changes happen",
 			query: []param{
@@ -422,11 +422,11 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/tail", class: reads, needs: access.All(access.Read), handle: s.logEnds, answer: Tail{}, failures: reading,
+			method: "GET", path: "/v1/tail", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.logEnds, answer: Tail{}, failures: reading,
 			summary: "The watermark of the end of all logs",
 		},
 		{
-			method: "GET", path: "/v1/ids", class: reads, needs: access.All(access.Read), handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/ids", class: reads, needs: access.All(access.Read).Masked(), handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "List every id that a cell has allocated, in order, with its entity, its redirect or its tombstone; for mirrors",
 			query: []param{
 				{"cell", "Such as g1-19", true},
@@ -435,7 +435,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "POST", path: "/v1/ids", class: reads, needs: access.All(access.Read), handle: s.lookIDs, body: IDRequest{}, answer: IDAnswer{},
+			method: "POST", path: "/v1/ids", class: reads, needs: access.All(access.Read).Masked(), handle: s.lookIDs, body: IDRequest{}, answer: IDAnswer{},
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeOverloaded, CodeUnavailable,
@@ -472,7 +472,7 @@ func (s *Server) routes() []route {
 			summary: "The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read",
 		},
 		{
-			method: "POST", path: "/v1/hits", class: hits, needs: access.All(access.Count), handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
+			method: "POST", path: "/v1/hits", class: hits, needs: access.All(access.Count).Narrowed(), handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
 				{keyHeader, "The batch counts once, however often it is sent with this key: 1 to 128 visible ASCII characters. Remembered for at least 7 days; later repeats are refused as too_old", false},
 				{producerHeader, "With Locus-Seq, instead of a key: the producer, 32 random hexadecimal digits", false},
 				{seqHeader, "With Locus-Producer: the increasing number of the batch. Repeat a batch under its number, and send the next one after the response", false},
@@ -484,7 +484,7 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
-			method: "GET", path: "/v1/series", class: reads, needs: access.All(access.Read), handle: s.getSeries, answer: Series{}, csv: true,
+			method: "GET", path: "/v1/series", class: reads, needs: access.All(access.Read).Masked(), handle: s.getSeries, answer: Series{}, csv: true,
 			failures: append([]Code{CodeNotFound, CodeRange}, reading...),
 			summary:  "A metric by minute, hour or day; all values of a metric are of one moment",
 			query: append([]param{
@@ -493,7 +493,7 @@ func (s *Server) routes() []route {
 			}, ranging...),
 		},
 		{
-			method: "POST", path: "/v1/series/query", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
+			method: "POST", path: "/v1/series/query", class: reads, needs: access.All(access.Read).Masked(), price: priceSearch, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeRange, CodeNotFound, CodeOverloaded, CodeUnavailable,
@@ -501,18 +501,18 @@ func (s *Server) routes() []route {
 			summary: "GET /v1/series for a list of names; changes nothing",
 		},
 		{
-			method: "GET", path: "/v1/series/explain", class: reads, needs: access.All(access.Read), handle: s.explainHit, answer: counter.Explanation{},
+			method: "GET", path: "/v1/series/explain", class: reads, needs: access.All(access.Read).Masked(), handle: s.explainHit, answer: counter.Explanation{},
 			failures: append([]Code{CodeNotFound}, reading...),
 			summary:  "The rows, and the fields in them, that a hit of a metric changes",
 			query:    []param{{"metric", "Name of a metric", true}, {"at", "RFC 3339", true}},
 		},
 		{
-			method: "GET", path: "/v1/metrics", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
+			method: "GET", path: "/v1/metrics", class: reads, needs: access.All(access.Read).Masked(), price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
 			summary: "List metrics in the order of their names",
 			query:   append([]param{{"prefix", "Only metrics with this prefix", false}}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/top", class: reads, needs: access.All(access.Read), price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
+			method: "GET", path: "/v1/top", class: reads, needs: access.All(access.Read).Masked(), price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
 			summary: "The counters with the most hits of a day, exactly",
 			query: []param{
 				{"day", "Day in UTC, such as 2026-11-20", true},

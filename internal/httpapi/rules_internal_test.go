@@ -13,13 +13,17 @@ func (s *Server) Forget() {
 	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 }
 
-// Rules returns the permissions of every registered pattern, and "narrowed" after those for principals that do not see everything.
+// Rules returns the permissions of every registered pattern, and after those for principals that do not see everything "narrowed", or "masked" if kinds are not left out.
 func (s *Server) Rules() map[string]string {
 	rules := map[string]string{}
 	for pattern, needs := range s.rules {
 		rules[pattern] = needs.String()
-		if !needs.Open() && needs.AdmitsNarrowed() {
+		switch {
+		case needs.Open() || !needs.AdmitsNarrowed(&access.Restriction{}):
+		case needs.AdmitsNarrowed(&access.Restriction{Kinds: []string{}}):
 			rules[pattern] += ", narrowed"
+		default:
+			rules[pattern] += ", masked"
 		}
 	}
 	return rules

@@ -125,9 +125,21 @@ type Whoami struct {
 	Permissions []string `json:"permissions"`
 	Sources     []string `json:"write_sources,omitempty" doc:"Sources whose records it may write; missing for all"`
 	access.Restriction
+	Shares []WhoamiShare `json:"shares,omitempty" doc:"What it may do with some kinds and sources, if that is not the same for all"`
+}
+
+// WhoamiShare is what a principal may do with some kinds and sources.
+type WhoamiShare struct {
+	Permissions []string `json:"permissions"`
+	Kinds       []string `json:"kinds,omitempty" doc:"Missing for all"`
+	Sources     []string `json:"write_sources,omitempty" doc:"Missing for all"`
 }
 
 func (s *Server) whoami(c *call) (any, error) {
-	who := access.From(c)
-	return Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources, Restriction: who.Restriction}, nil
+	who := access.From(c).Whole()
+	of := Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources, Restriction: who.Restriction}
+	for _, share := range who.Shares {
+		of.Shares = append(of.Shares, WhoamiShare{share.Permissions.Names(), share.Kinds, share.Sources})
+	}
+	return of, nil
 }

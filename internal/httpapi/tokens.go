@@ -54,7 +54,10 @@ type TokensRevoked struct {
 const never = "never"
 
 func oneToken(t *tokens.Token) Token {
-	set, _ := access.Grant(t.Roles, t.Allow) // on error, the set is empty
+	set, _ := access.Grant(nil, t.Allow) // on error, the set is empty
+	if given, err := access.ParseGiven(t.Roles); err == nil {
+		set |= given.Principal().Permissions
+	}
 	return Token{Token: *t, Permissions: set.Names(), Expired: !t.Expires.IsZero() && !time.Now().Before(t.Expires)}
 }
 

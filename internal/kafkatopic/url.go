@@ -16,6 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/locus-db/locus/secret"
 )
 
 // Patience limits how long one request takes, with its retries.
@@ -44,13 +46,13 @@ func Check(u *url.URL) error {
 }
 
 // Options returns the options of a client of the brokers of a checked URL.
-func Options(u *url.URL, secret string) []kgo.Opt {
+func Options(u *url.URL, password secret.Text) []kgo.Opt {
 	opts := []kgo.Opt{kgo.SeedBrokers(seeds(u.Host)...), kgo.ClientID("locus"), kgo.RetryTimeout(Patience)}
 	if u.Query().Get("tls") == "true" {
 		opts = append(opts, kgo.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	if user := u.User.Username(); user != "" {
-		opts = append(opts, kgo.SASL(mechanism(u.Query().Get("sasl"), user, secret)))
+		opts = append(opts, kgo.SASL(mechanism(u.Query().Get("sasl"), user, password.Reveal())))
 	}
 	return opts
 }
@@ -66,12 +68,12 @@ func seeds(hosts string) (all []string) {
 	return all
 }
 
-func mechanism(name, user, secret string) sasl.Mechanism {
+func mechanism(name, user, password string) sasl.Mechanism {
 	switch name {
 	case "scram-sha-256":
-		return scram.Auth{User: user, Pass: secret}.AsSha256Mechanism()
+		return scram.Auth{User: user, Pass: password}.AsSha256Mechanism()
 	case "scram-sha-512":
-		return scram.Auth{User: user, Pass: secret}.AsSha512Mechanism()
+		return scram.Auth{User: user, Pass: password}.AsSha512Mechanism()
 	}
-	return plain.Auth{User: user, Pass: secret}.AsMechanism()
+	return plain.Auth{User: user, Pass: password}.AsMechanism()
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +18,9 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/secret"
 )
 
 // Life is how long a login may take at the provider.
@@ -26,6 +28,10 @@ const Life = 10 * time.Minute
 
 // patience limits each request to the provider.
 const patience = 10 * time.Second
+
+// retryEvery is how long a provider that cannot be reached is not asked again: anyone may open the page that asks it, and each would wait
+// for patience.
+const retryEvery = 5 * time.Second
 
 // maxAuthor limits the bytes of the name that people read.
 const maxAuthor = 255
@@ -44,7 +50,8 @@ var (
 
 // Config is an identity provider and what its groups may do.
 type Config struct {
-	Issuer, ClientID, ClientSecret string
+	Issuer, ClientID string
+	ClientSecret     secret.Text
 	// PublicURL is how browsers reach the server. The provider has to allow PublicURL + Callback.
 	PublicURL string
 	// Roles of a group and its limits, such as hide:ssn, by the names in the claim groups.
@@ -60,7 +67,7 @@ type Person struct {
 	Name string
 	// Author is the name that people read.
 	Author string
-	// Roles, and limits that hold for all of them.
+	// Roles and limits, for access.ParseGiven.
 	Roles []string
 }
 
@@ -70,8 +77,12 @@ type Provider struct {
 	client *http.Client
 	now    func() time.Time
 
+	turn   sync.Mutex     // of those who ask for the addresses
+	found  *oidc.Provider // once it was reached
+	failed time.Time      // when it was last not
+	cause  error          // of that
+
 	mu    sync.Mutex
-	found *oidc.Provider // once it was reached
 	roles map[string][]string
 }
 
@@ -95,17 +106,21 @@ func (p *Provider) rolesOf(group string) []string {
 
 // discover returns the addresses of the provider.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	if p.found == nil {
+		if p.cause != nil && p.now().Sub(p.failed) < retryEvery {
+			return nil, nil, p.cause
+		}
 		found, err := oidc.NewProvider(ctx, p.config.Issuer)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+			p.failed, p.cause = p.now(), fmt.Errorf("%w: %w", ErrUnreachable, err)
+			return nil, nil, p.cause
 		}
 		p.found = found
 	}
 	return p.found, &oauth2.Config{
-		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: p.found.Endpoint(),
+		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(), Endpoint: p.found.Endpoint(),
 		RedirectURL: p.config.PublicURL + Callback, Scopes: []string{oidc.ScopeOpenID, "profile", "email", "groups"},
 	}, nil
 }
@@ -199,11 +214,13 @@ func (p *Provider) person(id *oidc.IDToken) (*Person, error) {
 			who.Author = name
 		}
 	}
+	var groups [][]string
 	for _, group := range c.Groups {
-		who.Roles = append(who.Roles, p.rolesOf(group)...)
+		if roles := p.rolesOf(group); len(roles) > 0 {
+			groups = append(groups, roles)
+		}
 	}
-	slices.Sort(who.Roles)
-	if who.Roles = slices.Compact(who.Roles); !slices.ContainsFunc(who.Roles, func(one string) bool { return !strings.Contains(one, ":") }) {
+	if who.Roles = access.JoinGroups(groups); !access.GivesRole(who.Roles) {
 		return nil, fmt.Errorf("%w: %s", ErrNoRole, who.Name)
 	}
 	return who, nil

@@ -7,16 +7,20 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/login/logintest"
+	"github.com/locus-db/locus/secret"
 )
 
-var secret = bytes.Repeat([]byte{7}, login.SecretBytes)
+var sealing = bytes.Repeat([]byte{7}, login.SecretBytes)
 
 func ann() map[string]any {
 	return map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true, "name": "Ann", "groups": []string{"crm", "staff"}}
@@ -25,7 +29,7 @@ func ann() map[string]any {
 func provider(t *testing.T, idp *logintest.Provider) *login.Provider {
 	t.Helper()
 	return login.New(login.Config{
-		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: logintest.ClientSecret, PublicURL: "https://locus.example",
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "https://locus.example",
 		Roles: map[string][]string{"staff": {"reader"}, "crm": {"reviewer", "reader"}, "ops": {"operator"}},
 	})
 }
@@ -33,7 +37,7 @@ func provider(t *testing.T, idp *logintest.Provider) *login.Provider {
 // visit begins a login, lets the provider confirm it, and returns what the browser brings back.
 func visit(t *testing.T, p *login.Provider) (cookie string, query url.Values) {
 	t.Helper()
-	address, cookie, err := p.Begin(t.Context(), secret, "/review")
+	address, cookie, err := p.Begin(t.Context(), sealing, "/review")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +65,12 @@ func TestP10_Provider(t *testing.T) {
 	for _, fault := range []logintest.Fault{logintest.Audience, logintest.Issuer, logintest.Nonce, logintest.Signature, logintest.Unsigned, logintest.Expired} {
 		idp.Misbehave(fault)
 		cookie, query := visit(t, p)
-		if who, _, err := p.Finish(t.Context(), secret, cookie, query); !errors.Is(err, login.ErrRefused) || who != nil {
+		if who, _, err := p.Finish(t.Context(), sealing, cookie, query); !errors.Is(err, login.ErrRefused) || who != nil {
 			t.Errorf("%s: %+v, %v", fault, who, err)
 		}
 		idp.Misbehave(logintest.None)
 		cookie, query = visit(t, p)
-		if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+		if _, _, err := p.Finish(t.Context(), sealing, cookie, query); err != nil {
 			t.Errorf("after %s: %v", fault, err)
 		}
 	}
@@ -74,21 +78,21 @@ func TestP10_Provider(t *testing.T) {
 	mine, query := visit(t, p)
 	_, stolen := visit(t, p)
 	query.Set("code", stolen.Get("code"))
-	if who, _, err := p.Finish(t.Context(), secret, mine, query); !errors.Is(err, login.ErrRefused) {
+	if who, _, err := p.Finish(t.Context(), sealing, mine, query); !errors.Is(err, login.ErrRefused) {
 		t.Errorf("verifier: %+v, %v", who, err)
 	}
 	// A code that is used twice.
 	cookie, query := visit(t, p)
-	if who, to, err := p.Finish(t.Context(), secret, cookie, query); err != nil || to != "/review" || who.Name != "oidc:17" || who.Author != "ann@example.com" || !slices.Equal(who.Roles, []string{"reader", "reviewer"}) {
+	if who, to, err := p.Finish(t.Context(), sealing, cookie, query); err != nil || to != "/review" || who.Name != "oidc:17" || who.Author != "ann@example.com" || !slices.Equal(who.Roles, []string{"reader", "reviewer"}) {
 		t.Errorf("%+v, %q, %v", who, to, err)
 	}
-	if who, _, err := p.Finish(t.Context(), secret, cookie, query); !errors.Is(err, login.ErrRefused) {
+	if who, _, err := p.Finish(t.Context(), sealing, cookie, query); !errors.Is(err, login.ErrRefused) {
 		t.Errorf("used twice: %+v, %v", who, err)
 	}
 	// Another key than before.
 	idp.Rotate()
 	cookie, query = visit(t, p)
-	if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+	if _, _, err := p.Finish(t.Context(), sealing, cookie, query); err != nil {
 		t.Errorf("rotated: %v", err)
 	}
 }
@@ -107,8 +111,8 @@ func TestP10_Attempt(t *testing.T) {
 		cookie string
 		query  url.Values
 	}{
-		"no cookie": {secret, "", query}, "of another login": {secret, other, query}, "no state": {secret, cookie, changed},
-		"another secret": {bytes.Repeat([]byte{8}, login.SecretBytes), cookie, query}, "altered": {secret, "A" + cookie[1:], query}, "cut off": {secret, cookie[:20], query},
+		"no cookie": {sealing, "", query}, "of another login": {sealing, other, query}, "no state": {sealing, cookie, changed},
+		"another secret": {bytes.Repeat([]byte{8}, login.SecretBytes), cookie, query}, "altered": {sealing, "A" + cookie[1:], query}, "cut off": {sealing, cookie[:20], query},
 	} {
 		if try.cookie == cookie && name == "altered" {
 			try.cookie = "B" + cookie[1:]
@@ -117,13 +121,13 @@ func TestP10_Attempt(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
 	}
-	if _, _, err := p.Finish(t.Context(), secret, cookie, url.Values{"state": query["state"], "error": {"access_denied"}}); !errors.Is(err, login.ErrRefused) {
+	if _, _, err := p.Finish(t.Context(), sealing, cookie, url.Values{"state": query["state"], "error": {"access_denied"}}); !errors.Is(err, login.ErrRefused) {
 		t.Errorf("denied: %v", err)
 	}
 	if strings.Contains(cookie, query.Get("state")) {
 		t.Error("the cookie is not sealed")
 	}
-	if _, _, err := p.Finish(t.Context(), secret, cookie, query); err != nil {
+	if _, _, err := p.Finish(t.Context(), sealing, cookie, query); err != nil {
 		t.Errorf("after all that: %v", err)
 	}
 }
@@ -146,20 +150,40 @@ func TestPerson_NeedsAGroup(t *testing.T) {
 		idp := logintest.New(t, test.claims)
 		p := provider(t, idp)
 		cookie, query := visit(t, p)
-		who, _, err := p.Finish(t.Context(), secret, cookie, query)
+		who, _, err := p.Finish(t.Context(), sealing, cookie, query)
 		if !errors.Is(err, test.err) || err == nil && who.Author != test.author {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
 	}
 }
 
-func TestProvider_IsAway(t *testing.T) {
+// A provider that cannot be reached is not asked by everyone who opens the page of the login.
+func TestP10_ProviderIsAway(t *testing.T) {
 	t.Parallel()
-	idp := logintest.New(t, ann())
-	p := provider(t, idp)
-	idp.Close()
-	if _, _, err := p.Begin(t.Context(), secret, "/"); !errors.Is(err, login.ErrUnreachable) {
-		t.Error(err)
+	var asked atomic.Int64
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(away.Close)
+	p := login.New(login.Config{Issuer: away.URL, ClientID: logintest.ClientID, PublicURL: "https://locus.example"})
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	begin := func() {
+		t.Helper()
+		if _, _, err := p.Begin(t.Context(), sealing, "/"); !errors.Is(err, login.ErrUnreachable) {
+			t.Error(err)
+		}
+	}
+	for range 20 {
+		begin()
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("20 visitors asked it %d times", n)
+	}
+	now = now.Add(6 * time.Second)
+	if begin(); asked.Load() != 2 {
+		t.Errorf("later it was asked %d times in all", asked.Load())
 	}
 }
 
@@ -168,7 +192,7 @@ func FuzzCookie(f *testing.F) {
 	f.Add("", "")
 	f.Add("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "x")
 	f.Fuzz(func(t *testing.T, cookie, state string) {
-		if _, _, err := p.Finish(t.Context(), secret, cookie, url.Values{"state": {state}, "code": {"x"}}); !errors.Is(err, login.ErrAttempt) {
+		if _, _, err := p.Finish(t.Context(), sealing, cookie, url.Values{"state": {state}, "code": {"x"}}); !errors.Is(err, login.ErrAttempt) {
 			t.Errorf("%q: %v", cookie, err)
 		}
 	})

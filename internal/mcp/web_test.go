@@ -172,6 +172,41 @@ func TestP10_AgentsHaveThePermissionsOfTheirToken(t *testing.T) {
 	}
 }
 
+// TestP10_AgentsSeeWhatTheirTokenSees connects agents whose tokens do not see everything.
+func TestP10_AgentsSeeWhatTheirTokenSees(t *testing.T) {
+	t.Parallel()
+	w := serveWeb(t)
+	put(t, w.call(w.root), "crm:1|Maria Gonzalez|canary@example.org", "crm:2|Maria Gonzalez|canary@example.org")
+	hide := w.must(w.token(tokens.Request{Name: "hide", Roles: []string{"reader"}, Restriction: tokens.Restriction{Kinds: []string{"person"}, Hide: []string{"emails"}}}), "")
+	places := w.must(w.token(tokens.Request{Name: "places", Roles: []string{"reader", "writer"}, Restriction: tokens.Restriction{Kinds: []string{"place"}}}), "?agent=places&allow=remember")
+	if text := places.InitializeResult().Instructions; strings.Contains(text, "person: ") || !strings.Contains(text, "place: ") {
+		t.Errorf("the instructions name other kinds: %s", text)
+	}
+	for tool, arguments := range map[string]object{
+		"get": {"address": "crm:1"}, "why": {"a": "crm:1", "b": "crm:2"}, "match": {"probes": []object{{"kind": "person", "attributes": object{"name": "Maria Gonzalez"}}}},
+		"search": {"text": "Maria"}, "review_suggest": {},
+	} {
+		if a := hide.use(tool, arguments); strings.Contains(string(a.raw), "canary") {
+			t.Errorf("%s shows what is hidden: %s", tool, a.raw)
+		}
+		if a := places.use(tool, arguments); strings.Contains(string(a.raw), "canary") || strings.Contains(string(a.raw), `"records":2`) {
+			t.Errorf("%s shows another kind: %s", tool, a.raw)
+		}
+	}
+	if a := hide.use("get", object{"address": "crm:1"}); a.Error != nil || a.Records != 2 {
+		t.Errorf("get: %s", a.raw)
+	}
+	if a := places.use("get", object{"address": "crm:1"}); a.Error == nil || a.Error.Code != string(httpapi.CodeNotFound) {
+		t.Errorf("get: %s", a.raw)
+	}
+	if a := places.use("remember", object{"kind": "person", "attributes": object{"name": "Ida Wells"}}); a.Error == nil {
+		t.Errorf("remember: %s", a.raw)
+	}
+	if a := places.use("remember", object{"kind": "place", "attributes": object{"name": "Joes Pizza"}}); a.Error != nil {
+		t.Errorf("remember: %s", a.raw)
+	}
+}
+
 // TestWeb_IsHTTP sends what is no message, and what no page of another site may send.
 func TestWeb_IsHTTP(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/locus-db/locus/secret"
 )
 
 // Patience limits how long connecting and requests take.
@@ -42,13 +44,13 @@ func Check(u *url.URL) error {
 }
 
 // Connect connects to a server of a checked URL. name is that of the source or sink.
-func Connect(u *url.URL, name, secret string) (*nats.Conn, error) {
+func Connect(u *url.URL, name string, password secret.Text) (*nats.Conn, error) {
 	options := []nats.Option{nats.Name("locus-" + name), nats.Timeout(Patience), nats.MaxReconnects(-1)}
 	switch user := u.User.Username(); {
 	case user != "":
-		options = append(options, nats.UserInfo(user, secret))
-	case secret != "":
-		options = append(options, nats.Token(secret))
+		options = append(options, nats.UserInfo(user, password.Reveal()))
+	case !password.Empty():
+		options = append(options, nats.Token(password.Reveal()))
 	}
 	if u.Query().Get("tls") == "true" {
 		options = append(options, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/locus-db/locus/internal/kafkatopic"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -26,13 +27,13 @@ type ChangeSink struct {
 var _ sink.ChangeSink = (*ChangeSink)(nil)
 
 // OpenChanges connects to the brokers of a URL. The topic must exist. The error wraps sink.ErrStop if it is compacted.
-func OpenChanges(ctx context.Context, to *url.URL, secret string) (*ChangeSink, error) {
+func OpenChanges(ctx context.Context, to *url.URL, password secret.Text) (*ChangeSink, error) {
 	if err := check(to); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	producer, err := kgo.NewClient(kafkatopic.Options(to, secret)...)
+	producer, err := kgo.NewClient(kafkatopic.Options(to, password)...)
 	if err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/kafka"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -25,7 +26,7 @@ func openChanges(t *testing.T, brokers []string, topic string) (*kafka.ChangeSin
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := kafka.OpenChanges(t.Context(), u, "")
+	s, err := kafka.OpenChanges(t.Context(), u, secret.Text{})
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() })
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/locus-db/locus/internal/kafkatopic"
+	"github.com/locus-db/locus/secret"
 )
 
 // Committed reads the messages of the topic that are committed, each partition in order.
@@ -24,6 +25,6 @@ func (s *Sink) Committed(ctx context.Context, each func(*kgo.Record) error) erro
 
 // Each reads the messages of the topic, each partition in order.
 func (s *ChangeSink) Each(ctx context.Context, to *url.URL, each func(*kgo.Record) error) error {
-	of := &Sink{topic: s.topic, producer: s.producer, common: kafkatopic.Options(to, "")}
+	of := &Sink{topic: s.topic, producer: s.producer, common: kafkatopic.Options(to, secret.Text{})}
 	return of.Committed(ctx, each)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/locus-db/locus/internal/kafkatopic"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -32,12 +33,12 @@ var _ sink.Sink = (*Sink)(nil)
 
 // Open connects to the brokers of a URL and creates the topics that are missing. It takes the transactional ID over from a
 // former owner. The error wraps sink.ErrStop if the topic has messages and no progress, so that it is of another program.
-func Open(ctx context.Context, to *url.URL, secret string) (*Sink, error) {
+func Open(ctx context.Context, to *url.URL, password secret.Text) (*Sink, error) {
 	if err := check(to); err != nil {
 		return nil, err
 	}
 	topic := kafkatopic.Of(to)
-	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, secret)}
+	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, password)}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := s.connect(ctx); err != nil {

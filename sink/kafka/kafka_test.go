@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/kafka"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -40,7 +41,7 @@ func open(t *testing.T, brokers []string, topic string) (*kafka.Sink, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := kafka.Open(t.Context(), u, "")
+	s, err := kafka.Open(t.Context(), u, secret.Text{})
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() })
 	}
@@ -108,7 +109,7 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := kafka.OpenReader(t.Context(), u, "")
+		r, err := kafka.OpenReader(t.Context(), u, secret.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/locus-db/locus/internal/kafkatopic"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -25,12 +26,12 @@ type Reader struct{ of *Sink }
 var _ sink.Reader = (*Reader)(nil)
 
 // OpenReader connects to the brokers of a URL.
-func OpenReader(_ context.Context, to *url.URL, secret string) (*Reader, error) {
+func OpenReader(_ context.Context, to *url.URL, password secret.Text) (*Reader, error) {
 	if err := check(to); err != nil {
 		return nil, err
 	}
 	topic := kafkatopic.Of(to)
-	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, secret)}
+	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, password)}
 	var err error
 	if s.producer, err = kgo.NewClient(s.common...); err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage/mongodb"
 )
@@ -20,7 +21,7 @@ import (
 // Options of Open. The zero value is the default.
 type Options struct {
 	// Password of the user in the URI.
-	Password string
+	Password secret.Text
 	// UnsafeDurability accepts a server that may lose what it has acknowledged, as that of package storage/mongodb does.
 	UnsafeDurability bool
 }

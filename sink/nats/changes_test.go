@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/nats"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -26,7 +27,7 @@ func TestChanges_Conformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, err := nats.Open(t.Context(), u, nats.Options{Name: "trail", Secret: "tea", History: true})
+		target, err := nats.Open(t.Context(), u, nats.Options{Name: "trail", Secret: secret.New("tea"), History: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestChanges_NeedAHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse("nats://" + s.Addr().String() + "/ONE")
-	if _, err := nats.Open(t.Context(), u, nats.Options{Name: "trail", Secret: "tea", History: true}); err == nil || !strings.Contains(err.Error(), "one message of each subject") {
+	if _, err := nats.Open(t.Context(), u, nats.Options{Name: "trail", Secret: secret.New("tea"), History: true}); err == nil || !strings.Contains(err.Error(), "one message of each subject") {
 		t.Errorf("%v", err)
 	}
 }

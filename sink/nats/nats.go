@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/locus-db/locus/internal/natsurl"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	// Name of the sink; it begins the IDs of the messages.
 	Name string
 	// Secret is the password of the user in the URL, or a token if that has none.
-	Secret string
+	Secret secret.Text
 	// History makes a stream that is created keep all messages, for changes.
 	History bool
 }

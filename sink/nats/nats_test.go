@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/nats"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -54,7 +55,7 @@ func open(t *testing.T, s *server.Server, path string) (*nats.Sink, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink, err := nats.Open(t.Context(), u, nats.Options{Name: "golden", Secret: "tea"})
+	sink, err := nats.Open(t.Context(), u, nats.Options{Name: "golden", Secret: secret.New("tea")})
 	if err == nil {
 		t.Cleanup(func() { _ = sink.Close() })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -27,7 +28,7 @@ type Options struct {
 	// column is left out.
 	Columns []string
 	// Password, if not nil, replaces that of the URL, of the environment and of the password file.
-	Password *string
+	Password *secret.Text
 }
 
 const (
@@ -70,7 +71,7 @@ func Open(ctx context.Context, to string, opts *Options) (*Sink, error) {
 	}
 	if opts != nil {
 		if opts.Password != nil {
-			s.config.Password = *opts.Password
+			s.config.Password = opts.Password.Reveal()
 		}
 		for _, c := range opts.Columns {
 			if !slices.Contains(fixed, c) && !slices.Contains(s.columns, c) {

@@ -28,8 +28,8 @@ var Driver = sink.Driver{
 
 func openSpec(s sink.Spec) (*Sink, error) {
 	opts := Options{Name: s.Name}
-	if s.Secret != "" {
-		secrets, err := ParseSecrets(s.Secret)
+	if !s.Secret.Empty() {
+		secrets, err := ParseSecrets(s.Secret.Reveal())
 		if err != nil {
 			return nil, err
 		}

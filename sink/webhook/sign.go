@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 )
@@ -50,6 +52,18 @@ func ParseSecrets(text string) ([]Secret, error) {
 	}
 	return secrets, nil
 }
+
+// String returns "redacted".
+func (Secret) String() string { return "redacted" }
+
+// Format implements fmt.Formatter: every verb prints String.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// MarshalText implements encoding.TextMarshaler: it returns String.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue implements slog.LogValuer: it returns String.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Sign returns the signature of a request: v1, and the HMAC-SHA256 of id.timestamp.body in base64.
 func (s Secret) Sign(id string, timestamp int64, body []byte) string {

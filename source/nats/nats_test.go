@@ -13,6 +13,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/source/nats"
 	"github.com/locus-db/locus/source/sourcetest"
@@ -51,7 +52,7 @@ func open(t *testing.T, s *server.Server, path string) func(context.Context, sou
 		t.Fatal(err)
 	}
 	return func(ctx context.Context, at source.Position) (source.Stream, error) {
-		return nats.Driver.Open(ctx, source.Spec{Name: "crm", URL: u, Secret: "tea"}, at)
+		return nats.Driver.Open(ctx, source.Spec{Name: "crm", URL: u, Secret: secret.New("tea")}, at)
 	}
 }
 

@@ -82,7 +82,7 @@ func parse(s source.Spec) (t target, err error) {
 	if slices.ContainsFunc(t.config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != t.config.Host || f.Port != t.config.Port }) {
 		return t, errors.New("the URL names several hosts, and a slot is on one: name that")
 	}
-	t.config.Password = s.Secret
+	t.config.Password = s.Secret.Reveal()
 	for name, value := range map[string]string{"datestyle": "ISO", "timezone": "UTC", "intervalstyle": "iso_8601", "extra_float_digits": "3", "bytea_output": "hex"} {
 		t.config.RuntimeParams[name] = value // so that rows and changes have the same texts
 	}

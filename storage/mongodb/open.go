@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/secret"
 )
 
 // Options configures Open. nil means defaults.
@@ -26,7 +27,7 @@ type Options struct {
 	// Name of the database if the URI has none. Defaults to "locus".
 	Name string
 	// Password of the user in the URI, unless the URI contains one.
-	Password string
+	Password secret.Text
 	// UnsafeDurability accepts a server that is neither a member of a replica set nor a mongos: acknowledged writes
 	// may be lost, and a retried write may count twice. It also accepts a connection to another host without TLS,
 	// if the URI asks for that.
@@ -93,8 +94,8 @@ func parse(uri string, o Options) (client *options.ClientOptions, name, shown st
 		return nil, "", "", err
 	}
 	client = options.Client().ApplyURI(uri)
-	if client.Auth != nil && !client.Auth.PasswordSet && o.Password != "" {
-		client.Auth.Password, client.Auth.PasswordSet = o.Password, true
+	if client.Auth != nil && !client.Auth.PasswordSet && !o.Password.Empty() {
+		client.Auth.Password, client.Auth.PasswordSet = o.Password.Reveal(), true
 	}
 	if err := client.Validate(); err != nil {
 		return nil, "", shown, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))

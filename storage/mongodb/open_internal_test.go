@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/secret"
 )
 
 func TestParse(t *testing.T) {
@@ -68,7 +69,7 @@ func TestParse(t *testing.T) {
 // TestParse_WhatIsWrittenIsKept: no URI weakens durability.
 func TestParse_WhatIsWrittenIsKept(t *testing.T) {
 	t.Parallel()
-	client, _, _, err := parse("mongodb://h/db?readPreference=secondary&readConcernLevel=local&timeoutMS=1234", Options{Password: "p"})
+	client, _, _, err := parse("mongodb://h/db?readPreference=secondary&readConcernLevel=local&timeoutMS=1234", Options{Password: secret.New("p")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +120,12 @@ func TestParse_TLS(t *testing.T) {
 func TestParse_Password(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[string]string{"mongodb://u@h/db": "given", "mongodb://u:own@h/db": "own"} {
-		client, _, _, err := parse(uri, Options{Password: "given"})
+		client, _, _, err := parse(uri, Options{Password: secret.New("given")})
 		if err != nil || client.Auth == nil || client.Auth.Password != want || client.Auth.Username != "u" {
 			t.Errorf("%s: %+v, %v", uri, client.Auth, err)
 		}
 	}
-	if client, _, _, err := parse("mongodb://h/db", Options{Password: "given"}); err != nil || client.Auth != nil {
+	if client, _, _, err := parse("mongodb://h/db", Options{Password: secret.New("given")}); err != nil || client.Auth != nil {
 		t.Errorf("without a user: %+v, %v", client.Auth, err)
 	}
 }

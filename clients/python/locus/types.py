@@ -1899,7 +1899,17 @@ class Whoami(TypedDict):
     # Name of the principal; empty for an installation without tokens, where every request is the operator's
     name: str
     permissions: list[str] | None
+    # What it may do with some kinds and sources, if that is not the same for all
+    shares: NotRequired[list[WhoamiShare] | None]
     # Sources whose records it may write; missing for all
+    write_sources: NotRequired[list[str] | None]
+
+
+class WhoamiShare(TypedDict):
+    # Missing for all
+    kinds: NotRequired[list[str] | None]
+    permissions: list[str] | None
+    # Missing for all
     write_sources: NotRequired[list[str] | None]
 
 

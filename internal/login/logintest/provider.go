@@ -51,6 +51,7 @@ type Provider struct {
 	key    jose.JSONWebKey
 	codes  map[string]url.Values // the requests of codes that were not used
 	asked  int
+	tried  int // exchanges of codes
 }
 
 // New starts a provider that signs people in with these claims.
@@ -142,6 +143,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.tried++
 	id, secret, _ := r.BasicAuth()
 	code := r.FormValue("code")
 	asked, found := p.codes[code]
@@ -174,4 +176,11 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func send(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client has left
+}
+
+// Exchanges returns how many exchanges of a code were requested.
+func (p *Provider) Exchanges() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tried
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/mirror"
+)
+
+// What followers of the whole installation get without hidden attributes. A change and a tombstone do not say which kind they are of, so
+// these routes refuse principals that see some kinds only.
+
+// shownChanges returns changes as the principal may see them.
+func (s *Server) shownChanges(c *call, list []changes.Change) []changes.Change {
+	who := &access.From(c).Restriction
+	if who.Hide == nil {
+		return list
+	}
+	r := s.viewer(who)
+	return only(list, all, func(one changes.Change) changes.Change {
+		one.Change = r.change(one.Change)
+		return one
+	})
+}
+
+// states lose attributes, and get a stamp of what is left: that of an entity is a hash of records with hidden values.
+func (r *viewer) states(list []mirror.State) []mirror.State {
+	return only(list, all, func(st mirror.State) mirror.State {
+		if st.Thing == nil || r.Hide == nil {
+			return st
+		}
+		left := *st.Thing
+		left.Attributes = only(left.Attributes, func(a mirror.Attribute) bool { return !r.Hides(a.Name) }, func(a mirror.Attribute) mirror.Attribute { return a })
+		left.Stamp = 0
+		text, err := json.Marshal(left)
+		if err != nil {
+			panic(err) // numbers and texts only
+		}
+		sum := sha256.Sum256(text)
+		left.Stamp = binary.BigEndian.Uint64(sum[:])
+		st.Thing = &left
+		return st
+	})
+}
+
+// otherKind is the kind of a source that has no record of the kinds of the viewer.
+const otherKind = "?"
+
+// source has the numbers of the kinds of the viewer, and no stream: its reasons and letters may have values.
+func (r *viewer) source(a Source) Source {
+	a.Stream = nil
+	if r.Kinds == nil {
+		return a
+	}
+	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, func(k SourceKind) SourceKind { return k })
+	a.Records, a.Newest = 0, time.Time{}
+	for _, k := range a.Kinds {
+		if a.Records += k.Records; k.Newest.After(a.Newest) {
+			a.Newest = k.Newest
+		}
+	}
+	return a
+}
