@@ -47,6 +47,9 @@ func cutForm(words []string) (rest []string, form legalForm) {
 	}
 	for i := 1; i < len(words)-1; i++ {
 		for n := min(formWords, len(words)-i); n > 0; n-- {
+			if !formEnds[words[i+n-1]] {
+				continue
+			}
 			if found, ok := forms[strings.Join(words[i:i+n], " ")]; ok && clearForms[found.text] {
 				return slices.Concat(words[:i], words[i+n:]), found
 			}
@@ -85,11 +88,24 @@ func cutForms(folded string) (rest string, form legalForm) {
 		}
 		return folded, form
 	}
+	if !mayHaveForm(folded) {
+		return folded, form
+	}
 	words := strings.Split(folded, " ")
 	if left, form := cutForm(words); form.text != "" {
 		return strings.Join(left, " "), form
 	}
 	return folded, form
+}
+
+// mayHaveForm reports whether a word may end a form. Most names have none, and cost no more.
+func mayHaveForm(folded string) bool {
+	for w := range strings.SplitSeq(folded, " ") {
+		if _, before := formsBefore[w]; before || formEnds[w] {
+			return true
+		}
+	}
+	return false
 }
 
 // formsDiffer reports whether two names have legal forms that one company cannot have both.
