@@ -24,6 +24,7 @@ type address struct {
 	to       uint32 // end of a range of numbers, otherwise number
 	street   []streetWord
 	postcode string // trailing ZIP code, "" if there is none
+	roman    bool   // see name.roman
 }
 
 type streetWord struct {
@@ -36,6 +37,7 @@ func parseAddress(folded string) address {
 	if isNothing(folded) {
 		return address{}
 	}
+	folded, roman := romanise(folded)
 	var buf [maxAddressWords]streetEntry
 	words := buf[:0]
 	for w := range strings.SplitSeq(folded, " ") {
@@ -44,7 +46,7 @@ func parseAddress(folded string) address {
 		}
 		words = append(words, lookStreet(w))
 	}
-	a := address{text: spellAll(words), postcode: trailingPostcode(words)}
+	a := address{text: spellAll(words), postcode: trailingPostcode(words), roman: roman}
 	for i, w := range words {
 		if i > 0 && w.role&streetCut != 0 {
 			words = words[:i]

@@ -115,6 +115,9 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 	}
+	if rest >= residualSomething && formsDiffer(a.form, b.form) {
+		rest = residualForm
+	}
 	if (a.chain || b.chain) && grade >= nameHalf {
 		switch {
 		case !v.namesSpot():
@@ -122,6 +125,9 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		case grade >= nameMost:
 			grade = nameChain
 		}
+	}
+	if a.roman != b.roman && grade < nameHalf {
+		return levelNone // a translation, perhaps
 	}
 	v.set(fieldName, grade)
 	v.set(fieldResidual, rest)

@@ -35,10 +35,14 @@ func (v *Vector) turn() {
 
 func (m *Matcher) compare(a, b *Record) (v Vector) {
 	v.set(fieldPhone, m.comparePhones(a, b))
-	v.set(fieldAddress, compareAddresses(&a.address, &b.address))
+	if l := compareAddresses(&a.address, &b.address); a.address.roman == b.address.roman || l > addressPartly {
+		v.set(fieldAddress, l) // across scripts, a street may be translated
+	}
 	v.set(fieldDistance, comparePoints(a.point, b.point))
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))
-	v.set(fieldCity, compareCities(a.city, b.city))
+	if l := compareCities(a.city, b.city); a.romanCity == b.romanCity || l != cityDifferent {
+		v.set(fieldCity, l) // across scripts, a city may have two names: Москва, Moscow
+	}
 	v.set(fieldRegion, compareRegions(a.region, b.region))
 	v.set(fieldPeople, comparePeople(a.people, b.people))
 	v.set(fieldCategory, compareCategories(&a.categories, &b.categories))
@@ -72,6 +76,8 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	compareFacts(&v, a, b)
 	if m.style == StyleTitle {
 		v.set(fieldText, compareText(&a.title.bag, &b.title.bag))
+		v.set(fieldSize, compareSizes(a.title.measures, b.title.measures))
+		v.set(fieldColour, compareColours(a.title.colours, b.title.colours))
 	}
 	if m.total(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)

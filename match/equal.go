@@ -64,6 +64,11 @@ func (r *Record) hash() uint64 {
 	text(r.person.given.words...)
 	text(r.person.family.words...)
 	text(r.person.generation, r.brand, r.address.text, r.postcode, r.city, r.region)
+	for i, roman := range [...]bool{r.address.roman, r.romanCity, r.name.roman} {
+		if roman {
+			number(uint64(i))
+		}
+	}
 	for _, p := range r.phones {
 		text(p.text)
 	}
@@ -88,6 +93,9 @@ func (r *Record) hash() uint64 {
 	for _, q := range r.numbers {
 		text(q.attribute.Name)
 		real(q.number)
+		if q.measure.unit != "" {
+			text(q.measure.unit)
+		}
 	}
 	for _, id := range r.ids {
 		if text(id.attribute, id.value); !id.world {

@@ -85,11 +85,19 @@ func (r *Record) rawName() string {
 	return strconv.Quote("")
 }
 
-// raw returns the raw values that a field uses. Of a title, the residual uses single words, which are shown folded.
+// raw returns the raw values that a field uses. The residual, the size and the colour use single words,
+// which are shown folded.
 func (r *Record) raw(f field) []string {
 	var values []string
-	if r.title != nil && f == fieldResidual {
+	switch {
+	case r.title != nil && f == fieldResidual:
 		return r.title.distinguishing()
+	case r.title != nil && f == fieldSize:
+		return r.title.sizes()
+	case r.title != nil && f == fieldColour:
+		return r.title.colourWords()
+	case r.matcher.style == StyleBusiness && f == fieldResidual && r.name.form.text != "":
+		return []string{r.name.form.text}
 	}
 	for _, a := range r.matcher.schema.Attributes {
 		of := r.matcher.schema.fieldOf(a)

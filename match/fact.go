@@ -2,6 +2,8 @@
 
 package match
 
+import "strings"
+
 // dated and quantity are values of TypeDate and TypeNumber. Each is compared with that of the same
 // attribute.
 type dated struct {
@@ -12,6 +14,7 @@ type dated struct {
 type quantity struct {
 	attribute *Attribute
 	number    float64
+	measure   measure // the same with its unit, if it has one
 }
 
 func (r *Record) addDate(a *Attribute, values []string) {
@@ -26,10 +29,23 @@ func (r *Record) addDate(a *Attribute, values []string) {
 func (r *Record) addNumber(a *Attribute, values []string) {
 	for _, raw := range values {
 		if n, ok := parseNumber(raw); ok {
-			r.numbers = append(r.numbers, quantity{a, n})
+			m, _ := parseMeasure(strings.ReplaceAll(spellNumbers(strings.TrimSpace(raw)), " ", ""))
+			r.numbers = append(r.numbers, quantity{a, n, m})
 			return
 		}
 	}
+}
+
+// compare compares two numbers, in one unit if both have units of the same: 0.5 l and 500 ml are equal.
+func (q quantity) compare(other quantity) level {
+	x, y := units[q.measure.unit].of, units[other.measure.unit].of
+	switch {
+	case x == "" || x != y || q.measure.unit == other.measure.unit:
+		return compareQuantities(q.number, other.number)
+	case q.measure.is(other.measure):
+		return quantityEqual
+	}
+	return compareQuantities(q.measure.base(), other.measure.base())
 }
 
 // compareFacts sets the levels of dates and numbers. Among several attributes the lowest level counts,
@@ -53,7 +69,7 @@ func compareFacts(v *Vector, a, b *Record) {
 			if x.attribute != y.attribute {
 				continue
 			}
-			if l := compareQuantities(x.number, y.number); least == levelNone || l < least {
+			if l := x.compare(y); least == levelNone || l < least {
 				least = l
 			}
 		}

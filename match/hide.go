@@ -40,7 +40,10 @@ func (s *Schema) showing(hides func(attribute string) bool) (shows [fieldCount]b
 			continue
 		}
 		shows[f] = true
-		shows[fieldRelation] = shows[fieldRelation] || f == fieldName
+		if f == fieldName {
+			shows[fieldRelation], shows[fieldSize], shows[fieldColour] = true, true, true
+			shows[fieldResidual] = shows[fieldResidual] || s.Style() == StyleBusiness
+		}
 		if s.Style() == StyleTitle && slices.Contains(words, f) {
 			shows[fieldResidual], shows[fieldText] = true, true
 		}

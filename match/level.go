@@ -24,6 +24,8 @@ const (
 	fieldNumber
 	fieldText
 	fieldPeople
+	fieldSize
+	fieldColour
 	fieldCount
 )
 
@@ -53,6 +55,7 @@ const (
 	residualPart
 	residualSomething
 	residualNothing
+	residualForm // GmbH, and AG: two companies, perhaps
 )
 
 const (
@@ -168,6 +171,16 @@ const (
 	peopleAll   // all of the shorter list, at least two
 )
 
+const (
+	sizeDifferent level = 1 + iota
+	sizeEqual
+)
+
+const (
+	colourDifferent level = 1 + iota
+	colourEqual
+)
+
 // Relations between two different things. These levels have no bits: they decide regardless of the weight.
 const (
 	relationFirstPart level = 1 + iota
@@ -203,6 +216,7 @@ var table = [fieldCount][]grade{
 		{"one keeps a part's word", -500},
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
+		{"legal forms differ", -150},
 	},
 	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}, {"equal, of several names", 600}, {"equal, of many names", 300}},
 	fieldAddress: {
@@ -263,10 +277,12 @@ var table = [fieldCount][]grade{
 		{"the same one", 350},
 		{"all of the shorter list", 500},
 	},
+	fieldSize:   {{}, {"different", -900}, {"equal", 50}},
+	fieldColour: {{}, {"different", -300}, {"equal", 50}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source", "relation", "date", "number", "text", "people",
+	"category", "web", "email", "id", "source", "relation", "date", "number", "text", "people", "size", "colour",
 }

@@ -34,16 +34,34 @@ type name struct {
 	counts  counts // of compact
 	latin   bool   // has a Latin letter or a digit
 	foreign bool   // has a letter of another script
+	roman   bool   // was written in another script that is spelled in Latin letters
 	ascii   bool
 	chain   bool  // shared by many places
 	parts   parts // of all tokens
+	form    legalForm
+}
+
+// parseBusiness parses the folded name of a business. Its legal form is no word of it.
+func parseBusiness(p *TermFrequencies, folded string) name {
+	roman, _ := romanise(folded)
+	rest, form := cutForms(roman)
+	if form.text == "" {
+		return parseName(p, folded)
+	}
+	n := parseName(p, rest)
+	n.form, n.roman = form, roman != folded
+	n.hash = xxhash.Sum64String(folded)
+	n.chain = p.chain(n.hash) || p.chain(xxhash.Sum64String(rest))
+	return n
 }
 
 func parseName(p *TermFrequencies, folded string) name {
 	if isNothing(folded) {
 		return name{}
 	}
-	n := name{hash: xxhash.Sum64String(folded), compact: folded, ascii: ascii(folded)}
+	n := name{hash: xxhash.Sum64String(folded)}
+	folded, n.roman = romanise(folded)
+	n.compact, n.ascii = folded, ascii(folded)
 	count := strings.Count(folded, " ") + 1
 	if count > 1 {
 		n.compact = strings.ReplaceAll(folded, " ", "")

@@ -69,6 +69,7 @@ func (p *person) words(text string) []string {
 	if isNothing(folded) {
 		return nil
 	}
+	folded, _ = romanise(folded)
 	all := strings.Fields(folded)
 	kept := make([]string, 0, len(all))
 	for i, w := range all {

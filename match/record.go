@@ -22,6 +22,7 @@ type Record struct {
 	point      point
 	postcode   string
 	city       string
+	romanCity  bool   // see name.roman
 	region     string // its code, if written as one
 	categories categories
 	people     people
@@ -69,7 +70,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeName:
 			switch {
 			case m.style == StyleBusiness:
-				r.name = parseName(m.terms, first(values))
+				r.name = parseBusiness(m.terms, first(values))
 			case attribute.Role == RoleGiven:
 				given = firstSaid(values)
 			case attribute.Role == RoleFamily:
@@ -109,7 +110,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeText:
 			switch attribute.Role {
 			case RoleLocality:
-				r.city = first(values)
+				r.city, r.romanCity = romanise(first(values))
 			case RolePostcode:
 				r.postcode = parsePostcode(first(values))
 			case RoleRegion:

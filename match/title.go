@@ -4,7 +4,6 @@ package match
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -16,6 +15,7 @@ type title struct {
 	codes    codes
 	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
 	measures []measure
+	colours  colours
 	parts    []string // words of accessories: case, battery
 	bag      bag
 }
@@ -24,10 +24,13 @@ type title struct {
 // it form one word.
 func parseTitle(terms *TermFrequencies, raw string) *title {
 	t := &title{}
-	if isNothing(fold(raw)) {
+	folded := fold(raw)
+	if isNothing(folded) {
 		return t
 	}
 	t.words, t.measures = splitTitle(raw)
+	t.measures = t.measures[:min(len(t.measures), maxMeasures)]
+	t.colours = coloursOf(t.words)
 	var purpose []string
 	if of := purposeOf(raw); of != "" {
 		purpose, _ = splitTitle(of)
@@ -45,6 +48,7 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		}
 	}
 	t.name = parseName(terms, strings.Join(t.words, " "))
+	_, t.name.roman = romanise(folded)
 	for i := range t.name.tokens {
 		if isCode(t.name.tokens[i].text) {
 			t.coded |= 1 << i
@@ -75,44 +79,6 @@ func purposeOf(raw string) string {
 // purposes are the words before what something is made for.
 var purposes = wordSet(`for fits compatible für pour para per voor`)
 
-// splitTitle returns the words of a text and its measures, which are words, too.
-func splitTitle(raw string) (words []string, measures []measure) {
-	measured := func(words []string, m measure) []string {
-		measures = append(measures, m)
-		return append(words, strconv.FormatFloat(m.value, 'f', -1, 64)+m.unit)
-	}
-	words = make([]string, 0, len(raw)/6+1)
-	buf := make([]byte, 0, 64)
-	for chunk := range strings.FieldsFuncSeq(raw, func(r rune) bool { return strings.ContainsRune(" \t\r\n/,;:()[]|\"", r) }) {
-		folded := chunk
-		if !isPlain(chunk) {
-			buf = appendFold(buf[:0], chunk)
-			folded = string(buf)
-		}
-		switch {
-		case folded == "":
-		case hasDigit(chunk) && !strings.ContainsAny(chunk, "'&+"):
-			if m, ok := parseMeasure(chunk); ok {
-				words = measured(words, m)
-			} else {
-				words = append(words, strings.ReplaceAll(folded, " ", ""))
-			}
-		default:
-			first, rest, _ := strings.Cut(folded, " ")
-			if unit := units[first]; unit != "" && len(words) > 0 && isNumber(words[len(words)-1]) {
-				value, _ := strconv.ParseFloat(words[len(words)-1], 64)
-				words = measured(words[:len(words)-1], measure{value, unit})
-			} else {
-				words = append(words, first)
-			}
-			for w := range strings.FieldsSeq(rest) {
-				words = append(words, w)
-			}
-		}
-	}
-	return words, measures
-}
-
 // isPlain reports whether a word is folded already.
 func isPlain(s string) bool {
 	for i := range len(s) {
@@ -136,11 +102,17 @@ func compareTitles(v *Vector, a, b *title) {
 	l := align(x.tokens, y.tokens)
 	grade := gradeTokens(x, y, &l)
 	rest := compareTitleResiduals(a, b, &l)
-	if rest >= residualSomething && rest < titleNumber {
+	differ := v.level(fieldSize) == sizeDifferent // which says all that the residual would
+	if rest >= residualSomething && rest < titleNumber && !differ {
 		grade = max(grade, gradeCompact(x, y, grade))
 	}
+	if x.roman != y.roman && grade < nameHalf {
+		return // a translation, perhaps
+	}
 	v.set(fieldName, grade)
-	v.set(fieldResidual, rest)
+	if !differ {
+		v.set(fieldResidual, rest)
+	}
 }
 
 // compareTitleResiduals compares model numbers first: they distinguish neighbours in a catalogue whose
@@ -149,7 +121,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	said := compareCodes(&a.codes, &b.codes)
 	partA, partB := missing(a.parts, b.parts), missing(b.parts, a.parts)
 	switch {
-	case slices.ContainsFunc(a.measures, func(m measure) bool { return m.contradicts(b.measures) }), said == codesDiffer:
+	case said == codesDiffer:
 		return residualNumbers
 	case (partA || partB) && said == codesAgreeRare && !a.codes.madeFor(&b.codes) &&
 		(!partA || residue(b.name.tokens, l.usedB).any) && (!partB || residue(a.name.tokens, l.usedA).any):
@@ -186,7 +158,8 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 func (t *title) keeps(used uint32, other *title) (r residual) {
 	used |= t.coded
 	for i := range t.name.tokens {
-		if used&(1<<i) == 0 && other.bag.holds(t.name.tokens[i].hash^textSalt) {
+		w := &t.name.tokens[i]
+		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0) {
 			used |= 1 << i
 		}
 	}
@@ -204,6 +177,24 @@ func (t *title) distinguishing() (words []string) {
 		}
 	}
 	return slices.Concat(words, t.numbers, t.parts)
+}
+
+// sizes returns the measures as words.
+func (t *title) sizes() (words []string) {
+	for _, m := range t.measures {
+		words = append(words, m.word())
+	}
+	return words
+}
+
+// colourWords returns the words that name colours.
+func (t *title) colourWords() (words []string) {
+	for _, w := range t.words {
+		if colourOf(w) != 0 {
+			words = append(words, w)
+		}
+	}
+	return words
 }
 
 // adds reports whether a title has a number that the other has nowhere in its text.

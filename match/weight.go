@@ -99,7 +99,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
 // Vector is the result of a comparison: the level of every field, four bits each. Source and region have one level
-// each and lend three bits to text and people. An edge stores only the vector, and an explanation needs nothing else.
+// each and lend three bits to text and people, category and e-mail two to size and colour. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
 // place returns where a field stands in a vector.
@@ -113,6 +113,14 @@ func (f field) place() (shift field, mask Vector) {
 		return 4 * fieldRegion, 1
 	case fieldPeople:
 		return 4*fieldRegion + 1, 7
+	case fieldCategory:
+		return 4 * fieldCategory, 3
+	case fieldSize:
+		return 4*fieldCategory + 2, 3
+	case fieldEmail:
+		return 4 * fieldEmail, 3
+	case fieldColour:
+		return 4*fieldEmail + 2, 3
 	}
 	return 4 * f, 15
 }

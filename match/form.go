@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// legalForm is the legal form of a company, as its name says it.
+type legalForm struct {
+	text string // in the shortest spelling: gmbh
+	of   formOf
+}
+
+// formOf is what forms of several countries have in common. Forms of one are often taken for each other: GmbH, Ltd, ООО.
+type formOf uint8
+
+const (
+	formLoose       formOf = iota // says little: Inc, Co, and what means different things in two countries
+	formPrivate                   // owned by a few: GmbH, Ltd, S.r.l.
+	formPublic                    // with shares that are traded: AG, PLC, S.A.
+	formPartnership               // KG, LLP
+	formMembers                   // of members: e.V., cooperatives, foundations
+	formOne                       // of one owner: e.K.
+)
+
+// cutForm cuts the legal form off the words of a folded name in Latin letters: at the end, where several may stand, at the
+// beginning in the languages that write it there, or, if it can be nothing else, before a city. A name that is nothing else
+// stays.
+func cutForm(words []string) (rest []string, form legalForm) {
+	for {
+		n, found := formAtEnd(words)
+		if n == 0 || n == len(words) {
+			break
+		}
+		words = words[:len(words)-n]
+		if form.text == "" || form.of == formLoose {
+			form = found
+		}
+	}
+	if form.text != "" || len(words) < 2 {
+		return words, form
+	}
+	if found, ok := formsBefore[words[0]]; ok {
+		return words[1:], found
+	}
+	for i := 1; i < len(words)-1; i++ {
+		for n := min(formWords, len(words)-i); n > 0; n-- {
+			if !formEnds[words[i+n-1]] {
+				continue
+			}
+			if found, ok := forms[strings.Join(words[i:i+n], " ")]; ok && clearForms[found.text] {
+				return slices.Concat(words[:i], words[i+n:]), found
+			}
+		}
+	}
+	return words, form
+}
+
+// formAtEnd returns how many of the last words are a form.
+func formAtEnd(words []string) (n int, form legalForm) {
+	for n := min(formWords, len(words)); n > 1; n-- {
+		if words[len(words)-1] != "" && !formEnds[words[len(words)-1]] {
+			return 0, form
+		}
+		if form, ok := forms[strings.Join(words[len(words)-n:], " ")]; ok {
+			return n, form
+		}
+	}
+	if len(words) > 0 {
+		if form, ok := forms[words[len(words)-1]]; ok {
+			return 1, form
+		}
+	}
+	return 0, form
+}
+
+// cutForms is cutForm of a folded text. In Chinese, Japanese and Korean the form has no space around it.
+func cutForms(folded string) (rest string, form legalForm) {
+	if !ascii(folded) {
+		for _, f := range eastern {
+			if before, after, ok := strings.Cut(folded, f.text); ok {
+				if rest = strings.Join(strings.Fields(before+" "+after), " "); rest != "" {
+					return rest, f
+				}
+			}
+		}
+		return folded, form
+	}
+	if !mayHaveForm(folded) {
+		return folded, form
+	}
+	words := strings.Split(folded, " ")
+	if left, form := cutForm(words); form.text != "" {
+		return strings.Join(left, " "), form
+	}
+	return folded, form
+}
+
+// mayHaveForm reports whether a word may end a form. Most names have none, and cost no more.
+func mayHaveForm(folded string) bool {
+	for w := range strings.SplitSeq(folded, " ") {
+		if _, before := formsBefore[w]; before || formEnds[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// formsDiffer reports whether two names have legal forms that one company cannot have both.
+func formsDiffer(a, b legalForm) bool { return a.of != b.of && a.of != formLoose && b.of != formLoose }
+
+// formWords is the number of words of the longest spelling of a form.
+const formWords = 6
+
+// forms maps the spellings of a form to it; formEnds has their last words. A line is a class, a form, and other spellings.
+var forms, formEnds = func() (map[string]legalForm, map[string]bool) {
+	m, ends := map[string]legalForm{}, map[string]bool{}
+	of := formLoose
+	for line := range strings.Lines(formSpellings) {
+		line = strings.TrimSpace(line)
+		if line == "-" {
+			of++
+			continue
+		}
+		spellings := strings.Split(line, ", ")
+		for _, s := range spellings {
+			m[s] = legalForm{spellings[0], of}
+			ends[s[strings.LastIndexByte(s, ' ')+1:]] = true
+		}
+	}
+	return m, ends
+}()
+
+// formSpellings has the forms of a class up to "-", in the order of formOf. Words that are more often something else are left
+// out, as spa, which is a bath. Cyrillic and Greek forms are romanised.
+const formSpellings = `inc, incorporated
+co, company, and co, and company
+corp, corporation
+sas, societe par actions simplifiee
+ab, aktiebolag
+as
+a s, aktieselskab
+sc
+-
+gmbh, mbh, gesellschaft mit beschrankter haftung, gesellschaft m b h, gesmbh, ges m b h, ggmbh
+ug, unternehmergesellschaft, ug haftungsbeschrankt
+ltd, limited, private limited, private ltd, pvt ltd, pte ltd, pty ltd, pty limited, co ltd, company limited, proprietary limited, ltd co
+llc, limited liability company
+sarl, societe a responsabilite limitee
+srl, societa a responsabilita limitata, sociedad de responsabilidad limitada
+sl, slu, sociedad limitada, sociedad limitada unipersonal
+bv, besloten vennootschap, besloten vennootschap met beperkte aansprakelijkheid
+oy, osakeyhtio
+aps, anpartsselskab
+ou, osauhing
+uab
+sia
+spzoo, sp zoo, sp z oo, sp z o o, spolka z oo, spolka z ograniczona odpowiedzialnoscia
+sro, s r o, spol s r o, spolecnost s rucenim omezenym
+doo, d o o
+kft, korlatolt felelossegu tarsasag
+eood, ood
+lda, ltda, limitada
+sdn bhd, sendirian berhad
+as igs, ltd sti, limited sirketi
+ooo, o o o, obshchestvo s ogranichennoy otvetstvennostyu, tov
+epe, e p e
+ike, i k e
+-
+ag, aktiengesellschaft
+plc, public limited company
+sa, societe anonyme, sociedad anonima, sociedade anonima, spolka akcyjna
+s p a, societa per azioni
+nv, naamloze vennootschap
+asa, allmennaksjeselskap
+oyj
+kgaa
+ad
+zrt, nyrt
+bhd, berhad
+pao, oao, zao, pat, publichnoe aktsionernoe obshchestvo, otkrytoe aktsionernoe obshchestvo, zakrytoe aktsionernoe obshchestvo
+ae, a e, anonymi etairia
+-
+kg, kommanditgesellschaft
+gmbh and co kg, gmbh co kg, gmbh and cokg, gmbh and co
+ohg, offene handelsgesellschaft
+gbr, gesellschaft burgerlichen rechts
+llp, limited liability partnership
+lp, limited partnership
+snc, societe en nom collectif, societa in nome collettivo
+vof, vennootschap onder firma
+-
+ev, e v, eingetragener verein
+eg, eingetragene genossenschaft
+stiftung
+asbl, vzw
+scrl
+-
+ek, e k, eingetragener kaufmann
+eirl
+`
+
+// formsBefore are the forms that stand before a name.
+var formsBefore = func() map[string]legalForm {
+	m := map[string]legalForm{"pt": {"pt", formPrivate}, "ip": {"ip", formOne}}
+	for w := range strings.FieldsSeq("ooo pao oao zao tov pat") {
+		m[w] = forms[w]
+	}
+	return m
+}()
+
+// clearForms are the forms whose spellings are nothing else, wherever they stand.
+var clearForms = wordSet(`gmbh ltd llc inc sarl srl spzoo plc`)
+
+// eastern are the forms of scripts without spaces, folded, longest first.
+var eastern = []legalForm{
+	{"股份有限公司", formPublic}, {"有限责任公司", formPrivate}, {"有限責任公司", formPrivate}, {"有限公司", formPrivate},
+	{"株式会社", formLoose}, {"有限会社", formPrivate}, {"合同会社", formPrivate}, {"주식회사", formLoose}, {"유한회사", formPrivate},
+}
