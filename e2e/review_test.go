@@ -4,9 +4,11 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,8 @@ func TestReview(t *testing.T) {
 	inTabs(t, map[string]func(*tab){
 		"the queue is answered by keys":     reviewByKeys,
 		"a key decides for a named person":  keysNeedAName,
+		"skipped, returned to and undone":   reviewSkipsAndReturns,
+		"the next pair comes at once":       reviewIsQuick,
 		"the queue is answered by buttons":  reviewWithoutScript,
 		"merge, then unmerge":               mergeThenUnmerge,
 		"a pinned value shows":              pinShows,
@@ -115,6 +119,73 @@ func keysNeedAName(tab *tab) {
 	tab.await(`document.querySelector("#answer")?.textContent.includes("Ada")`)
 	if tab.thing("pos:1") != tab.thing("web:1") {
 		tab.Error("the key of a named person did not decide")
+	}
+}
+
+// press presses a key in a page whose script runs.
+func (tab *tab) press(key string) {
+	tab.Helper()
+	tab.await(`document.readyState === "complete"`)
+	tab.do(chromedp.KeyEvent(key))
+}
+
+// reviewSkipsAndReturns narrows the queue to a source, skips a pair, returns to it, answers it and takes the answer back, by
+// keys alone.
+func reviewSkipsAndReturns(tab *tab) {
+	tab.doubtful("1", "Joe's Pizza")
+	tab.doubtful("2", "Zebra Lounge")
+	tab.put(phoned("crm", "3", "Quince Bakery", "+14155552300"), phoned("crm", "4", "Quince Bakery", "+14155559999"))
+	tab.open("/review")
+	tab.await(`document.querySelector("#waiting").textContent === "3 pairs to review"`)
+	tab.reach(".filter select")
+	tab.check(`document.activeElement.name === "source"`, "the filter is not reached with the tabulator")
+	evaluate[string](tab, `document.querySelector(".filter [name=source]").value = "pos"`)
+	tab.enter(".filter button", "\r")
+	tab.await(`document.querySelector("#filtered")?.textContent === "2 of them are selected" && document.querySelectorAll(".queue tbody tr").length === 2`)
+	shown := `document.querySelector(".pairs .rkey").textContent`
+	first := evaluate[string](tab, shown)
+	tab.press("n")
+	tab.await(shown + ` !== "` + first + `" && document.querySelector("#skipped").textContent === "1 skipped"`)
+	evaluate[bool](tab, `(document.querySelector(".answer [name=author]").value = "Ada", true)`)
+	tab.press("d")
+	tab.await(`document.querySelector("#answer") && document.querySelector("#waiting").textContent === "2 pairs to review" && document.querySelector("h2")`)
+	tab.check(`!document.querySelector(".pairs")`, "the skipped pair comes back by itself")
+	tab.press("r")
+	tab.await(shown + ` === "` + first + `" && !document.querySelector("#skipped")`)
+	tab.press("s")
+	tab.await(`document.querySelector("#answer")?.textContent.includes("the same thing") && document.querySelector("#waiting").textContent === "1 pair to review"`)
+	tab.press("u")
+	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn") && document.querySelector("#waiting").textContent === "2 pairs to review" && ` + shown + ` === "` + first + `"`)
+	if tab.thing("pos:"+first) == tab.thing("web:"+first) {
+		tab.Error("the answer was not taken back")
+	}
+	tab.check(`location.search.includes("source=pos") && document.querySelector("#filtered").textContent === "1 of them is selected"`, "the filter is forgotten")
+}
+
+// reviewIsQuick measures from the key that answers to the next pair on the screen.
+func reviewIsQuick(tab *tab) {
+	names := []string{"Joe's Pizza", "Zebra Lounge", "Quince Bakery", "Alpha Motors", "Violet Dental", "Brass Heron Antiques", "Otter Plumbing", "Maple Optics"}
+	for i, name := range names {
+		tab.doubtful(fmt.Sprint(i), name)
+	}
+	tab.open("/review")
+	evaluate[bool](tab, `(document.querySelector(".answer [name=author]").value = "Ada", true)`)
+	var took []float64
+	waiting := evaluate[int](tab, `parseInt(document.querySelector("#waiting").textContent)`)
+	if waiting < 5 {
+		tab.Fatalf("only %d pairs wait", waiting)
+	}
+	for range waiting - 1 {
+		shown := evaluate[string](tab, `document.querySelector(".pairs thead").textContent`)
+		evaluate[bool](tab, `(addEventListener("keydown", () => { sessionStorage.pressed = Date.now(); }), true)`)
+		tab.press("d")
+		tab.await(`document.querySelector("#answer") && document.querySelector(".pairs thead")?.textContent !== ` + jsString(shown))
+		took = append(took, evaluate[float64](tab, `performance.timeOrigin + performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd - Number(sessionStorage.pressed)`))
+	}
+	slices.Sort(took)
+	tab.Logf("from the key to the next pair: median %.0f ms, slowest %.0f ms", took[len(took)/2], took[len(took)-1])
+	if took[len(took)/2] > 1000 { // 100 ms, on a machine ten times slower
+		tab.Errorf("the next pair takes %v ms", took)
 	}
 }
 

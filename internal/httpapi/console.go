@@ -70,7 +70,7 @@ func (s *Server) registerConsole() {
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
 	}, p.whatIfPage))
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}},
 	}, p.reviewPage))
 	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
 	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
@@ -178,7 +178,7 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 			p.history.Add(s.Time, received)
 		}
 		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) { return p.svc.Changes().Matches(ctx), nil })
-		if queue, err := p.queue(ctx); err == nil {
+		if queue, err := p.queue(ctx, nil, 0); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}
 	}

@@ -68,7 +68,6 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
-	p.looks.drop(reviewLook) // the user sees the effect of the decision
 	return to, err
 }
 
@@ -147,6 +146,7 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	if err := results[0].Err; err != nil {
 		return "", err
 	}
+	p.requeue(c, &results[0].Decided) // the user sees the effect of the decision
 	say := url.Values{}
 	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && d.RefA.Source != "" && d.RefB.Source != "" {
 		say.Set("said", d.RefA.String())
@@ -164,6 +164,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err := p.seen(c, id.String(), fields["address"]); err != nil {
 		return "", err
 	}
+	defer p.looks.drop(reviewLook)
 	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
@@ -184,6 +185,7 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	if err := p.seen(c, id.String(), fields["address"]); err != nil {
 		return "", err
 	}
+	defer p.looks.drop(reviewLook)
 	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err

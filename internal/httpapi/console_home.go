@@ -41,7 +41,7 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Home{Time: time.Now(), Status: status}
 	shown.Own, _ = recently(c, p.looks, "own", p.own) // on error the page shows it as unknown, as below
-	if queue, err := p.queue(c); err == nil {
+	if queue, err := p.queue(c, nil, 0); err == nil {
 		shown.Review, shown.ReviewMore = len(queue.Pairs), queue.Next != ""
 	}
 	shown.Survey, _ = recently(c, p.looks, "survey", p.survey)
@@ -117,7 +117,7 @@ func (p *site) lately(ctx context.Context, s *console.Survey) error {
 	if err != nil {
 		return err
 	}
-	queue, err := p.queue(ctx)
+	queue, err := p.queue(ctx, nil, 0)
 	if err != nil {
 		return err
 	}

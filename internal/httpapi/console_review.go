@@ -4,55 +4,36 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"net/http"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
 
-const (
-	// reviewLook is the cache key of the review queue.
-	reviewLook = "review"
-	// reviewList is how many pairs the page lists.
-	reviewList = 50
-)
-
-// queue returns the head of the review queue, up to the number of pairs that are counted.
-func (p *site) queue(ctx context.Context) (*decisions.ReviewPage, error) {
-	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview})
-	})
-}
-
-// ownQueue is the queue of the principal, which is not kept for others if it sees some kinds only.
-func (p *site) ownQueue(c *call) (queue *decisions.ReviewPage, err error) {
-	if kinds := access.From(c).Restriction.Kinds; kinds != nil {
-		queue, err = p.svc.Decisions().Review(c, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds})
-	} else {
-		queue, err = p.queue(c)
-	}
-	return narrowed(p.Server, c, queue, err)
-}
-
-// reviewPage shows the requested pair, or the first of the queue.
+// reviewPage shows the requested pair, or the first of the queue that is left by the filter.
 func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
-	queue, err := p.ownQueue(c)
+	a, b := c.query["a"], c.query["b"]
+	late := time.Duration(0)
+	if a != "" || c.query["said"] != "" {
+		late = queueLate
+	}
+	queue, err := p.ownQueue(c, late)
 	if err != nil {
 		return err
 	}
 	shown := console.Review{
-		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: c.author(),
+		Pairs: queue.Pairs, More: queue.Next != "", Author: c.author(),
+		Filter: console.ReviewFilter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"]},
+		Skip:   console.ParseSkip(c.query["skip"]),
 	}
-	a, b := c.query["a"], c.query["b"]
-	if a == "" && b == "" && shown.Left > 0 {
-		a, b = queue.Pairs[0].A.String(), queue.Pairs[0].B.String()
+	if first, some := shown.First(); some && a == "" && b == "" {
+		a, b = first.A.String(), first.B.String()
 	}
 	if a != "" || b != "" {
 		if shown.Pair, err = p.pair(c, a, b); err != nil {
