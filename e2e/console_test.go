@@ -23,6 +23,7 @@ func TestConsole(t *testing.T) {
 		"search leads to an entity":                 consoleSearches,
 		"an entity explains itself":                 consoleExplains,
 		"a large entity is a picture and lines":     entityIsAPicture,
+		"an entity of 200 records is usable":        entityOfManyRecords,
 		"what records say is text":                  consoleShowsText,
 		"nothing is wider than a telephone":         consoleIsNarrow,
 		"light and dark can be read":                consoleCanBeRead,
@@ -152,6 +153,41 @@ func entityIsAPicture(tab *tab) {
 	tab.check(`document.querySelector(".join[open] .weak") && document.querySelector(".join[open] .fall").checkVisibility()`, "another join was opened")
 	tab.isNarrow([]string{"/entities/" + put[0].Entity.String()}, "main > *, header > *")
 	tab.canBeRead([]string{"/entities/" + put[0].Entity.String()}, func(string) {})
+}
+
+// entityOfManyRecords looks at 200 records, with a map and a time line, and takes one of them out.
+func entityOfManyRecords(tab *tab) {
+	var many []records.Input
+	for i := range 200 {
+		p := place("directory"+fmt.Sprint(i%5), fmt.Sprint(i), "Joe's Wonderful Pizzeria", "+14155552300")
+		p.Attributes["latitude"], p.Attributes["longitude"] = []string{fmt.Sprint(37.77 + float64(i%9)/10000)}, []string{fmt.Sprint(-122.41 - float64(i%7)/10000)}
+		many = append(many, p)
+	}
+	of := tab.put(many[:100]...)[99].Entity.String()
+	if again := tab.put(many[100:]...)[99].Entity.String(); again != of {
+		tab.Fatalf("the records are two entities, %s and %s", of, again)
+	}
+	page := "/entities/" + of
+	tab.open(page)
+	tab.check(`document.querySelectorAll(".side.down tbody tr").length === 200`, "not all records are rows")
+	for _, width := range []int64{1280, 390} {
+		tab.do(chromedp.EmulateViewport(width, 844))
+		if high := evaluate[int64](tab, `document.documentElement.scrollHeight`); high > 844*12 {
+			tab.Errorf("at %d the page is %d high", width, high)
+		}
+	}
+	tab.do(chromedp.EmulateViewport(1280, 844))
+	tab.check(`document.querySelectorAll(".placemap a").length === 63 && document.querySelector(".placemap .merged circle")`, "the map is not drawn")
+	tab.check(`document.querySelectorAll(".timeline circle").length > 1`, "the time line is not drawn")
+	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`, "a part cannot be scrolled by keyboard")
+	evaluate[bool](tab, `(document.querySelector(".placemap a[href='#record-60']").focus(), true)`)
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`location.hash === "#record-60" && (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector("#record-60").getBoundingClientRect())`)
+	evaluate[bool](tab, `(document.querySelector("#record-60 a[data-inplace]").click(), true)`)
+	tab.await(`document.querySelector(".preview")`)
+	tab.check(`document.querySelector(".preview").textContent.includes("different thing")`, "splitting off has no preview")
+	tab.isNarrow([]string{page}, "main > *, header > *")
+	tab.canBeRead([]string{page}, func(string) {})
 }
 
 // hostile are strings that must be shown as text.

@@ -67,7 +67,7 @@ func (s *Server) registerConsole() {
 	s.handle("GET /entities/{id}", access.All(access.Read).Narrowed(), p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
 	s.handle("GET /entities/{id}/what-if", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/entities/{id}/what-if", class: reads,
-		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
+		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "pin"}, {name: "value"}, {name: "anchor"}},
 	}, p.whatIfPage))
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}},

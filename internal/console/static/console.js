@@ -17,6 +17,9 @@ const looking = document.getElementById("again");
 if (looking) look(looking);
 offer(document);
 localize(document);
+let asker; // what has asked for the part that is shown in place
+addEventListener("click", inPlace);
+addEventListener("submit", inPlace);
 addEventListener("keydown", hold);
 addEventListener("keyup", press);
 
@@ -83,6 +86,43 @@ function press(event) {
     if (target.dataset.press !== event.key) continue;
     target.click();
     return;
+  }
+}
+
+// inPlace shows the answer to a question below what asks it: the part "effect" of the page that it leads to. If that
+// fails, the browser goes to that page. Cancel closes the part.
+async function inPlace(event) {
+  const close = event.type === "click" && event.target.closest?.(".preview [data-close]");
+  if (close) {
+    event.preventDefault();
+    const part = close.closest(".preview");
+    part.remove();
+    asker?.focus();
+    return;
+  }
+  const asks = event.type === "submit" ? event.target.closest("form[data-inplace]") : event.target.closest?.("a[data-inplace]");
+  if (!asks || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const to = new URL(asks.matches("form") ? asks.action : asks.href);
+  if (asks.matches("form")) to.search = new URLSearchParams(new FormData(asks)).toString();
+  try {
+    const answer = await fetch(to, { signal: AbortSignal.timeout(silence) });
+    const came = new DOMParser().parseFromString(pages.createHTML(await answer.text()), "text/html").getElementById("effect");
+    if (!answer.ok || !came) throw new Error(answer.statusText);
+    asker = event.type === "submit" ? event.submitter ?? asks : asks;
+    for (const part of document.querySelectorAll(".preview")) part.remove();
+    const part = document.createElement("div");
+    part.className = "preview";
+    part.tabIndex = -1;
+    part.setAttribute("role", "region");
+    part.setAttribute("aria-label", "Preview");
+    part.append(document.importNode(came, true));
+    asks.closest(".panel").append(part);
+    offer(part);
+    localize(part);
+    part.focus();
+  } catch {
+    location.assign(to);
   }
 }
 
