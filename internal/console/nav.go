@@ -17,6 +17,7 @@ var (
 		{"/", "Home", []string{"home"}, true},
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, false},
 		{"/review", "Review", []string{"review"}, false},
+		{"/data", "Data", []string{"data", "import"}, true},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, true},
 		{"/counters", "Counters", []string{"counters", "metric"}, true},
 		{"/streams", "Streams", []string{"streams"}, true},

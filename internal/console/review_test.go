@@ -140,6 +140,21 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"review, a list": func(w io.Writer) error {
 			return c.Review(w, console.Review{Pairs: answered.Pairs, Problem: s})
 		},
+		"data": func(w io.Writer) error {
+			return c.Data(w, console.Data{
+				Time: noon, Since: noon.Add(-time.Hour), Changes: 9, Kinds: []string{s}, MayImport: true,
+				Sources: []console.SourceState{{Name: s, Trust: []string{s + " 0.9"}, SourceLately: console.SourceLately{Source: s, New: 7, Matched: 2, Updated: 1, Last: noon}, Stream: &console.Stream{State: "running", Dead: 3}}, {Name: s}},
+			})
+		},
+		"import": func(w io.Writer) error {
+			return c.Import(w, console.Import{
+				Name: s, Layout: s, Source: s, Kind: s, Kinds: []string{s}, Key: s, Args: []string{s}, Questions: []string{s}, Fixed: map[string]string{"name": s},
+				Columns: []console.ImportColumn{{Name: s, To: s, Reason: s, Values: []string{s}}, {Name: s}}, Attributes: []console.ImportAttribute{{Name: s, From: s}},
+				Rows:    []console.ImportRow{{Line: 2, Source: s, Key: s, Values: []string{s}, Outcome: "matched", Entity: id(t, 1).String(), Name: s, Near: []console.ImportNear{{Entity: id(t, 1).String(), Name: s, Level: "same", Weight: "+7"}}}},
+				Refused: []console.ImportRefusal{{Line: 3, Reason: s}},
+			})
+		},
+		"import, refused": func(w io.Writer) error { return c.Import(w, console.Import{Name: s, Problem: s}) },
 		"review, empty":   func(w io.Writer) error { return c.Review(w, console.Review{}) },
 		"what if without": whatIf(console.Without), "what if apart": whatIf(console.Apart), "what if merged": whatIf(console.Merge),
 		"what if refused": func(w io.Writer) error {

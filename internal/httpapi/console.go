@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
@@ -73,6 +74,9 @@ func (s *Server) registerConsole() {
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}},
 	}, p.reviewPage))
 	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
+	s.handle("GET /data", access.All(access.Read), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
+	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))
+	s.handle("POST /data/import", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/import", audit.Write, p.importPart))
 	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/merge", p.mergeForm))
