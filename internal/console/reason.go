@@ -46,11 +46,7 @@ func wonBecause(a entity.MergedAttribute, many bool, supports []entity.Support) 
 	switch first := a.Values[0]; {
 	case first.Pinned:
 		return "a person pinned it"
-	case many:
-		return ""
-	case len(a.Values) == 1:
-		return "no record says otherwise"
-	case len(supports) != len(a.Values):
+	case many || len(a.Values) == 1 || len(supports) != len(a.Values): // nothing competes with it, or it is not known
 		return ""
 	case supports[0].Led:
 		return "it comes with the rest of the address, from the record whose address weighs most"

@@ -75,7 +75,11 @@ func (p *site) planOf(c *call, kinds []*match.Schema) (*bulk.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Encoding = encoding
+	if o.Encoding = encoding; o.Delimiter+o.Quote != "" {
+		if err := o.CheckDialect(); err != nil {
+			return nil, err
+		}
+	}
 	if o.Source == "" && c.query["mapped"] == "" {
 		o.Source = bulk.SourceOf(c.query["name"])
 	}

@@ -89,6 +89,9 @@ func TestImport_SaysWhatItDoesNotKnow(t *testing.T) {
 	f.says(f.file("/data/preview", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "nothing", "key", "Nr", "set.name", "Firma").page(200), "nothing")
 	f.file("/data/import", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "place", "key", "Nr", "set.name", "Name").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	f.file("/data/import", "\x1f\x8b\x08\x00", ofPage, "mapped", "1").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	for _, dialect := range [][]string{{"delimiter", "ab"}, {"delimiter", "\n"}, {"quote", "xyz"}, {"encoding", "ebcdic"}, {"format", "xlsx"}, {"format", "sql"}} {
+		f.file("/data/import", semicolons, ofPage, append(dialect, "mapped", "1", "source", "a", "key", "Nr", "set.name", "Firma")...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	}
 	f.file("/data/import", "x", ofPage, "mapped", "1", "format", "parquet").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 }
 
