@@ -5,6 +5,7 @@ package locus_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,19 +102,26 @@ func TestService_ReviewInPages(t *testing.T) {
 	if len(all) < 4 || len(all) == 20 {
 		t.Fatalf("only %d pairs", len(all))
 	}
-	var paged []decisions.ReviewPair
-	for after := ""; ; {
-		page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{After: after, Limit: 2})
-		if err != nil {
-			t.Fatal(err)
+	for _, q := range []decisions.ReviewQuery{{Limit: 2}, {Limit: 2, Read: 1}, {Limit: 3, Read: 2, Kinds: []string{"place"}}, {Limit: 3, Read: 1, Kinds: []string{"none"}}} {
+		var paged []decisions.ReviewPair
+		pages := 0
+		for more := true; more; more = q.After != "" {
+			page, err := s.Decisions().Review(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paged, q.After, pages = append(paged, page.Pairs...), page.Next, pages+1
 		}
-		paged = append(paged, page.Pairs...)
-		if after = page.Next; after == "" {
-			break
+		want := all
+		if slices.Contains(q.Kinds, "none") {
+			want = nil
 		}
-	}
-	if d := cmp.Diff(all, paged); d != "" {
-		t.Errorf("pages differ (-whole +pages):\n%s", d)
+		if d := cmp.Diff(want, paged); d != "" {
+			t.Errorf("%+v: pages differ (-whole +pages):\n%s", q, d)
+		}
+		if pages < 2 {
+			t.Errorf("%+v: one page reads the whole queue", q)
+		}
 	}
 	for i := 1; i < len(all); i++ {
 		if all[i].Explanation.Weight > all[i-1].Explanation.Weight {

@@ -45,6 +45,8 @@ type ReviewQuery struct {
 	Order Order
 	// Kinds are those whose pairs are listed, nil for all.
 	Kinds []string
+	// Read is from how many possible matches on the page ends, though it has fewer pairs than Limit; 0 for no bound.
+	Read int
 }
 
 // ReviewPage is a page of the review queue. Next is the After of the next page, "" at the end.
@@ -77,7 +79,7 @@ func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, err
 		return nil, err
 	}
 	page := &ReviewPage{Pairs: []ReviewPair{}}
-	for {
+	for read := 0; ; {
 		edges, err := queue.next(ctx, q.Limit)
 		if err != nil {
 			return nil, err
@@ -95,12 +97,19 @@ func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, err
 			}
 			page.Pairs = append(page.Pairs, *pair)
 			if last := edges[i]; len(page.Pairs) == q.Limit {
-				page.Next = fmt.Sprintf("%d %d %d", last.Weight, last.A, last.B)
+				page.Next = nextPair(last)
 				return page, nil
 			}
 		}
+		if read += len(edges); q.Read > 0 && read >= q.Read {
+			page.Next = nextPair(edges[len(edges)-1])
+			return page, nil
+		}
 	}
 }
+
+// nextPair returns the After of the page that begins after an edge.
+func nextPair(e derived.Edge) string { return fmt.Sprintf("%d %d %d", e.Weight, e.A, e.B) }
 
 // possible merges the lists of possible matches of all cells.
 type possibleMatches struct {
@@ -168,9 +177,12 @@ func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) erro
 	})
 }
 
-func better(a, b derived.Edge) bool {
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
+// byRank compares places in the queue.
+func byRank(a, b derived.Edge) int {
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 }
+
+func better(a, b derived.Edge) bool { return byRank(a, b) < 0 }
 
 // pairs turns edges into pairs, nil for those that need no decision in an order.
 func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) ([]*ReviewPair, error) {

@@ -23,6 +23,8 @@ func TestConsole(t *testing.T) {
 		"search leads to an entity":                 consoleSearches,
 		"an entity explains itself":                 consoleExplains,
 		"a large entity is a picture and lines":     entityIsAPicture,
+		"an entity of 200 records is usable":        entityOfManyRecords,
+		"a file is dropped, mapped and imported":    fileIsImported,
 		"what records say is text":                  consoleShowsText,
 		"nothing is wider than a telephone":         consoleIsNarrow,
 		"light and dark can be read":                consoleCanBeRead,
@@ -154,6 +156,90 @@ func entityIsAPicture(tab *tab) {
 	tab.canBeRead([]string{"/entities/" + put[0].Entity.String()}, func(string) {})
 }
 
+// entityOfManyRecords looks at 200 records, with a map and a time line, and takes one of them out.
+func entityOfManyRecords(tab *tab) {
+	var many []records.Input
+	for i := range 200 {
+		p := place("directory"+fmt.Sprint(i%5), fmt.Sprint(i), "Joe's Wonderful Pizzeria", "+14155552300")
+		p.Attributes["latitude"], p.Attributes["longitude"] = []string{fmt.Sprint(37.77 + float64(i%9)/10000)}, []string{fmt.Sprint(-122.41 - float64(i%7)/10000)}
+		many = append(many, p)
+	}
+	of := tab.put(many[:100]...)[99].Entity.String()
+	if again := tab.put(many[100:]...)[99].Entity.String(); again != of {
+		tab.Fatalf("the records are two entities, %s and %s", of, again)
+	}
+	page := "/entities/" + of
+	tab.open(page)
+	tab.check(`document.querySelectorAll(".side.down tbody tr").length === 200`, "not all records are rows")
+	for _, width := range []int64{1280, 390} {
+		tab.do(chromedp.EmulateViewport(width, 844))
+		if high := evaluate[int64](tab, `document.documentElement.scrollHeight`); high > 844*12 {
+			tab.Errorf("at %d the page is %d high", width, high)
+		}
+	}
+	tab.do(chromedp.EmulateViewport(1280, 844))
+	tab.check(`document.querySelectorAll(".placemap a").length === 63 && document.querySelector(".placemap .merged circle")`, "the map is not drawn")
+	tab.check(`document.querySelectorAll(".timeline circle").length > 1`, "the time line is not drawn")
+	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`, "a part cannot be scrolled by keyboard")
+	evaluate[bool](tab, `(document.querySelector(".placemap a[href='#record-60']").focus(), true)`)
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`location.hash === "#record-60" && (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector("#record-60").getBoundingClientRect())`)
+	evaluate[bool](tab, `(document.querySelector("#record-60 a[data-inplace]").click(), true)`)
+	tab.await(`document.querySelector(".preview")`)
+	tab.check(`document.querySelector(".preview").textContent.includes("different thing")`, "splitting off has no preview")
+	tab.isNarrow([]string{page}, "main > *, header > *")
+	tab.canBeRead([]string{page}, func(string) {})
+}
+
+// fileIsImported drops a file of semicolons that is longer than a part, corrects a column, and imports it.
+func fileIsImported(tab *tab) {
+	of := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"))[0].Entity.String()
+	tab.open("/data")
+	tab.await(`document.readyState === "complete" && document.querySelector("#upload").checkVisibility()`)
+	rows := []string{"Nr;Firma;Ort;Telefon", `1;"Joes Pizza";Springfield;415-555-2300`}
+	for i := 2; i <= 1203; i++ {
+		rows = append(rows, fmt.Sprintf("%d;\"Firm %d%sof; Oakland\";Oakland;", i, i, map[bool]string{true: "\n", false: " "}[i == 700]))
+	}
+	tab.drop("kunden.csv", strings.Join(append(rows, "1204;too;few", ""), "\n"))
+	tab.await(`document.querySelector("#mapping")`)
+	tab.check(`document.querySelector("#mapping").textContent.includes("Joes Pizza") && document.querySelector("#effect .note").textContent.includes("semicolons")`, "it is not shown how the file is read")
+	evaluate[bool](tab, `(() => {
+		const set = (name, value) => { document.querySelector('#mapping [name="' + name + '"]').value = value; };
+		set("source", "kunden"); set("key", "Nr"); set("set.name", "Firma"); set("set.city", "Ort"); set("set.phones", "Telefon");
+		document.querySelector("#mapping").dataset.old = "1";
+		document.querySelector("#mapping [name=again]").click();
+		return true;
+	})()`)
+	tab.await(`document.querySelector("#mapping:not([data-old])") && document.querySelector(".first-records")`)
+	tab.check(`document.querySelector(".first-records").textContent.includes("matched") && document.querySelector(".first-records a[href='/entities/`+of+`']")`, "it is not shown what the first record would match")
+	if got := tab.thing("pos:1"); got != of {
+		tab.Errorf("a preview changed the entity to %s", got)
+	}
+	tab.enter(`#mapping [name=import]`, "\r")
+	tab.await(`document.querySelector("#import-says")?.textContent.startsWith("Imported 1204 rows")`)
+	tab.check(`document.querySelector("#import-says").textContent.includes("1 refused") && document.querySelector("#import-progress").value === 1`, "it is not said what became of the rows")
+	tab.check(`document.querySelector(".refused-rows tbody td").textContent === "1206"`, "the refused row has another line")
+	for _, key := range []string{"1", "700", "1203"} {
+		tab.thing("kunden:" + key)
+	}
+	if got := tab.thing("kunden:1"); got != of {
+		tab.Errorf("the record is in %s, not in %s", got, of)
+	}
+	tab.isNarrow([]string{"/data"}, "main > *, header > *")
+	tab.canBeRead([]string{"/data"}, func(string) {})
+}
+
+// drop drops a file on the page.
+func (tab *tab) drop(name, text string) {
+	tab.Helper()
+	evaluate[bool](tab, `(() => {
+		const dropped = new DataTransfer();
+		dropped.items.add(new File([`+jsString(text)+`], `+jsString(name)+`));
+		document.querySelector("#upload").dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+		return true;
+	})()`)
+}
+
 // hostile are strings that must be shown as text.
 var hostile = []string{
 	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `</script><script>alert(1)</script>`, `"><iframe src=//evil.example>`,
@@ -200,7 +286,7 @@ func pagesOf(tab *tab) []string {
 		place("guide", "1", "Joe's Pizza "+long, "(415) 555-2300"),
 	)
 	return []string{
-		"/", "/operations", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
+		"/", "/operations", "/data", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
 		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2", "/ring", "/ring?address=pos:1",
 	}
 }

@@ -80,6 +80,27 @@ func TestPictures_Review(t *testing.T) {
 	tab.shoot("entity-how.png")
 }
 
+// TestPictures_Data takes the picture of a file that is about to be imported into the same data.
+func TestPictures_Data(t *testing.T) {
+	picturesAreWanted(t)
+	tab := openTab(t, startBrowser(t), 4)
+	tab.tell()
+	e := telling(t, tab.svc)
+	tab.do(chromedp.EmulateViewport(1280, 1500, chromedp.EmulateScale(0.75)))
+	tab.open("/data")
+	tab.await(`document.readyState === "complete"`)
+	tab.drop("customers.csv", "no;company;town;tel\n1;"+e.View.First("name")+";"+e.View.First("city")+";"+e.View.First("phones")+"\n2;Quince & Daughters;"+e.View.First("city")+";\n")
+	tab.await(`document.querySelector("#mapping")`)
+	evaluate[bool](tab, `(() => {
+		for (const [name, value] of Object.entries({ source: "customers", key: "no", "set.name": "company", "set.city": "town", "set.phones": "tel" })) document.querySelector('#mapping [name="' + name + '"]').value = value;
+		document.querySelector("#mapping").dataset.old = "1";
+		document.querySelector("#mapping [name=again]").click();
+		return true;
+	})()`)
+	tab.await(`document.querySelector("#mapping:not([data-old])") && document.querySelector(".first-records")`)
+	tab.shoot("data.png")
+}
+
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is about to grow again,
 // and the route of a key of its second generation.
 func TestPictures_Ring(t *testing.T) {

@@ -4,9 +4,11 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,8 @@ func TestReview(t *testing.T) {
 	inTabs(t, map[string]func(*tab){
 		"the queue is answered by keys":     reviewByKeys,
 		"a key decides for a named person":  keysNeedAName,
+		"skipped, returned to and undone":   reviewSkipsAndReturns,
+		"the next pair comes at once":       reviewIsQuick,
 		"the queue is answered by buttons":  reviewWithoutScript,
 		"merge, then unmerge":               mergeThenUnmerge,
 		"a pinned value shows":              pinShows,
@@ -118,6 +122,72 @@ func keysNeedAName(tab *tab) {
 	}
 }
 
+// press presses a key in a page whose script runs.
+func (tab *tab) press(key string) {
+	tab.Helper()
+	tab.await(`document.readyState === "complete"`)
+	tab.do(chromedp.KeyEvent(key))
+}
+
+// reviewSkipsAndReturns narrows the queue to a source, skips a pair, returns to it, answers it and takes the answer back, by
+// keys alone.
+func reviewSkipsAndReturns(tab *tab) {
+	tab.doubtful("1", "Joe's Pizza")
+	tab.doubtful("2", "Zebra Lounge")
+	tab.put(phoned("crm", "3", "Quince Bakery", "+14155552300"), phoned("crm", "4", "Quince Bakery", "+14155559999"))
+	tab.open("/review")
+	tab.await(`document.querySelector("#waiting").textContent === "3 pairs to review"`)
+	tab.reach(".filter select")
+	tab.check(`document.activeElement.name === "source"`, "the filter is not reached with the tabulator")
+	evaluate[string](tab, `document.querySelector(".filter [name=source]").value = "pos"`)
+	tab.enter(".filter button", "\r")
+	tab.await(`document.querySelector("#filtered")?.textContent === "2 of them are selected" && document.querySelectorAll(".queue tbody tr").length === 2`)
+	shown := `document.querySelector(".pairs .rkey").textContent`
+	first := evaluate[string](tab, shown)
+	tab.press("n")
+	tab.await(shown + ` !== "` + first + `" && document.querySelector("#skipped").textContent === "1 skipped"`)
+	evaluate[bool](tab, `(document.querySelector(".answer [name=author]").value = "Ada", true)`)
+	tab.press("d")
+	tab.await(`document.querySelector("#answer") && document.querySelector("#waiting").textContent === "2 pairs to review" && document.querySelector("h2")`)
+	tab.check(`!document.querySelector(".pairs")`, "the skipped pair comes back by itself")
+	tab.press("r")
+	tab.await(shown + ` === "` + first + `" && !document.querySelector("#skipped")`)
+	tab.press("s")
+	tab.await(`document.querySelector("#answer")?.textContent.includes("the same thing") && document.querySelector("#waiting").textContent === "1 pair to review"`)
+	tab.press("u")
+	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn") && document.querySelector("#waiting").textContent === "2 pairs to review" && ` + shown + ` === "` + first + `"`)
+	if tab.thing("pos:"+first) == tab.thing("web:"+first) {
+		tab.Error("the answer was not taken back")
+	}
+	tab.check(`location.search.includes("source=pos") && document.querySelector("#filtered").textContent === "1 of them is selected"`, "the filter is forgotten")
+}
+
+// reviewIsQuick measures from the key that answers to the next pair on the screen, which one page brings. How long it takes
+// depends on what else the machine does: it is logged.
+func reviewIsQuick(tab *tab) {
+	names := []string{"Joe's Pizza", "Zebra Lounge", "Quince Bakery", "Alpha Motors", "Violet Dental", "Brass Heron Antiques", "Otter Plumbing", "Maple Optics"}
+	for i, name := range names {
+		tab.doubtful(fmt.Sprint(i), name)
+	}
+	tab.open("/review")
+	evaluate[bool](tab, `(document.querySelector(".answer [name=author]").value = "Ada", true)`)
+	var took []float64
+	waiting := evaluate[int](tab, `parseInt(document.querySelector("#waiting").textContent)`)
+	if waiting < 5 {
+		tab.Fatalf("only %d pairs wait", waiting)
+	}
+	for left := waiting - 1; left > 0; left-- {
+		shown := evaluate[string](tab, `document.querySelector(".pairs thead").textContent`)
+		evaluate[bool](tab, `(addEventListener("keydown", () => { sessionStorage.pressed = Date.now(); }), true)`)
+		tab.press("d")
+		tab.await(`document.querySelector("#answer") && document.querySelector(".pairs thead")?.textContent !== ` + jsString(shown))
+		tab.check(fmt.Sprintf(`parseInt(document.querySelector("#waiting").textContent) === %d && performance.getEntriesByType("navigation")[0].redirectCount === 1`, left), "an answer does not lead to the next pair at once")
+		took = append(took, evaluate[float64](tab, `performance.timeOrigin + performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd - Number(sessionStorage.pressed)`))
+	}
+	slices.Sort(took)
+	tab.Logf("from the key to the next pair: median %.0f ms, slowest %.0f ms", took[len(took)/2], took[len(took)-1])
+}
+
 func reviewWithoutScript(tab *tab) {
 	a, _ := tab.doubtful("1", "Joe's Pizza")
 	tab.withoutScript()
@@ -138,7 +208,7 @@ func mergeThenUnmerge(tab *tab) {
 	b := tab.put(phoned("web", "1", "Bob's Burgers", "+14155559999"))[0].Entity.String()
 	tab.open("/entities/" + a)
 	tab.enter(`[name=merge]`, "web:1\r")
-	tab.await(`location.pathname.endsWith("/what-if") && document.querySelector("h1").textContent.includes("web:1")`)
+	tab.await(`document.querySelector(".preview h1")?.textContent.includes("web:1")`)
 	tab.check(`document.querySelector("#after").parentElement.textContent.includes("2 records")`, "it is not shown what would be")
 	if tab.thing("web:1") != b {
 		tab.Fatal("a question merged them")
@@ -150,7 +220,7 @@ func mergeThenUnmerge(tab *tab) {
 	tab.open("/entities/" + b)
 	tab.check(`document.querySelector(".moved").textContent.includes("`+b+`") && document.querySelectorAll(".side thead th").length === 2`, "the former id does not lead here")
 	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "split it off")[1].click(), true)`)
-	tab.await(`location.search.startsWith("?apart=web") && document.querySelector("#after")`)
+	tab.await(`document.querySelector(".preview #after")`)
 	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`, "it is not shown that the id comes back")
 	tab.click(`.answer button`)
 	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 1`)
@@ -163,9 +233,15 @@ func pinShows(tab *tab) {
 	a := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
 	tab.open("/entities/" + a)
 	tab.check(`!document.querySelector(".pinned")`, "something is pinned before anybody did")
-	evaluate[string](tab, `document.querySelector(".deed [name=attribute]").value = "name"`)
-	tab.enter(`.deed [name=author]`, "Ada")
+	evaluate[string](tab, `document.querySelector(".deed [name=pin]").value = "name"`)
 	tab.enter(`.deed [name=value]`, "The Pizza of Joe\r")
+	tab.await(`document.activeElement.matches(".preview") && document.querySelector(".preview #after").parentElement.textContent.includes("The Pizza of Joe")`)
+	tab.check(`location.pathname === "/entities/`+a+`" && document.querySelector("h1 bdi").textContent !== "The Pizza of Joe" && document.querySelectorAll("h1").length === 2`, "the preview is not in place")
+	tab.click(`.preview [data-close]`)
+	tab.await(`!document.querySelector(".preview") && document.activeElement.matches(".deed button")`)
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`document.querySelector(".preview")`)
+	tab.enter(`.preview [name=author]`, "Ada\r")
 	tab.await(`document.querySelector("h1 bdi").textContent === "The Pizza of Joe" && document.querySelector(".pinned")`)
 	evaluate[bool](tab, `([...document.querySelectorAll("#decided ~ .lines .withdraw button")][0].click(), true)`)
 	tab.await(`document.querySelector("h1 bdi").textContent !== "The Pizza of Joe" && !document.querySelector(".pinned")`)

@@ -53,7 +53,7 @@ func storedScript(tab *tab) {
 	tab.forgive("a request to " + idp.URL + "/authorize")
 	ctx := context.Background()
 	tab.counted("city")
-	pages := []string{"/", "/entities", "/review", "/rollups", "/rollups/places_by_category", "/counters", "/streams", "/ring", "/kinds"}
+	pages := []string{"/", "/entities", "/review", "/rollups", "/rollups/places_by_category", "/counters", "/streams", "/data", "/ring", "/kinds"}
 	for i, s := range scripts[:longtest.Times(3, len(scripts))] {
 		say := url.QueryEscape(s)
 		hostile := func(key, phone string) records.Input {

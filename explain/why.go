@@ -39,6 +39,8 @@ type Explanation struct {
 	// Joins are the comparisons that connect the records, the strongest first: a minimal set, each with the match
 	// weights it consists of.
 	Joins []Join `json:"joins"`
+	// Supports say what speaks for each value of the view, by attribute and in the order of the values.
+	Supports map[string][]entity.Support `json:"-"`
 }
 
 // Join is the comparison of two records. A, the first by source and key, is the first side of the explanation, B the
@@ -63,6 +65,7 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 		return nil, err
 	}
 	why := &Explanation{Entity: e.Entity, Requested: id, Threshold: h.engine.Kind(e.Kind).Matcher.Threshold(), Records: records, Joins: []Join{}}
+	why.Supports = h.engine.Resolver.Supports(e.Entity, records)
 	norms := make([]*match.Record, len(records))
 	for i, rec := range records {
 		norms[i] = h.engine.Normalise(rec)

@@ -108,6 +108,20 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 	return indexed
 }
 
+// Supports returns what speaks for the values of an entity's view. records are those of its members, in their order.
+func (r *Resolver) Supports(e *entity.Entity, records []*entity.Record) map[string][]entity.Support {
+	testimony := make([]entity.Testimony, len(records))
+	var policy entity.Policy
+	for i, rec := range records {
+		n := r.node(rec)
+		testimony[i], policy = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: r.say(n).values}, n.kind.Policy
+	}
+	if policy == nil {
+		return nil
+	}
+	return entity.Supports(testimony, policy, e.View)
+}
+
 // pin converts a value chosen by a decision, normalised as part of its record, and adds it to the search
 // keys.
 func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (pin entity.Pin, ok bool) {

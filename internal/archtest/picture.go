@@ -289,6 +289,8 @@ var Picture = map[string]Rule{
 			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/buildinfo", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens", "internal/span",
+			"explain", "internal/buildinfo", "internal/bulk", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma, xTime},
 	},

@@ -21,6 +21,7 @@ type decision struct {
 	Pending          bool
 	Conflict         string
 	Back             string // where the form that withdraws it leads
+	Press            string // the key that withdraws it; may be empty
 }
 
 // signs is the author of what a form decides. If a credential proves it, the form does not ask for the name.

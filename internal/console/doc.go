@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, search, entity,
+// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, data, search, entity,
 // and what-if.
 //
 // It converts results of the service into HTML, and into the events that update an open page. It writes both to an

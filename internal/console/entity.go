@@ -52,7 +52,11 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 		Rows:    rows(why, shown.Schema),
 		Joins:   waterfalls(why),
 		Graph:   newGraph(why),
+		Map:     newPlacemap(shown.Schema, why.Records, e.View),
 		Records: columns(why.Records, shown.RecordPath),
+	}
+	if p.Many = len(why.Records) > maxColumns; p.Many {
+		p.Lines, p.Beyond = recordLines(p.Rows, p.Records)
 	}
 	if why.Requested != e.ID {
 		p.Former = why.Requested.String()
@@ -76,7 +80,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	}
 	if p.How = newHow(shown.How, why.Records); p.How != nil {
 		p.Events, p.Older = events(shown.How.Events, e.ID, why.Records)
-		p.Since = stamp(shown.How.Since)
+		p.Since, p.Timeline = stamp(shown.How.Since), newTimeline(shown.How.Events, e.ID)
 	}
 	return c.render(w, "entity", "", p)
 }
@@ -90,6 +94,11 @@ type entityPage struct {
 	Records    []column
 	Joins      []waterfall
 	Graph      *graph
+	Map        *placemap
+	Many       bool // the records are rows, Lines, not columns
+	Lines      []recordLine
+	Beyond     int // records without a line
+	Timeline   *timeline
 	Known      bool // Decisions and Relations are known
 	Decisions  []decision
 	Relations  []relation
@@ -173,9 +182,35 @@ func columns(records []*entity.Record, path func(source, key string) string) []c
 	return all
 }
 
+const (
+	// maxColumns is how many records are compared side by side. More are rows: a page of 200 columns cannot be read.
+	maxColumns = 12
+	// maxLines is how many records are rows.
+	maxLines = 500
+)
+
+// recordLine is a record as a row, with a cell for each attribute.
+type recordLine struct {
+	column
+	Cells []cellValue
+}
+
+func recordLines(rows []row, records []column) (lines []recordLine, beyond int) {
+	beyond = max(0, len(records)-maxLines)
+	for i, c := range records[:len(records)-beyond] {
+		line := recordLine{column: c}
+		for _, r := range rows {
+			line.Cells = append(line.Cells, r.Cells[i])
+		}
+		lines = append(lines, line)
+	}
+	return lines, beyond
+}
+
 // row is one attribute: the merged values, and the values of each record.
 type row struct {
 	Attribute string
+	Because   string // why the first value leads
 	Values    []value
 	Cells     []cellValue
 }
@@ -183,9 +218,10 @@ type row struct {
 // value is a merged value with the numbers of its supporting records.
 type value struct {
 	Text    string
-	By      []int
-	Leading bool // the main value; the others are variants
-	Pinned  bool // pinned by a decision
+	By      []from
+	Weight  string // of its records' trust and freshness; "" if unknown
+	Leading bool   // the main value; the others are variants
+	Pinned  bool   // pinned by a decision
 }
 
 // States of a record's values compared with the merged view.
@@ -228,7 +264,7 @@ func rows(why *explain.Explanation, schema *match.Schema) []row {
 	for _, a := range view {
 		seen[a.Name] = true
 		declared, _ := schema.Attribute(a.Name)
-		all = append(all, newRow(a, declared.Many, why.Records))
+		all = append(all, newRow(a, declared.Many, why.Records, why.Supports[a.Name]))
 	}
 	var rest []string
 	for _, r := range why.Records {
@@ -241,19 +277,22 @@ func rows(why *explain.Explanation, schema *match.Schema) []row {
 	}
 	slices.Sort(rest)
 	for _, name := range rest {
-		all = append(all, newRow(entity.MergedAttribute{Name: name}, false, why.Records))
+		all = append(all, newRow(entity.MergedAttribute{Name: name}, false, why.Records, nil))
 	}
 	return all
 }
 
-func newRow(a entity.MergedAttribute, many bool, records []*entity.Record) row {
+func newRow(a entity.MergedAttribute, many bool, records []*entity.Record, supports []entity.Support) row {
 	r := row{Attribute: a.Name}
+	if len(a.Values) > 0 {
+		r.Because = wonBecause(a, many, supports)
+	}
 	for i, v := range a.Values {
-		by := make([]int, len(v.Members))
-		for j, m := range v.Members {
-			by[j] = m + 1
+		shown := value{Text: v.Value, By: bySource(v.Members, records), Leading: many || i == 0}
+		if len(supports) == len(a.Values) {
+			shown.Weight = heft(supports[i].Weight)
 		}
-		r.Values = append(r.Values, value{Text: v.Value, By: by, Leading: many || i == 0})
+		r.Values = append(r.Values, shown)
 	}
 	for i, rec := range records {
 		texts := rec.Attributes[a.Name]

@@ -45,6 +45,7 @@ func pizza(t testing.TB) *explain.Explanation {
 		{Name: "address", Values: []entity.MergedValue{value("1000 Market Street", 0, 1)}},
 		{Name: "postcode", Values: []entity.MergedValue{value("94103", 0), value("94102", 1)}},
 	}
+	w.Supports = map[string][]entity.Support{"name": {{Weight: 2}, {Weight: 0.5}}, "postcode": {{Weight: 0.5, Led: true}, {Weight: 1}}}
 	w.Joins = []explain.Join{{
 		A: w.Records[0].Ref, B: w.Records[1].Ref,
 		Explanation: match.Explanation{
@@ -111,10 +112,10 @@ func TestEntity_ShowsWhichRecordsSaySo(t *testing.T) {
 	t.Parallel()
 	rows := table(t, render(t, renderEntity(pizza(t))), "view")
 	for attribute, want := range map[string]string{
-		"name":     "Joes Pizza from record 1 3 also Joe's from record 2",
-		"phones":   "(415) 555-2300 from record 1 2 415 555 2301 from record 2",
-		"address":  "1000 Market Street from record 1 2",
-		"postcode": "94103 from record 1 also 94102 from record 2",
+		"name":     "Joes Pizza from record 1 pos 3 web also Joe's from record 2 web Leads because it weighs 2, the next one 0.50.",
+		"phones":   "(415) 555-2300 from record 1 pos 2 web 415 555 2301 from record 2 web",
+		"address":  "1000 Market Street from record 1 pos 2 web",
+		"postcode": "94103 from record 1 pos also 94102 from record 2 web Leads because it comes with the rest of the address, from the record whose address weighs most.",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)

@@ -3,6 +3,7 @@
 package console
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"time"
@@ -78,6 +79,7 @@ type homePage struct {
 	Sample           string // the sample of entities, in words
 	Log              string // the sample of changes, in words
 	Sources          []sourceLine
+	Worse            []worseLine
 	Largest, Weakest []wrongLine
 	Shared           []sharedLine
 }
@@ -103,6 +105,9 @@ type sharedLine struct {
 	Entities                      string
 }
 
+// worseLine is a source of whose newer records fewer match.
+type worseLine struct{ Source, Before, After, Records string }
+
 // maxWrong is how many rows each table of what looks wrong has.
 const maxWrong = 8
 
@@ -114,6 +119,11 @@ func (p *homePage) survey(s *Survey) {
 	p.Log = counted(int64(s.Changes), "change")
 	for _, l := range s.Sources {
 		p.Sources = append(p.Sources, sourceLine{l.Source, count(int64(l.New)), count(int64(l.Matched)), count(int64(l.New - l.Matched)), count(int64(l.Updated)), count(int64(l.Review))})
+	}
+	for _, l := range s.Sources {
+		if l.Worse() && len(p.Worse) < maxWrong {
+			p.Worse = append(p.Worse, worseLine{l.Source, fmt.Sprint(l.Before.Percent(), " %"), fmt.Sprint(l.After.Percent(), " %"), count(int64(l.New))})
+		}
 	}
 	for _, e := range s.Largest[:min(len(s.Largest), maxWrong)] {
 		p.Largest = append(p.Largest, newWrong(e))

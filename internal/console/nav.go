@@ -31,6 +31,7 @@ var (
 		{"/", "Home", []string{"home"}, ofInstallation},
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
 		{"/review", "Review", []string{"review"}, ofViewer},
+		{"/data", "Data", []string{"data", "import"}, ofInstallation},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
 		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
 		{"/streams", "Streams", []string{"streams"}, ofInstallation},

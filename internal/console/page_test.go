@@ -256,7 +256,7 @@ var allowed = map[string]bool{}
 func init() {
 	for e := range strings.FieldsSeq(`html head meta title link script body header main footer nav section article div p span a b h1 h2 h3
 		small ul ol li form input select option label button table thead tbody tfoot tr th td code bdi time template noscript svg g path
-		circle rect text defs radialGradient stop pattern details summary pre picture source img kbd`) {
+		circle rect text defs radialGradient stop pattern details summary pre picture source img kbd progress`) {
 		allowed[e] = true
 	}
 }

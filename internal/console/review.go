@@ -3,9 +3,8 @@
 package console
 
 import (
-	"cmp"
+	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -17,13 +16,14 @@ import (
 
 // Review is the content of the review page: the queue, and one pair in full.
 type Review struct {
-	// Pairs are the first pairs of the queue.
+	// Pairs is the queue as far as it is counted; More reports that there are more pairs than that.
 	Pairs []decisions.ReviewPair
-	// Order is that of the queue.
+	More  bool
+	// Order is that of the pairs; "" for decisions.Best.
 	Order decisions.Order
-	// Left is how many pairs there are; More reports that there are more than that.
-	Left int
-	More bool
+	// Filter selects the pairs to answer, and Skip names those to leave for later.
+	Filter ReviewFilter
+	Skip   []string
 	// Pair is the pair to decide; nil if there is none.
 	Pair *Pair
 	// Author is the last author, so that a name is typed only once.
@@ -42,64 +42,108 @@ type Pair struct {
 	Schema           *match.Schema
 }
 
+// reviewList is how many pairs the page lists.
+const reviewList = 50
+
 // Review writes the review page.
 func (c *Console) Review(w io.Writer, r Review) error {
+	left := r.left()
 	p := reviewPage{
-		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
-		First: reviewAddress(r.Order, entity.Ref{}, entity.Ref{}), Command: command("locus", "review", "list"),
+		Waiting: waiting(len(r.Pairs), r.More), None: len(left) == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
+		First: r.address(entity.Ref{}, entity.Ref{}, nil), Fields: append(r.Filter.fields(r.Pairs), orderField(r.Order)), Command: command("locus", "review", "list"),
+	}
+	if r.Filter != (ReviewFilter{}) {
+		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order}).address(entity.Ref{}, entity.Ref{}, r.Skip)
 	}
 	at := -1
 	if r.Pair != nil {
 		shown := newReviewed(r.Pair)
 		p.Pair = &shown
-		at = slices.IndexFunc(r.Pairs, func(q decisions.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
+		at = slices.IndexFunc(left, func(q decisions.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
 	}
-	for i, q := range r.Pairs {
-		p.Pairs = append(p.Pairs, reviewLine{
-			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Joined: q.Joined,
-			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
-			Link: reviewAddress(r.Order, q.A, q.B), Shown: i == at,
-		})
-	}
-	// The next pair follows the one shown; after the last one it is the first.
-	if next := at + 1; next < len(p.Pairs) {
-		q := r.Pairs[next]
-		p.Next, p.NextA, p.NextB = p.Pairs[next].Link, q.A.String(), q.B.String()
-	} else {
-		p.Next = p.First
-	}
-	for _, o := range decisions.Orders() {
-		p.Orders = append(p.Orders, reviewOrder{orderNames[o], reviewAddress(o, entity.Ref{}, entity.Ref{}), o == cmp.Or(r.Order, decisions.Best)})
-	}
+	p.list(&r, left, at)
+	p.ways(&r, left, at)
 	if r.Answer != nil {
-		line := newDecision(*r.Answer, reviewAddress(r.Order, r.Answer.RefA, r.Answer.RefB))
+		line := newDecision(*r.Answer, r.address(r.Answer.RefA, r.Answer.RefB, r.Skip))
+		line.Press = "u"
 		p.Answer = &line
 	}
 	return c.render(w, "review", "", p)
 }
 
-// orderNames are the orders in words.
-var orderNames = map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "what teaches most first", decisions.Chance: "by chance, to estimate the quality"}
-
-type reviewPage struct {
-	Waiting      string
-	None         bool
-	Pairs        []reviewLine
-	Pair         *reviewed
-	Next         string // URL of the next pair
-	NextA, NextB string
-	First        string
-	Signs        signs
-	Answer       *decision
-	Problem      string
-	Command      string
-	Orders       []reviewOrder
+// list fills the part of the queue that has the pair shown.
+func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
+	from := max(0, at) / reviewList * reviewList
+	to := min(len(left), from+reviewList)
+	for i, q := range left[from:to] {
+		p.Pairs = append(p.Pairs, reviewLine{
+			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
+			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Link: r.address(q.A, q.B, r.Skip), Shown: from+i == at, Skipped: r.skipped(q),
+		})
+	}
+	if len(left) > reviewList {
+		p.Part = fmt.Sprintf("%s to %s of %s", count(int64(from+1)), count(int64(to)), count(int64(len(left))))
+	}
+	if from > 0 {
+		p.Earlier = r.address(left[from-1].A, left[from-1].B, r.Skip)
+	}
+	if to < len(left) {
+		p.Later = r.address(left[to].A, left[to].B, r.Skip)
+	}
 }
 
-// reviewOrder is an order of the queue that can be chosen.
-type reviewOrder struct {
-	Name, Link string
-	Shown      bool
+// ways fills where the buttons lead: to the next pair that is not skipped, to it with the shown one skipped, and back to
+// the one skipped last.
+func (p *reviewPage) ways(r *Review, left []decisions.ReviewPair, at int) {
+	skip := slices.Clone(r.Skip)
+	if at >= 0 {
+		mark := skipMark(left[at].A, left[at].B)
+		skip = append(slices.DeleteFunc(skip, func(m string) bool { return m == mark }), mark)
+		skip = skip[max(0, len(skip)-maxSkipped):]
+	}
+	p.Next, p.Skip = r.address(entity.Ref{}, entity.Ref{}, r.Skip), r.address(entity.Ref{}, entity.Ref{}, skip)
+	for i := 1; i < len(left); i++ {
+		q := left[(at+i)%len(left)] // after the last one, the first
+		if at >= 0 && !r.skipped(q) {
+			p.Next, p.Skip = r.address(q.A, q.B, r.Skip), r.address(q.A, q.B, skip)
+			break
+		}
+	}
+	for i, mark := range slices.Backward(r.Skip) {
+		n := slices.IndexFunc(left, func(q decisions.ReviewPair) bool { return skipMark(q.A, q.B) == mark })
+		if n < 0 || n == at {
+			continue
+		}
+		if p.Left++; p.Return == "" {
+			p.Return = r.address(left[n].A, left[n].B, slices.Delete(slices.Clone(r.Skip), i, i+1))
+		}
+	}
+}
+
+func pick(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+type reviewPage struct {
+	Waiting        string
+	Filtered, All  string // how many pairs are selected, and the URL of all; "" without a filter
+	Fields         []filterField
+	None           bool // no pair is selected
+	Pairs          []reviewLine
+	Part           string // which part of the queue is listed; "" for all of it
+	Earlier, Later string // URLs of other parts
+	Pair           *reviewed
+	Next, Skip     string // URLs of the next pair
+	Return         string // URL of the pair skipped last; "" if there is none
+	Left           int    // how many skipped pairs are left
+	First          string
+	Signs          signs
+	Answer         *decision
+	Problem        string
+	Command        string
 }
 
 // reviewLine is one pair of the list.
@@ -108,10 +152,11 @@ type reviewLine struct {
 	Names   [2]string
 	Weight  string
 	Teaches string // bits
-	Joined  bool   // in one entity already
 	Merges  string // number of records of the merged entity
 	Link    string
 	Shown   bool
+	// Skipped reports that it is left for later.
+	Skipped bool
 }
 
 // reviewed is the pair shown.
@@ -166,22 +211,6 @@ func named(e match.Explanation) (names [2]string) {
 		}
 	}
 	return names
-}
-
-// reviewAddress returns the URL of a pair, or of the first of the queue.
-func reviewAddress(order decisions.Order, a, b entity.Ref) string {
-	q := url.Values{}
-	if order != decisions.Best && order != "" {
-		q.Set("order", string(order))
-	}
-	if a.Source != "" {
-		q.Set("a", a.String())
-		q.Set("b", b.String())
-	}
-	if len(q) == 0 {
-		return "/review"
-	}
-	return "/review?" + q.Encode()
 }
 
 // waiting says how many pairs are left.

@@ -53,7 +53,7 @@ func twins(t testing.TB, s string) *console.Pair {
 func queueOf(t testing.TB, s string, n int) console.Review {
 	t.Helper()
 	pair := twins(t, s)
-	r := console.Review{Left: n, Pair: pair, Author: s}
+	r := console.Review{Pair: pair, Author: s}
 	for i := range n {
 		p := decisions.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2), Explanation: pair.WhyNot.Explanation, Merges: 3}
 		if i > 0 {
@@ -138,8 +138,23 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	return map[string]func(io.Writer) error{
 		"review": func(w io.Writer) error { return c.Review(w, answered) },
 		"review, a list": func(w io.Writer) error {
-			return c.Review(w, console.Review{Pairs: answered.Pairs, Left: 3, Problem: s})
+			return c.Review(w, console.Review{Pairs: answered.Pairs, Problem: s})
 		},
+		"data": func(w io.Writer) error {
+			return c.Data(w, console.Data{
+				Time: noon, Since: noon.Add(-time.Hour), Changes: 9, Kinds: []string{s}, MayImport: true,
+				Sources: []console.SourceState{{Name: s, Trust: []string{s + " 0.9"}, SourceLately: console.SourceLately{Source: s, New: 7, Matched: 2, Updated: 1, Last: noon}, Stream: &console.Stream{State: "running", Dead: 3}}, {Name: s}},
+			})
+		},
+		"import": func(w io.Writer) error {
+			return c.Import(w, console.Import{
+				Name: s, Layout: s, Source: s, Kind: s, Kinds: []string{s}, Key: s, Args: []string{s}, Questions: []string{s}, Fixed: map[string]string{"name": s},
+				Columns: []console.ImportColumn{{Name: s, To: s, Reason: s, Values: []string{s}}, {Name: s}}, Attributes: []console.ImportAttribute{{Name: s, From: s}},
+				Rows:    []console.ImportRow{{Line: 2, Source: s, Key: s, Values: []string{s}, Outcome: "matched", Entity: id(t, 1).String(), Name: s, Near: []console.ImportNear{{Entity: id(t, 1).String(), Name: s, Level: "same", Weight: "+7"}}}},
+				Refused: []console.ImportRefusal{{Line: 3, Reason: s}},
+			})
+		},
+		"import, refused": func(w io.Writer) error { return c.Import(w, console.Import{Name: s, Problem: s}) },
 		"review, empty":   func(w io.Writer) error { return c.Review(w, console.Review{}) },
 		"what if without": whatIf(console.Without), "what if apart": whatIf(console.Apart), "what if merged": whatIf(console.Merge),
 		"what if refused": func(w io.Writer) error {
@@ -200,7 +215,7 @@ func TestReview_SaysHowManyAreLeft(t *testing.T) {
 		"nothing to review":      {},
 		"1 pair to review":       queueOf(t, "x", 1),
 		"50 pairs to review":     queueOf(t, "x", 50),
-		"1,000+ pairs to review": {Left: 1000, More: true, Pair: twins(t, "x")},
+		"1,000+ pairs to review": {Pairs: queueOf(t, "x", 1000).Pairs, More: true, Pair: twins(t, "x")},
 	} {
 		if got := said(t, renderReview(r)); !strings.HasPrefix(got, "Review "+want+" ") {
 			t.Errorf("the page begins %.60q, want %q", got, want)

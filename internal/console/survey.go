@@ -37,7 +37,28 @@ type SourceLately struct {
 	New     int // records that were put for the first time
 	Matched int // of them, those with other records in their entity
 	Updated int
-	Review  int // records in the first pairs of the review queue
+	Review  int       // records in the first pairs of the review queue
+	Last    time.Time // of its latest change
+	// Before and After count the new records of the older and of the newer half of the source's, and how many matched.
+	Before, After Share
+}
+
+// Share is how many of some records matched.
+type Share struct{ Matched, Of int }
+
+// Percent returns the share, 0 of none.
+func (s Share) Percent() int { return 100 * s.Matched / max(s.Of, 1) }
+
+const (
+	// worseOf is how many new records each half needs to be compared.
+	worseOf = 20
+	// worseBy is by how many percent fewer of the newer half match.
+	worseBy = 20
+)
+
+// Worse reports whether fewer of the newer records match than of the older ones, by more than chance explains.
+func (s SourceLately) Worse() bool {
+	return s.Before.Of >= worseOf && s.After.Of >= worseOf && s.Before.Percent()-s.After.Percent() >= worseBy
 }
 
 // WeakJoin is the weakest comparison that holds an entity together.
@@ -69,6 +90,7 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 		}
 		return bySource[source]
 	}
+	matched := map[string][]bool{} // of the new records of a source, in order
 	known := map[entity.PUID]*records.Record{}
 	for _, r := range stored {
 		known[r.PUID] = r
@@ -82,6 +104,7 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 			continue // deleted since
 		}
 		line := of(r.Source)
+		line.Last = c.Time
 		if len(c.Before) > 0 {
 			line.Updated++
 			continue
@@ -89,6 +112,18 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 		line.New++
 		if size[r.Entity] > 1 {
 			line.Matched++
+		}
+		matched[r.Source] = append(matched[r.Source], size[r.Entity] > 1)
+	}
+	for source, all := range matched {
+		for i, is := range all {
+			half := &of(source).Before
+			if i >= len(all)/2 {
+				half = &of(source).After
+			}
+			if half.Of++; is {
+				half.Matched++
+			}
 		}
 	}
 	asked := map[entity.Ref]bool{}

@@ -98,10 +98,32 @@ func TestSourcesLately(t *testing.T) {
 		put(1, 0), of(1, 1), put(2, 0), of(2, 2), put(3, 0), of(1, 1, 3), put(2, 1), put(9, 0), // the last was deleted since
 	}, stored, []decisions.ReviewPair{{A: ref("pos", "1"), B: ref("pos", "2")}, {A: ref("pos", "1"), B: ref("old", "5")}})
 	want := []console.SourceLately{
-		{Source: "pos", New: 2, Matched: 1, Updated: 1, Review: 2}, {Source: "web", New: 1, Matched: 1}, {Source: "old", Review: 1},
+		{Source: "pos", New: 2, Matched: 1, Updated: 1, Review: 2, Before: console.Share{Matched: 1, Of: 1}, After: console.Share{Of: 1}},
+		{Source: "web", New: 1, Matched: 1, After: console.Share{Matched: 1, Of: 1}}, {Source: "old", Review: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestHome_SaysWhichSourcesGotWorse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, after console.Share
+		worse         bool
+	}{
+		{console.Share{Matched: 18, Of: 20}, console.Share{Matched: 14, Of: 20}, true},
+		{console.Share{Matched: 18, Of: 20}, console.Share{Matched: 15, Of: 20}, false}, // by 15 percent
+		{console.Share{Matched: 14, Of: 20}, console.Share{Matched: 18, Of: 20}, false}, // better
+		{console.Share{Matched: 19, Of: 19}, console.Share{Of: 20}, false},              // too few to tell
+		{console.Share{Matched: 20, Of: 20}, console.Share{Of: 19}, false},
+	} {
+		h := homeOf(t, "x")
+		h.Survey.Sources[0].Before, h.Survey.Sources[0].After = c.before, c.after
+		said := said(t, func(w io.Writer) error { return console.New("1").Home(w, h) })
+		if got := strings.Contains(said, "Sources that got worse"); got != c.worse || c.worse && !strings.Contains(said, "x90 %70 %3") {
+			t.Errorf("%+v: worse %v: %s", c, got, said)
+		}
 	}
 }
 

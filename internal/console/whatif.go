@@ -16,16 +16,20 @@ const (
 	Without = "without" // what if a record did not exist
 	Apart   = "apart"   // what if a record were a different thing
 	Merge   = "merge"   // what if another entity were the same thing
+	Pin     = "pin"     // what if a value were pinned
+	Anchor  = "anchor"  // what if a record gave the id
 )
 
 // WhatIf is the content of a what-if page, with the form that applies it.
 type WhatIf struct {
 	Entity   *entity.Entity
-	Question string // Without, Apart or Merge
-	Address  string // of the record or the other entity, as given
-	Scenario *explain.ScenarioResult
-	Author   string
-	Problem  string // what is wrong with the question; then there is no result
+	Question string // Without, Apart, Merge, Pin or Anchor
+	Address  string // of the record or the other entity, as given; for Pin the value
+	// Attribute is that of a value to pin.
+	Attribute string
+	Scenario  *explain.ScenarioResult
+	Author    string
+	Problem   string // what is wrong with the question; then there is no result
 }
 
 // WhatIf writes the page of a question. Nothing has been changed yet.
@@ -40,6 +44,10 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 		p.Command = command("locus", "entity", "unmerge", id, q.Address)
 	case Merge:
 		p.Command = command("locus", "entity", "merge", id, q.Address)
+	case Pin:
+		p.Command = command("locus", "entity", "pin", id, "--attribute", q.Attribute, "--value", q.Address)
+	case Anchor:
+		p.Command = command("locus", "entity", "pin", q.Address)
 	}
 	if q.Scenario != nil {
 		p.Before, p.After = scenarioEntities(q.Scenario.Before, q.Scenario.After), scenarioEntities(q.Scenario.After, q.Scenario.Before)
@@ -65,7 +73,11 @@ type scenarioEntity struct {
 	Records        []string
 	Left           int
 	Only           bool // without a counterpart of this id on the other side
+	Differs        []shownValue
 }
+
+// shownValue is an attribute that the counterpart shows otherwise, and its value here, "" for none.
+type shownValue struct{ Attribute, Value string }
 
 func scenarioEntities(these, others []explain.ScenarioEntity) []scenarioEntity {
 	all := make([]scenarioEntity, len(these))
@@ -74,8 +86,26 @@ func scenarioEntities(these, others []explain.ScenarioEntity) []scenarioEntity {
 		for _, r := range e.Records[:min(len(e.Records), maxNamed)] {
 			s.Records = append(s.Records, r.String())
 		}
-		s.Only = !slices.ContainsFunc(others, func(o explain.ScenarioEntity) bool { return o.ID == e.ID })
+		at := slices.IndexFunc(others, func(o explain.ScenarioEntity) bool { return o.ID == e.ID })
+		if s.Only = at < 0; !s.Only {
+			s.Differs = differing(e.View, others[at].View)
+		}
 		all[i] = s
 	}
 	return all
+}
+
+// differing returns the attributes whose first value is another one.
+func differing(view, other entity.View) (values []shownValue) {
+	for _, a := range view {
+		if v := a.Values[0].Value; v != other.First(a.Name) {
+			values = append(values, shownValue{a.Name, v})
+		}
+	}
+	for _, a := range other {
+		if !slices.ContainsFunc(view, func(own entity.MergedAttribute) bool { return own.Name == a.Name }) {
+			values = append(values, shownValue{a.Name, ""})
+		}
+	}
+	return values
 }

@@ -82,8 +82,9 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 	classes := map[string]audit.Class{
 		"access": audit.Access, "audit": audit.Access, "decide": audit.Decision, "define": audit.Admin, "operate": audit.Admin, "erase": audit.Admin,
 		"any permission": audit.Access, "write": audit.Write, "count": audit.Write, "write or erase": audit.Write, "read": audit.Read,
+		"read and write": audit.Write,
 	}
-	elsewhere := map[string]audit.Class{"POST /v1/cells/plan": audit.Read, "POST /v1/kinds/{kind}/diff": audit.Read}
+	elsewhere := map[string]audit.Class{"POST /v1/cells/plan": audit.Read, "POST /v1/kinds/{kind}/diff": audit.Read, "POST /data/preview": audit.Read}
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		pattern, rule, _ := strings.Cut(line, "  ")
@@ -95,7 +96,11 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 		headers := append([]string{"Request-Timeout", "5"}, root...)
 		body := `{}`
 		if !strings.HasPrefix(path, "/v1/") && path != "/mcp" {
-			headers, body = append(headers, "Sec-Fetch-Site", "same-origin", "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"), "author=x"
+			media := "application/x-www-form-urlencoded"
+			if strings.HasPrefix(path, "/data/") {
+				media = "application/octet-stream"
+			}
+			headers, body = append(headers, "Sec-Fetch-Site", "same-origin", "Content-Type", "", "Content-Type", media), "author=x"
 		} else if method == http.MethodPut {
 			headers = append(headers, "Content-Type", "application/json")
 		}

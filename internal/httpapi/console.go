@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
@@ -68,12 +68,15 @@ func (s *Server) registerConsole() {
 	s.handle("GET /entities/{id}", access.All(access.Read).Narrowed(), p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
 	s.handle("GET /entities/{id}/what-if", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/entities/{id}/what-if", class: reads,
-		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
+		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "pin"}, {name: "value"}, {name: "anchor"}},
 	}, p.whatIfPage))
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "order"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}},
 	}, p.reviewPage))
 	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
+	s.handle("GET /data", access.All(access.Read), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
+	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))
+	s.handle("POST /data/import", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/import", audit.Write, p.importPart))
 	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/merge", p.mergeForm))
@@ -179,7 +182,7 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 			p.history.Add(s.Time, received)
 		}
 		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) { return p.svc.Changes().Matches(ctx), nil })
-		if queue, err := p.queue(ctx, decisions.Best); err == nil {
+		if queue, err := p.queue(ctx, nil, 0); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}
 	}

@@ -69,9 +69,6 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 			Secure: p.overTLS(c.r),
 		})
 	}
-	for _, order := range decisions.Orders() {
-		p.looks.drop(reviewLook + string(order)) // the user sees the effect of the decision
-	}
 	return to, err
 }
 
@@ -150,6 +147,7 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	if err := results[0].Err; err != nil {
 		return "", err
 	}
+	p.requeue(c, &results[0].Decided) // the user sees the effect of the decision
 	say := url.Values{}
 	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && d.RefA.Source != "" && d.RefB.Source != "" {
 		say.Set("said", d.RefA.String())
@@ -167,6 +165,8 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err := p.seen(c, id.String(), fields["address"]); err != nil {
 		return "", err
 	}
+	defer p.looks.drop(reviewLook)
+	defer p.looks.drop(questionsLook)
 	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
@@ -187,6 +187,8 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	if err := p.seen(c, id.String(), fields["address"]); err != nil {
 		return "", err
 	}
+	defer p.looks.drop(reviewLook)
+	defer p.looks.drop(questionsLook)
 	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err

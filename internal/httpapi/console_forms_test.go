@@ -142,7 +142,7 @@ func TestForms_NeedTheNameOfAPerson(t *testing.T) {
 		t.Fatalf("cookies %+v", cookies)
 	}
 	remembered := []string{"Cookie", cookies[0].Name + "=" + cookies[0].Value}
-	f.says(f.do(http.MethodGet, "/entities/"+a, "", remembered...).page(200), `name="author" value="Åda; &amp; Söhne"`)
+	f.says(f.do(http.MethodGet, "/entities/"+a+"/what-if?anchor=web%3A1", "", remembered...).page(200), `name="author" value="Åda; &amp; Söhne"`)
 	f.submit("/decisions", append(remembered, ofPage...), "verdict", "different", "a", "pos:1", "b", "web:1", "author", "").leads()
 	if decided := f.decided(); len(decided) != 1 || decided[0].Author != "Åda; & Söhne" || decided[0].Verdict != "different" {
 		t.Errorf("decided %+v", decided)

@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
@@ -42,7 +41,7 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Home{Time: time.Now(), Status: status}
 	shown.Own, _ = recently(c, p.looks, "own", p.own) // on error the page shows it as unknown, as below
-	if queue, err := p.queue(c, decisions.Best); err == nil {
+	if queue, err := p.queue(c, nil, 0); err == nil {
 		shown.Review, shown.ReviewMore = len(queue.Pairs), queue.Next != ""
 	}
 	shown.Survey, _ = recently(c, p.looks, "survey", p.survey)
@@ -118,7 +117,7 @@ func (p *site) lately(ctx context.Context, s *console.Survey) error {
 	if err != nil {
 		return err
 	}
-	queue, err := p.queue(ctx, decisions.Best)
+	queue, err := p.queue(ctx, nil, 0)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,6 +15,8 @@ const (
 	// lookShare times the duration of a query is how long its answer is cached. So the stores spend at most about a tenth
 	// of their time on one question, for any number of viewers.
 	lookShare = 10
+	// lookKeep is for how long an answer that has expired can still be asked for.
+	lookKeep = time.Minute
 	// maxLooks is how many answers are cached.
 	maxLooks = 256
 )
@@ -37,10 +40,15 @@ func newLooks() *looks { return &looks{seen: map[string]*looked{}} }
 
 // recently returns the cached answer for key, or calls ask. Concurrent callers share one call.
 func recently[T any](ctx context.Context, l *looks, key string, ask func(context.Context) (T, error)) (T, error) {
+	return recentlyOrLate(ctx, l, key, 0, ask)
+}
+
+// recentlyOrLate is recently with an answer that may have expired for as long as late, at most lookKeep.
+func recentlyOrLate[T any](ctx context.Context, l *looks, key string, late time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	now, mine := time.Now(), false
 	l.mu.Lock()
 	entry := l.seen[key]
-	if entry == nil || entry.over(now) {
+	if entry == nil || entry.over(now.Add(-late)) {
 		l.forget(now)
 		entry, mine = &looked{done: make(chan struct{})}, true
 		l.seen[key] = entry
@@ -77,17 +85,42 @@ func (l *looked) over(now time.Time) bool {
 	}
 }
 
-// drop removes an answer from the cache.
-func (l *looks) drop(key string) {
+// drop removes the answers from the cache whose keys begin like this.
+func (l *looks) drop(prefix string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.seen, key)
+	for key := range l.seen {
+		if strings.HasPrefix(key, prefix) {
+			delete(l.seen, key)
+		}
+	}
+}
+
+// amend replaces the answers in the cache whose keys begin like this. One that is still being made may not have seen
+// what it would be amended for: it is dropped, and reaches only those who wait for it.
+func amend[T any](l *looks, prefix string, change func(key string, value T) T) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, entry := range l.seen {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		select {
+		case <-entry.done:
+			if value, ok := entry.value.(T); ok && entry.err == nil {
+				l.seen[key] = &looked{done: entry.done, good: entry.good, value: change(key, value)}
+				continue
+			}
+		default:
+		}
+		delete(l.seen, key)
+	}
 }
 
 // forget makes room for another answer. l.mu is held.
 func (l *looks) forget(now time.Time) {
 	for key, entry := range l.seen {
-		if entry.over(now) {
+		if entry.over(now.Add(-lookKeep)) {
 			delete(l.seen, key)
 		}
 	}

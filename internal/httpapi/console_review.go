@@ -4,60 +4,42 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
 
-const (
-	// reviewLook begins the cache keys of the review queue, one for each order.
-	reviewLook = "review"
-	// reviewList is how many pairs the page lists.
-	reviewList = 50
-)
-
-// queue returns the head of the review queue, up to the number of pairs that are counted.
-func (p *site) queue(ctx context.Context, order decisions.Order) (*decisions.ReviewPage, error) {
-	return recently(ctx, p.looks, reviewLook+string(order), func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Order: order})
-	})
-}
-
-// ownQueue is the queue of the principal, which is not kept for others if it sees some kinds only.
-func (p *site) ownQueue(c *call, order decisions.Order) (queue *decisions.ReviewPage, err error) {
-	if kinds := access.From(c).Restriction.Kinds; kinds != nil {
-		queue, err = p.svc.Decisions().Review(c, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order})
-	} else {
-		queue, err = p.queue(c, order)
-	}
-	return narrowed(p.Server, c, queue, err)
-}
-
-// reviewPage shows the requested pair, or the first of the queue.
+// reviewPage shows the requested pair, or the first of the queue that is left by the filter.
 func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
+	a, b := c.query["a"], c.query["b"]
+	late := time.Duration(0)
+	if a != "" || c.query["said"] != "" {
+		late = queueLate
+	}
 	order := decisions.Order(c.query["order"])
 	if !slices.Contains(decisions.Orders(), order) {
 		order = decisions.Best
 	}
-	queue, err := p.ownQueue(c, order)
+	queue, err := p.ownQueue(c, order, late)
 	if err != nil {
 		return err
 	}
 	shown := console.Review{
-		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: c.author(), Order: order,
+		Order: order,
+		Pairs: queue.Pairs, More: queue.Next != "", Author: c.author(),
+		Filter: console.ReviewFilter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"]},
+		Skip:   console.ParseSkip(c.query["skip"]),
 	}
-	a, b := c.query["a"], c.query["b"]
-	if a == "" && b == "" && shown.Left > 0 {
-		a, b = queue.Pairs[0].A.String(), queue.Pairs[0].B.String()
+	if first, some := shown.First(); some && a == "" && b == "" {
+		a, b = first.A.String(), first.B.String()
 	}
 	if a != "" || b != "" {
 		if shown.Pair, err = p.pair(c, a, b); err != nil {
@@ -165,6 +147,12 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	case c.query["merge"] != "":
 		shown.Question, shown.Address = console.Merge, c.query["merge"]
 		ask.Decide = []decisions.Input{{Verdict: "same", A: ask.Of, B: shown.Address}}
+	case c.query["pin"] != "":
+		shown.Question, shown.Attribute, shown.Address = console.Pin, c.query["pin"], c.query["value"]
+		ask.Decide = []decisions.Input{{Verdict: entity.VerdictValue, A: ask.Of, Attribute: shown.Attribute, Value: shown.Address}}
+	case c.query["anchor"] != "":
+		shown.Question, shown.Address = console.Anchor, c.query["anchor"]
+		ask.Decide = []decisions.Input{{Verdict: entity.VerdictAnchor, A: shown.Address}}
 	default:
 		http.Redirect(c.w, c.r, "/entities/"+e.ID.String(), http.StatusSeeOther)
 		return nil

@@ -66,8 +66,8 @@ func TestReview_Orders(t *testing.T) {
 		f.get("/v1/review?order=chance&cursor="+cursor).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
 	page := f.get("/review?order=teaches").page(http.StatusOK)
-	f.says(page, "<b>what teaches most first</b>", "/review?a=", "order=teaches", teaching.Pairs[0].A.String())
-	if f.says(f.get("/review").page(http.StatusOK), "<b>best first</b>", "Teaches"); strings.Contains(page, "<b>best first</b>") {
+	f.says(page, `selected>what teaches most first</option>`, "/review?a=", "order=teaches", teaching.Pairs[0].A.String())
+	if f.says(f.get("/review").page(http.StatusOK), `selected>best first</option>`, "Teaches"); strings.Contains(page, `selected>best first</option>`) {
 		t.Error("two orders are shown")
 	}
 }

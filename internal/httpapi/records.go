@@ -130,6 +130,11 @@ func (s *Server) putRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.putItems(c, items)
+}
+
+// putItems puts the items that are not refused, and answers for all.
+func (s *Server) putItems(c *call, items []item) (answer PutResponse, err error) {
 	puts := make([]records.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
@@ -141,15 +146,15 @@ func (s *Server) putRecords(c *call) (any, error) {
 	}
 	var results []records.Result
 	if err := s.budget(access.From(c), recordsMoved, len(items)); err != nil {
-		return nil, err
+		return answer, err
 	}
 	if len(puts) > 0 {
 		if results, err = s.svc.Records().Put(c, puts); err != nil {
-			return nil, err
+			return answer, err
 		}
 	}
 	s.svc.Counters().CountOwn(locus.OwnMetrics+"refused", int64(len(items)-len(puts))) // the others are counted by Put
-	answer := PutResponse{Results: make([]PutResult, 0, len(items))}
+	answer = PutResponse{Results: make([]PutResult, 0, len(items))}
 	became := map[string]int{}
 	for i := range items {
 		result := refusedItem(items[i].put.Ref, items[i].fault)

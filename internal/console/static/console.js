@@ -15,8 +15,13 @@ const live = document.getElementById("live");
 if (live) follow(live);
 const looking = document.getElementById("again");
 if (looking) look(looking);
+const form = document.getElementById("upload");
+if (form) upload(form);
 offer(document);
 localize(document);
+let asker; // what has asked for the part that is shown in place
+addEventListener("click", inPlace);
+addEventListener("submit", inPlace);
 addEventListener("keydown", hold);
 addEventListener("keyup", press);
 
@@ -86,6 +91,43 @@ function press(event) {
   }
 }
 
+// inPlace shows the answer to a question below what asks it: the part "effect" of the page that it leads to. If that
+// fails, the browser goes to that page. Cancel closes the part.
+async function inPlace(event) {
+  const close = event.type === "click" && event.target.closest?.(".preview [data-close]");
+  if (close) {
+    event.preventDefault();
+    const part = close.closest(".preview");
+    part.remove();
+    asker?.focus();
+    return;
+  }
+  const asks = event.type === "submit" ? event.target.closest("form[data-inplace]") : event.target.closest?.("a[data-inplace]");
+  if (!asks || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const to = new URL(asks.matches("form") ? asks.action : asks.href);
+  if (asks.matches("form")) to.search = new URLSearchParams(new FormData(asks)).toString();
+  try {
+    const answer = await fetch(to, { signal: AbortSignal.timeout(silence) });
+    const came = new DOMParser().parseFromString(pages.createHTML(await answer.text()), "text/html").getElementById("effect");
+    if (!answer.ok || !came) throw new Error(answer.statusText);
+    asker = event.type === "submit" ? event.submitter ?? asks : asks;
+    for (const part of document.querySelectorAll(".preview")) part.remove();
+    const part = document.createElement("div");
+    part.className = "preview";
+    part.tabIndex = -1;
+    part.setAttribute("role", "region");
+    part.setAttribute("aria-label", "Preview");
+    part.append(document.importNode(came, true));
+    asks.closest(".panel").append(part);
+    offer(part);
+    localize(part);
+    part.focus();
+  } catch {
+    location.assign(to);
+  }
+}
+
 // look asks for the page anew, each so many milliseconds, and takes over the parts that are marked, if
 // they became others, but for one that somebody is in with the keyboard.
 function look(page) {
@@ -140,6 +182,168 @@ function look(page) {
     }
     offer(part);
     localize(part);
+  }
+}
+
+const headSize = 256 * 1024; // bytes that are looked at before an import
+const partSize = 256 * 1024; // bytes of a part, about; the server takes 1 MiB
+const partRows = 500;
+const tries = 5; // for a part, if the server is busy
+const shownRefusals = 200;
+
+// upload takes a file, shows how the server would read it, and imports it in parts. Each part is a small file with the header
+// of the whole, so the server needs no state, and a part that is sent twice changes nothing.
+function upload(form) {
+  const problem = document.getElementById("upload-problem");
+  const proposal = document.getElementById("proposal");
+  const input = form.querySelector("input[type=file]");
+  let file;
+  form.hidden = false;
+  input.addEventListener("change", () => take(input.files[0]));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    form.addEventListener(kind, (event) => {
+      event.preventDefault();
+      form.classList.toggle("over", kind === "dragover");
+      if (kind === "drop") take(event.dataTransfer.files[0]);
+    });
+  }
+  proposal.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fields = new URLSearchParams(new FormData(event.target));
+    if (event.submitter?.name === "import") send(fields).catch(fail);
+    else propose(fields).catch(fail);
+  });
+
+  function take(chosen) {
+    if (!chosen) return;
+    file = chosen;
+    propose(new URLSearchParams({ name: file.name })).catch(fail);
+  }
+
+  function fail(error) {
+    problem.textContent = error.message;
+    problem.hidden = false;
+    for (const button of proposal.querySelectorAll("button")) button.disabled = false;
+  }
+
+  async function post(path, fields, body) {
+    for (let n = 1; ; n++) {
+      const answer = await fetch(`${path}?${fields}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body });
+      if (answer.ok) return answer;
+      if (n === tries || (answer.status !== 429 && answer.status !== 503)) {
+        throw new Error((await answer.json().catch(() => undefined))?.detail ?? answer.statusText);
+      }
+      await new Promise((next) => { setTimeout(next, again * n); });
+    }
+  }
+
+  async function propose(fields) {
+    problem.hidden = true;
+    let head = new Uint8Array(await file.slice(0, headSize).arrayBuffer());
+    if (file.size > headSize) head = head.subarray(0, head.lastIndexOf(10) + 1 || head.length); // no half of a row
+    const answer = await post("/data/preview", fields, head);
+    const came = new DOMParser().parseFromString(pages.createHTML(await answer.text()), "text/html").getElementById("effect");
+    proposal.replaceChildren(document.importNode(came, true));
+    offer(proposal);
+  }
+
+  async function send(fields) {
+    problem.hidden = true;
+    const shown = document.getElementById("importing");
+    const says = document.getElementById("import-says");
+    const progress = document.getElementById("import-progress");
+    const table = shown.querySelector("table");
+    shown.hidden = false;
+    table.tBodies[0].replaceChildren();
+    for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = true;
+    const became = new Map();
+    const refused = [];
+    let rows = 0;
+    for await (const part of parts(file, fields)) {
+      const answer = await (await post("/data/import", fields, part.body)).json();
+      rows += answer.rows;
+      for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
+      for (const row of answer.refused) refused.push({ ...row, line: row.line + part.before });
+      progress.value = part.end / Math.max(file.size, 1);
+      tally("Importing");
+    }
+    tally("Imported");
+    progress.value = 1;
+    for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = false;
+
+    function tally(word) {
+      const list = [...became].map(([what, n]) => `${n} ${what}`);
+      says.textContent = `${word} ${rows} rows: ${[...list, `${refused.length} refused`].join(", ")}.`;
+      for (const row of refused.slice(table.tBodies[0].rows.length, shownRefusals)) {
+        const line = table.tBodies[0].insertRow();
+        for (const text of [row.line, row.reason, row.row === undefined ? "" : JSON.stringify(row.row)]) line.insertCell().textContent = text;
+      }
+      table.hidden = refused.length === 0;
+    }
+  }
+}
+
+// parts yields a file in parts of whole rows, with the number of lines of the file before the first line of a part.
+async function* parts(file, fields) {
+  const csv = fields.get("format") === "csv";
+  if (!csv && fields.get("format") !== "jsonl") { // one document
+    yield { body: file, before: 0, end: file.size };
+    return;
+  }
+  const quote = csv && fields.get("quote") !== "none" ? fields.get("quote").charCodeAt(0) : -1;
+  let headRows = csv && fields.get("header") !== "no" ? 1 : 0;
+  let head = new Uint8Array(0), headLines = 0;
+  let rest = new Uint8Array(0), from = 0, line = 0; // what is read and not sent, where it begins, the lines before it
+  for (let at = 0; at < file.size;) {
+    const came = new Uint8Array(await file.slice(at, at + partSize).arrayBuffer());
+    at += came.length;
+    const text = new Uint8Array(rest.length + came.length);
+    text.set(rest);
+    text.set(came, rest.length);
+    let start = 0, rows = 0, lines = 0, quoted = false, end = 0, endLines = 0; // the end of the last whole row
+    for (let i = 0; i < text.length; i++) {
+      if (text[i] === quote) quoted = !quoted;
+      if (text[i] !== 10) continue;
+      lines++;
+      if (quoted && i - start < 3 * partSize) continue; // a quote that nothing closes does not hold up the rest
+      quoted = false;
+      end = i + 1;
+      endLines = lines;
+      if (headRows > 0) {
+        if (new TextDecoder().decode(text.subarray(0, Math.min(end, 8))).startsWith("sep=") && headLines === 0) headRows++;
+        headRows--;
+        head = text.slice(0, end);
+        headLines = endLines;
+        if (headRows > 0) continue;
+        start = end;
+        line = headLines;
+        lines = endLines = 0;
+        continue;
+      }
+      if (++rows === partRows) {
+        yield whole(text, start, end, line, from + end);
+        line += endLines;
+        start = end;
+        rows = lines = endLines = 0;
+      }
+    }
+    if (end > start && headRows === 0) {
+      yield whole(text, start, end, line, from + end);
+      line += endLines;
+      start = end;
+    }
+    rest = text.slice(start);
+    from += start;
+    if (rest.length > 4 * partSize) throw new Error("A row is longer than 1 MiB.");
+  }
+  if (rest.length > 0) yield whole(rest, 0, rest.length, line, file.size);
+
+  function whole(text, start, end, before, to) {
+    const body = new Uint8Array(head.length + end - start);
+    body.set(head);
+    body.set(text.subarray(start, end), head.length);
+    return { body, before: before - headLines, end: to };
   }
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/locality"
+)
+
+// Limits of the review queue in the console: what it costs does not depend on the size of the installation.
+const (
+	queuePairs = 1000 // pairs that are counted
+	queueRead  = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
+	// queueLate is for how long a person who answers one pair after the other goes through a list that only the answers
+	// change. Counting again would delay the next pair.
+	queueLate = lookKeep
+	// reviewLook begins the keys of kept queues; the kinds of a queue follow.
+	reviewLook = "review "
+	// questionsLook begins the keys of queues in another order.
+	questionsLook = "questions "
+)
+
+// queue returns the head of the review queue of some kinds, nil for all. late is how much older than usual it may be.
+func (p *site) queue(ctx context.Context, kinds []string, late time.Duration) (*decisions.ReviewPage, error) {
+	return recentlyOrLate(ctx, p.looks, reviewLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
+		const calls = queuePairs / decisions.MaxReview
+		all := &decisions.ReviewPage{}
+		for range calls {
+			page, err := p.svc.Decisions().Review(ctx, decisions.ReviewQuery{After: all.Next, Limit: decisions.MaxReview, Kinds: kinds, Read: queueRead / calls})
+			if err != nil {
+				return nil, err
+			}
+			all.Pairs, all.Next = append(all.Pairs, page.Pairs...), page.Next
+			if all.Next == "" {
+				break
+			}
+		}
+		return all, nil
+	})
+}
+
+// ownQueue is the queue of the principal.
+func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*decisions.ReviewPage, error) {
+	kinds := access.From(c).Restriction.Kinds
+	if order == decisions.Best {
+		queue, err := p.queue(c, kinds, late)
+		return narrowed(p.Server, c, queue, err)
+	}
+	// What a question teaches depends on all others, so the other orders are read again after each decision.
+	queue, err := recentlyOrLate(c, p.looks, questionsLook+string(order)+" "+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
+		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order})
+	})
+	return narrowed(p.Server, c, queue, err)
+}
+
+// requeue makes the kept queues agree with a decision: the pairs of its entities are read again, and no others.
+func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
+	p.looks.drop(questionsLook)
+	if !made.Pair() {
+		return
+	}
+	var ids []locality.ID
+	for _, id := range []locality.ID{made.EntityA, made.EntityB} {
+		if !id.IsZero() && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	found, err := p.svc.Decisions().ReviewOf(ctx, ids)
+	if err != nil {
+		p.looks.drop(reviewLook)
+		return
+	}
+	amend(p.looks, reviewLook, func(key string, was *decisions.ReviewPage) *decisions.ReviewPage {
+		gone := slices.Clone(ids)
+		for _, pair := range was.Pairs { // the entities of before
+			if pair.A == made.RefA || pair.A == made.RefB {
+				gone = append(gone, pair.EntityA)
+			}
+			if pair.B == made.RefA || pair.B == made.RefB {
+				gone = append(gone, pair.EntityB)
+			}
+		}
+		is := &decisions.ReviewPage{Next: was.Next}
+		for _, pair := range was.Pairs {
+			if !slices.Contains(gone, pair.EntityA) && !slices.Contains(gone, pair.EntityB) {
+				is.Pairs = append(is.Pairs, pair)
+			}
+		}
+		kinds := strings.Fields(strings.TrimPrefix(key, reviewLook))
+		for _, pair := range found {
+			beyond := was.Next != "" && len(was.Pairs) > 0 && pair.Explanation.Weight < was.Pairs[len(was.Pairs)-1].Explanation.Weight
+			if !beyond && (len(kinds) == 0 || slices.Contains(kinds, pair.Kind)) {
+				is.Pairs = append(is.Pairs, pair)
+			}
+		}
+		slices.SortStableFunc(is.Pairs, func(a, b decisions.ReviewPair) int { return cmp.Compare(b.Explanation.Weight, a.Explanation.Weight) })
+		return is
+	})
+}
