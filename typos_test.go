@@ -94,7 +94,7 @@ func TestSearch_TyposInPages(t *testing.T) {
 	var names []string
 	for i, word := range []string{"pizzeria", "pizzerai", "pizeria", "pizzerias", "bizzeria", "pizzzeriia", "bizeria"} {
 		for n := range 3 {
-			names = append(names, fmt.Sprintf("%s house %c%c", word, 'a'+i, 'k'+n))
+			names = append(names, fmt.Sprintf("%s house %c%c", word, 'a'+i, 'p'+n))
 		}
 	}
 	named(t, s, names...)
