@@ -29,7 +29,9 @@ import (
 // watchedServer is a server that calls before ahead of each writing request, which may refuse it.
 type watchedServer struct {
 	svc    *locus.DB
+	server *httptest.Server
 	url    string
+	busy   sync.RWMutex // held for reading by each request
 	mu     sync.Mutex
 	before func(w http.ResponseWriter, path string) (refused bool)
 }
@@ -47,6 +49,8 @@ func newWatchedServer(t *testing.T) *watchedServer {
 	s := &watchedServer{svc: svc}
 	handler := httpapi.New(svc, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.busy.RLock()
+		defer s.busy.RUnlock()
 		if r.Method != http.MethodGet {
 			s.mu.Lock()
 			refused := s.before != nil && s.before(w, r.URL.Path)
@@ -63,8 +67,15 @@ func newWatchedServer(t *testing.T) *watchedServer {
 			t.Error(err)
 		}
 	})
-	s.url = server.URL
+	s.server, s.url = server, server.URL
 	return s
+}
+
+// settle waits for the requests that a stopped run has left behind.
+func (s *watchedServer) settle() {
+	s.server.CloseClientConnections()
+	s.busy.Lock()
+	defer s.busy.Unlock()
 }
 
 func (s *watchedServer) watch(before func(w http.ResponseWriter, path string) bool) {
@@ -159,6 +170,7 @@ func TestSnapshot_AgainstSets(t *testing.T) {
 			had := s.state(t, source)
 			run(ctx, nil, args...)
 			stop()
+			s.settle()
 			for k := range s.state(t, source) {
 				delete(had, k)
 			}
