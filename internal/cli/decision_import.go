@@ -5,6 +5,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -185,17 +186,17 @@ func decisionRows(rows *bulk.Reader) func() (json.RawMessage, error) {
 	row := 0
 	return func() (json.RawMessage, error) {
 		for {
-			_, err := rows.Next()
-			if errors.Is(err, io.EOF) {
+			_, rejected := rows.Next()
+			if errors.Is(rejected, io.EOF) {
 				return nil, io.EOF
 			}
 			row++
-			if _, broken := errors.AsType[*bulk.FileError](err); broken {
-				return nil, err
+			if _, broken := errors.AsType[*bulk.FileError](rejected); broken {
+				return nil, rejected
 			}
 			fields, err := rows.Fields() // of a row that is no record, too
 			if err != nil {
-				return nil, usage("locus export decisions writes such a file", "row %d cannot be read", row)
+				return nil, usage("locus export decisions writes such a file", "row %d cannot be read: %v", row, cmp.Or(rejected, err))
 			}
 			of := map[string]string{}
 			for _, f := range fields {
