@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
@@ -28,6 +29,9 @@ func TestP17_KilledServerDeliversToMongoDB(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close(context.Background()) })
 	texts := func() map[string]string {
 		found, err := db.Collection("golden").Find(t.Context(), bson.D{})
+		if mongo.IsTimeout(err) {
+			return nil // a busy machine: it is asked again
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +41,9 @@ func TestP17_KilledServerDeliversToMongoDB(t *testing.T) {
 			Into    locality.ID
 			Records []string
 		}
-		if err := found.All(t.Context(), &docs); err != nil {
+		if err := found.All(t.Context(), &docs); mongo.IsTimeout(err) {
+			return nil
+		} else if err != nil {
 			t.Fatal(err)
 		}
 		events := map[string]sink.Event{}
