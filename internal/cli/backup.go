@@ -69,7 +69,7 @@ func (a *app) backupMark() *cobra.Command {
 		Example: "  locus backup mark pgbackrest --map postgres://db1/locus\n" +
 			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			body := map[string]string{}
 			if len(args) == 1 {
 				body["name"] = args[0]
@@ -81,18 +81,13 @@ func (a *app) backupMark() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
 			var last httpapi.BackupMark
 			answer, err := cl.do(c.Context(), http.MethodPost, "/v1/backup/mark", nil, raw, &last)
 			if err != nil {
 				return err
 			}
 			return a.summary(answer, "the last backup is of %s", last.At)
-		},
+		}),
 	}
 	c.Flags().StringVar(&at, "at", "", "the moment that the backup is of, as RFC 3339; by default now")
 	return a.connection(c)

@@ -166,7 +166,6 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 		return "", err
 	}
 	defer p.looks.drop(reviewLook)
-	defer p.looks.drop(questionsLook)
 	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
@@ -188,7 +187,6 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 		return "", err
 	}
 	defer p.looks.drop(reviewLook)
-	defer p.looks.drop(questionsLook)
 	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err

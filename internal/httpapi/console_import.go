@@ -144,7 +144,7 @@ func (p *site) previewPart(c *call) error {
 	return nil
 }
 
-// fileProblem is an error of a file for a person who has no flags.
+// fileProblem returns what is wrong with a file, without the hints about flags, which a page does not have.
 func fileProblem(err error) string {
 	if f, is := errors.AsType[*bulk.FileError](err); is {
 		if f.Line > 0 {

@@ -21,15 +21,14 @@ const (
 	// queueLate is for how long a person who answers one pair after the other goes through a list that only the answers
 	// change. Counting again would delay the next pair.
 	queueLate = lookKeep
-	// reviewLook begins the keys of kept queues; the kinds of a queue follow.
+	// reviewLook begins the keys of kept queues; the order of a queue and its kinds follow.
 	reviewLook = "review "
-	// questionsLook begins the keys of queues in another order.
-	questionsLook = "questions "
+	bestLook   = reviewLook + string(decisions.Best) + " "
 )
 
 // queue returns the head of the review queue of some kinds, nil for all. late is how much older than usual it may be.
 func (p *site) queue(ctx context.Context, kinds []string, late time.Duration) (*decisions.ReviewPage, error) {
-	return recentlyOrLate(ctx, p.looks, reviewLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
+	return recentlyOrLate(ctx, p.looks, bestLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
 		const calls = queuePairs / decisions.MaxReview
 		all := &decisions.ReviewPage{}
 		for range calls {
@@ -54,7 +53,7 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 		return narrowed(p.Server, c, queue, err)
 	}
 	// What a question teaches depends on all others, so the other orders are read again after each decision.
-	queue, err := recentlyOrLate(c, p.looks, questionsLook+string(order)+" "+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
+	queue, err := recentlyOrLate(c, p.looks, reviewLook+string(order)+" "+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
 		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order})
 	})
 	return narrowed(p.Server, c, queue, err)
@@ -62,7 +61,11 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 
 // requeue makes the kept queues agree with a decision: the pairs of its entities are read again, and no others.
 func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
-	p.looks.drop(questionsLook)
+	for _, order := range decisions.Orders() {
+		if order != decisions.Best {
+			p.looks.drop(reviewLook + string(order))
+		}
+	}
 	if !made.Pair() {
 		return
 	}
@@ -77,7 +80,7 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 		p.looks.drop(reviewLook)
 		return
 	}
-	amend(p.looks, reviewLook, func(key string, was *decisions.ReviewPage) *decisions.ReviewPage {
+	amend(p.looks, bestLook, func(key string, was *decisions.ReviewPage) *decisions.ReviewPage {
 		gone := slices.Clone(ids)
 		for _, pair := range was.Pairs { // the entities of before
 			if pair.A == made.RefA || pair.A == made.RefB {
@@ -93,7 +96,7 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 				is.Pairs = append(is.Pairs, pair)
 			}
 		}
-		kinds := strings.Fields(strings.TrimPrefix(key, reviewLook))
+		kinds := strings.Fields(strings.TrimPrefix(key, bestLook))
 		for _, pair := range found {
 			beyond := was.Next != "" && len(was.Pairs) > 0 && pair.Explanation.Weight < was.Pairs[len(was.Pairs)-1].Explanation.Weight
 			if !beyond && (len(kinds) == 0 || slices.Contains(kinds, pair.Kind)) {
