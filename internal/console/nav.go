@@ -31,13 +31,13 @@ var (
 		{"/", "Home", []string{"home"}, ofInstallation},
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
 		{"/review", "Review", []string{"review"}, ofViewer},
-		{"/data", "Data", []string{"data", "import"}, ofInstallation},
+		{"/data", "Data", []string{"data", "import"}, ofKinds},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
 		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
-		{"/streams", "Streams", []string{"streams"}, ofInstallation},
-		{"/operations", "Operations", []string{"operations", "ring"}, ofInstallation},
+		{"/streams", "Streams", []string{"streams"}, ofViewer},
+		{"/operations", "Operations", []string{"operations", "ring"}, ofKinds},
 	}
-	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, ofInstallation}}
+	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, ofViewer}}
 )
 
 // navLink is a link of the navigation. Current is the value of aria-current: "page" on the page itself, "true" on

@@ -41,8 +41,8 @@ func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.handle("GET /{$}", access.All(access.Read).Narrowed(), p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
-	s.handle("GET /operations", access.All(access.Read), p.page(&route{path: "/operations", class: reads, price: priceSearch}, p.operationsPage))
-	s.handle("GET /ring", access.All(access.Read), p.page(&route{
+	s.handle("GET /operations", access.All(access.Read).Masked(), p.page(&route{path: "/operations", class: reads, price: priceSearch}, p.operationsPage))
+	s.handle("GET /ring", access.All(access.Read).Masked(), p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
 	s.handle("GET /rollups", access.All(access.Read).Narrowed(), p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
@@ -73,11 +73,11 @@ func (s *Server) registerConsole() {
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}},
 	}, p.reviewPage))
-	s.handle("GET /streams", access.All(access.Read), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
-	s.handle("GET /data", access.All(access.Read), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
+	s.handle("GET /streams", access.All(access.Read).Narrowed(), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
+	s.handle("GET /data", access.All(access.Read).Masked(), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
 	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))
 	s.handle("POST /data/import", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/import", audit.Write, p.importPart))
-	s.handle("GET /kinds", access.All(access.Schema), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
+	s.handle("GET /kinds", access.All(access.Schema).Narrowed(), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/merge", p.mergeForm))
 	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/unmerge", p.unmergeForm))
@@ -91,7 +91,7 @@ func (s *Server) registerConsole() {
 	s.handle("POST /login/cli", access.Anyone().Narrowed(), p.grant)
 	s.handle("POST /logout", access.Public(), p.logout)
 	s.handle("GET /static/{file}", access.Public(), p.file)
-	s.handle("GET /events", access.All(access.Read), p.events)
+	s.handle("GET /events", access.All(access.Read).Masked(), p.events)
 	// The JSON that pages link to, because the API takes no cookie.
 	for _, rt := range s.routes() {
 		if at := map[string]string{"/v1/entities/{id}": "/entities/{id}/json", "/v1/series": "/counters/series", "/v1/records/{source}/{key...}": "/records/{source}/{key...}"}[rt.path]; at != "" && rt.method == http.MethodGet {
@@ -182,6 +182,7 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 			p.history.Add(s.Time, received)
 		}
 		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) { return p.svc.Changes().Matches(ctx), nil })
+		s.Joins = p.viewer(&access.From(ctx).Restriction).matches(s.Joins, p.svc.Kinds().Schemas())
 		if queue, err := p.queue(ctx, nil, 0); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}

@@ -122,7 +122,11 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 }
 
 func (p *site) kindsPage(c *call, body *bytes.Buffer) error {
-	return p.shown(c.r).Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Terms: p.svc.Kinds().Terms()})
+	rules, err := narrowed(p.Server, c, p.svc.Kinds().List(), nil)
+	if err != nil {
+		return err
+	}
+	return p.shown(c.r).Kinds(body, console.Kinds{Rules: rules, Terms: p.svc.Kinds().Terms()})
 }
 
 // whatIfPage shows a what-if scenario, and the form that applies it.

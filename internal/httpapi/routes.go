@@ -226,19 +226,19 @@ func (s *Server) routes() []route {
 			summary: "State of the installation and of each cell",
 		},
 		{
-			method: "GET", path: "/v1/cells", class: reads, needs: access.All(access.Operate), price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
+			method: "GET", path: "/v1/cells", class: reads, needs: access.All(access.Operate).Masked(), price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
 			summary: "List cells with their states, and the generations",
 		},
 		{
-			method: "GET", path: "/v1/cells/{id}", class: reads, needs: access.All(access.Operate), handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/cells/{id}", class: reads, needs: access.All(access.Operate).Masked(), handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
-			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.cellMap, answer: map[string]any{}, failures: reading,
 			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
 		{
-			method: "GET", path: "/v1/map/history", class: reads, needs: access.All(access.Operate), handle: s.mapHistory, answer: MapHistory{}, failures: reading,
+			method: "GET", path: "/v1/map/history", class: reads, needs: access.All(access.Operate).Narrowed(), handle: s.mapHistory, answer: MapHistory{}, failures: reading,
 			summary: "The stored versions of the cell map, oldest first",
 		},
 		{
@@ -296,7 +296,7 @@ func (s *Server) routes() []route {
 			summary:  "Resolve a kind by another schema or term-frequency table while reads and writes continue; can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
-			method: "GET", path: "/v1/upgrade", class: reads, needs: access.All(access.Schema), handle: s.getUpgrade, answer: Upgrade{}, failures: reading,
+			method: "GET", path: "/v1/upgrade", class: reads, needs: access.All(access.Schema).Masked(), handle: s.getUpgrade, answer: Upgrade{}, failures: reading,
 			summary: "Whether the entities were made by an older version of the matcher, and the progress of an upgrade",
 		},
 		{
@@ -305,7 +305,7 @@ func (s *Server) routes() []route {
 			summary:  "Resolve all records by this server's matcher while reads continue; records that are put wait for the first part. Can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
-			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema), handle: s.listTerms, answer: TermsList{}, failures: reading,
+			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema).Narrowed(), handle: s.listTerms, answer: TermsList{}, failures: reading,
 			summary: "List the stored term-frequency tables, by which names are weighted",
 		},
 		{
@@ -359,11 +359,11 @@ func (s *Server) routes() []route {
 			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
 		{
-			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.listSinks, answer: SinkList{}, failures: reading,
+			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.listSinks, answer: SinkList{}, failures: reading,
 			summary: "List the targets that the servers deliver the states of all ids to",
 		},
 		{
-			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "State of a sink",
 		},
 		{
@@ -459,7 +459,7 @@ func (s *Server) routes() []route {
 			summary: "The files of a data directory for locus restore, as they are at one moment, while reads and writes continue. If it fails midway the response is cut off and not terminated",
 		},
 		{
-			method: "GET", path: "/v1/backup/mark", class: reads, needs: access.All(access.Metrics), handle: s.lastBackup, answer: BackupMark{}, failures: reading,
+			method: "GET", path: "/v1/backup/mark", class: reads, needs: access.All(access.Metrics).Narrowed(), handle: s.lastBackup, answer: BackupMark{}, failures: reading,
 			summary: "When the last backup was made, as far as the installation knows",
 		},
 		{
@@ -608,7 +608,7 @@ func (s *Server) routes() []route {
 			summary: "Version of this server, and the commit it was built from",
 		},
 		{
-			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics), handle: s.metrics,
+			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics).Masked(), handle: s.metrics,
 			summary: "Metrics in the text format of Prometheus",
 		},
 		{

@@ -323,7 +323,7 @@ func TestOpen_Refuses(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
-		"postgres://crm@db/crm?table=a.b": true, "postgres:///crm?host=/run&table=t&slot=s_1": true, "postgres://db/crm": false,
+		"postgres://crm@db/crm?table=a.b": true, "postgres://localhost/crm?table=t&slot=s_1": true, "postgres:///crm?host=/run&table=t": false, "postgres://db/crm?host=/run&table=t": false, "postgres://db/crm?host=db2,/run&table=t": false, "postgres://db/crm?host=@abstract&table=t": false, "postgres://db/crm": false,
 		"postgres://db/crm?table=a.b.c": false, "postgres://db/crm?table=t&sslkey=/etc/x": false, "postgres://db/crm?table=t&slot=A": false, "postgres://a,b/crm?table=t": false,
 	} {
 		u, err := url.Parse(text)
