@@ -34,6 +34,7 @@ type finding struct {
 type examination struct {
 	all     []finding
 	largest int64 // size of the largest cell, 0 if unknown
+	served  bool  // a running server answers
 }
 
 func (x *examination) ok(what, format string, args ...any) {
@@ -63,7 +64,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong with the machine and the installation, and say what to do",
 		Long: "With --data it looks at the disk, the file system and the limits of this machine. With --data, --map or --url it\n" +
-			"looks at the cells, rollups, sinks, streams and tokens of the installation. It changes nothing. A token needs the\n" +
+			"looks at the connection, cells, rollups, sinks, streams and tokens of the installation. It changes nothing. A token needs the\n" +
 			"permissions read and operate; what it may not see is not looked at.\n" +
 			"\n" +
 			"The exit code is 1 if something is broken, 3 if there are only warnings, 0 otherwise.",
@@ -95,7 +96,7 @@ func (a *app) examineInstallation(c *cobra.Command, x *examination) {
 		return
 	}
 	defer cl.close()
-	for i, look := range []func(context.Context, *client, *examination) error{serverVersion, cellsOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf, backupOf} {
+	for i, look := range []func(context.Context, *client, *examination) error{connectionOf, serverVersion, cellsOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf, backupOf} {
 		if err := look(c.Context(), cl, x); err != nil && !forbidden(err) {
 			f := explainFailure(c.Context(), err)
 			x.fail("installation", f.Hint, "%s", f.Message)

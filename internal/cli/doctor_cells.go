@@ -63,6 +63,9 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	default:
 		x.ok("cells", "%s, all answer; %s, %s", plural(len(s.Cells), "cell"), counted(s.Counts.Records, "record", "records"), counted(s.Counts.Entities, "entity", "entities"))
 	}
+	if left := time.Until(s.Until); x.served && !s.Until.IsZero() && left < mapLeft {
+		x.fail("map", "see what the servers' logs say of the cell that keeps it", "the cell map ends at %s and is not moved on: new records are refused", s.Until.Local().Format(time.DateTime))
+	}
 	if len(full) > 0 {
 		x.warn("puids", "locus cell grow adds cells", "more than %d %% are used in %s", roomUsed, someCells(full))
 	}
