@@ -62,8 +62,11 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	for i, name := range names {
 		c := sampled{name: name, rows: len(all)}
 		for _, row := range all {
-			if i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]) {
+			switch {
+			case i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]):
 				c.values = append(c.values, row[i])
+			case 2*filled(row) < width:
+				c.short++
 			}
 		}
 		columns = append(columns, c)
