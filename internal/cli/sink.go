@@ -65,7 +65,7 @@ func (a *app) sinkCreate() *cobra.Command {
 	}
 	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
 	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
-	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to a webhook, Kafka or NATS")
+	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to all targets but MongoDB")
 	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the secret")
 	c.Flags().StringVar(&request.Hold, "hold", "72h", "for how long the logs keep changes that were not delivered, 72h at most; after that the sink fills again")
 	return a.connection(c)
