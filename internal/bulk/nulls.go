@@ -28,9 +28,9 @@ func withoutNulls(columns []sampled) (kept []sampled, texts []string) {
 }
 
 // recogniseNulls guesses that such texts are no values, if a column that means something has one. Unless it does, there is
-// nothing to ask.
+// nothing to ask. Options that say all that is wanted say this too: a part of a file is read as the whole of it.
 func (p *Plan) recogniseNulls(found *recognition, columns []sampled, rows int) *recognition {
-	if len(p.options.Null) > 0 || p.options.Exact || p.Format != CSV && p.Format != XLSX {
+	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || len(p.options.Null) > 0 || p.options.Exact || p.Format != CSV && p.Format != XLSX {
 		return found
 	}
 	kept, texts := withoutNulls(columns)

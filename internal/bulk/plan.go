@@ -81,6 +81,9 @@ func (p *Plan) Guessed() bool {
 	return len(p.Questions) > 0 || p.SourceGuessed || p.KindGuessed || p.FormatGuessed || slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Guessed })
 }
 
+// Null returns the texts that mean that there is no value.
+func (p *Plan) Null() []string { return p.options.Null }
+
 // ByContent reports whether keys are made of the content of rows, as HashKey says.
 func (p *Plan) ByContent() bool { return p.mapping.hash }
 
