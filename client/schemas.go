@@ -1707,7 +1707,7 @@ type SinkList struct {
 
 // SinkRequest is the object of this name in the OpenAPI document.
 type SinkRequest struct {
-	// states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+	// states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
 	Feed string `json:"feed,omitempty"`
 	// For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
 	Hold string `json:"hold,omitempty"`

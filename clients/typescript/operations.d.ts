@@ -1549,7 +1549,7 @@ export interface SinkList {
 }
 
 export interface SinkRequest {
-  /** states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default */
+  /** states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default */
   feed?: string
   /** For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most */
   hold?: string

@@ -90,6 +90,9 @@ func (p *site) planOf(c *call, kinds []*match.Schema) (*bulk.Plan, error) {
 	}
 	if c.query["mapped"] != "" { // a person has seen the columns
 		o.IgnoreUnknown = true
+		if null := c.query["null"]; null != "" {
+			o.Null = strings.Split(null, "|")
+		}
 		if len(o.Key) == 0 {
 			o.Key = []string{bulk.HashKey}
 		}
@@ -164,6 +167,9 @@ func (p *site) propose(c *call, plan *bulk.Plan, shown *console.Import) error {
 	}
 	shown.Args = plan.Args()
 	shown.Fixed = map[string]string{"mapped": "1", "name": c.query["name"], "format": string(plan.Format), "encoding": string(plan.Encoding)}
+	if null := plan.Null(); len(null) > 0 {
+		shown.Fixed["null"] = strings.Join(null, "|")
+	}
 	if plan.Format == bulk.CSV {
 		shown.Fixed["delimiter"], shown.Fixed["quote"] = string(plan.Dialect.Delimiter), "none"
 		if plan.Dialect.Quote != 0 {

@@ -45,5 +45,8 @@ var Driver = sink.Driver{
 	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
 		return Open(ctx, s.URL.String(), &Options{Columns: s.Attributes, Password: &s.Secret})
 	},
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		return OpenChanges(ctx, s.URL.String(), &Options{Password: &s.Secret})
+	},
 	Lanes: 1, Batch: BatchSize,
 }

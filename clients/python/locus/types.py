@@ -1588,7 +1588,7 @@ class SinkList(TypedDict):
 
 
 class SinkRequest(TypedDict):
-    # states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+    # states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
     feed: NotRequired[str]
     # For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
     hold: NotRequired[str]
