@@ -185,7 +185,7 @@ func TestP17_KilledServerWritesFiles(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	dir := t.TempDir()
-	killedWhileDelivering(t, int64(longtest.Sample(100, 100, 300, 1000)), map[string]delivered{
+	killedWhileDelivering(t, int64(longtest.Times(100, 1000)), map[string]delivered{
 		"golden": {"file:golden", func() map[string]string { return fileTexts(t, filepath.Join(dir, "golden")) }},
 	}, "--sink-files", dir)
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package locus
+package locus_test
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
-	_ "github.com/locus-db/locus/storage/all"
 )
 
 // A read-only installation never changes the map, however long it is open, and rejects every write.
@@ -26,12 +28,12 @@ func TestP06_ReadOnly(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	dir := t.TempDir()
-	for _, options := range []*Options{nil, {ReadOnly: true}} {
+	for _, options := range []*locus.Options{nil, {ReadOnly: true}} {
 		opened, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenCells(t.Context(), opened, options)
+		s, err := locus.OpenCells(t.Context(), opened, options)
 		if err == nil && options == nil {
 			err = s.Close() // it created what the next one reads
 		}
@@ -42,15 +44,14 @@ func TestP06_ReadOnly(t *testing.T) {
 			continue
 		}
 		defer s.Close()
-		s.maintainer.Stop()
-		s.rollups.Close() // the clock changes below
 		epoch := s.Cells().Map().Epoch()
 		select {
 		case <-time.After(time.Until(s.Cells().Map().Until())):
 		case <-t.Context().Done():
 		}
-		s.engine.Now = func() time.Time { return time.Now().Add(time.Hour) } // forces a refresh of the map
-		s.engine.NewMaintainer().Tick(t.Context())
+		// Maintenance an hour later.
+		reader := &engine.Engine{Cells: opened, ReadOnly: true, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Hour) }}
+		reader.NewMaintainer().Tick(t.Context())
 		if err := opened.Refresh(t.Context()); err != nil || s.Cells().Map().Epoch() != epoch {
 			t.Errorf("the map is at epoch %d and was at %d: %v", s.Cells().Map().Epoch(), epoch, err)
 		}
@@ -61,7 +62,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		ref, id := entity.Ref{Source: "crm", Key: "1"}, cell.ID{Index: 1}
 		refused := func(what string, err error) {
 			t.Helper()
-			if !errors.Is(err, ErrReadOnly) {
+			if !errors.Is(err, locus.ErrReadOnly) {
 				t.Errorf("%s: %v, want ErrReadOnly", what, err)
 			}
 		}
