@@ -32,12 +32,13 @@ var (
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
 		{"/review", "Review", []string{"review"}, ofViewer},
 		{"/data", "Data", []string{"data", "import"}, ofInstallation},
+		{"/quality", "Quality", []string{"quality"}, ofViewer},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
 		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
 		{"/streams", "Streams", []string{"streams"}, ofInstallation},
 		{"/operations", "Operations", []string{"operations", "ring"}, ofInstallation},
 	}
-	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, ofInstallation}}
+	footPages = []section{{"/kinds", "Kinds", []string{"kinds", "try", "draft"}, ofInstallation}}
 )
 
 // navLink is a link of the navigation. Current is the value of aria-current: "page" on the page itself, "true" on
