@@ -399,6 +399,30 @@ func (c *Client) GetProcessMetrics(ctx context.Context) (*Download, error) {
 	return c.download(ctx, &operation{method: "GET", path: "/metrics", repeatable: true})
 }
 
+// GetProfileParams are the parameters of GetProfile.
+type GetProfileParams struct {
+	// Only this kind.
+	Kind string
+	// One more match threshold, in bits, whose effect is computed.
+	Threshold string
+}
+
+func (p *GetProfileParams) query() url.Values {
+	if p == nil {
+		return nil
+	}
+	v := url.Values{}
+	add(v, "kind", p.Kind)
+	add(v, "threshold", p.Threshold)
+	return v
+}
+
+// GetProfile is GET /v1/quality/profile: What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+// The parameters may be nil.
+func (c *Client) GetProfile(ctx context.Context, params *GetProfileParams) (*DecisionsProfile, error) {
+	return value[DecisionsProfile](ctx, c, &operation{method: "GET", path: "/v1/quality/profile", repeatable: true, query: params.query()})
+}
+
 // GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
 func (c *Client) GetQuality(ctx context.Context) (*DecisionsQuality, error) {
 	return value[DecisionsQuality](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})

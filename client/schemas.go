@@ -542,6 +542,18 @@ type DecisionList struct {
 	Decisions []DecisionsDecided `json:"decisions"`
 }
 
+// DecisionsAttributeProfile is the object of this name in the OpenAPI document.
+type DecisionsAttributeProfile struct {
+	Filled    int64            `json:"filled"`
+	Name      string           `json:"name"`
+	Odd       []DecisionsShape `json:"odd"`
+	OddValues int64            `json:"odd_values"`
+	Shapes    []DecisionsShape `json:"shapes"`
+	Sources   []int64          `json:"sources"`
+	Type      string           `json:"type"`
+	Values    int64            `json:"values"`
+}
+
 // DecisionsDecided is the object of this name in the OpenAPI document.
 type DecisionsDecided struct {
 	A         string     `json:"a"`
@@ -564,6 +576,30 @@ type DecisionsDecided struct {
 	Withdrawn bool       `json:"withdrawn,omitempty"`
 }
 
+// DecisionsKeyCount is the object of this name in the OpenAPI document.
+type DecisionsKeyCount struct {
+	Key     string `json:"key"`
+	Keys    int64  `json:"keys"`
+	Records int64  `json:"records"`
+}
+
+// DecisionsKindProfile is the object of this name in the OpenAPI document.
+type DecisionsKindProfile struct {
+	Attributes   []DecisionsAttributeProfile `json:"attributes"`
+	BlockingKeys []DecisionsKeyCount         `json:"blocking_keys"`
+	Entities     int64                       `json:"entities"`
+	Evidence     []DecisionsLevelEvidence    `json:"evidence"`
+	Keyed        int64                       `json:"keyed"`
+	Kind         string                      `json:"kind"`
+	MatchWeights []DecisionsWeightCount      `json:"match_weights"`
+	MoreSources  int64                       `json:"more_sources"`
+	Records      int64                       `json:"records"`
+	Sizes        []DecisionsSizeCount        `json:"sizes"`
+	Sources      []DecisionsSourceProfile    `json:"sources"`
+	Threshold    float64                     `json:"threshold"`
+	Thresholds   []DecisionsThresholdEffect  `json:"thresholds"`
+}
+
 // DecisionsKindQuality is the object of this name in the OpenAPI document.
 type DecisionsKindQuality struct {
 	Decided   int64                     `json:"decided"`
@@ -573,6 +609,25 @@ type DecisionsKindQuality struct {
 	Precision EstimateInterval          `json:"precision"`
 	Recall    EstimateInterval          `json:"recall"`
 	Strata    []DecisionsStratumQuality `json:"strata"`
+}
+
+// DecisionsLevelEvidence is the object of this name in the OpenAPI document.
+type DecisionsLevelEvidence struct {
+	Apart       int64   `json:"apart"`
+	Different   int64   `json:"different"`
+	Field       string  `json:"field"`
+	Joined      int64   `json:"joined"`
+	Level       string  `json:"level"`
+	MatchWeight float64 `json:"match_weight"`
+	Own         bool    `json:"own,omitempty"`
+	Same        int64   `json:"same"`
+}
+
+// DecisionsProfile is the object of this name in the OpenAPI document.
+type DecisionsProfile struct {
+	Kinds   []DecisionsKindProfile `json:"kinds"`
+	Records int64                  `json:"records"`
+	Whole   bool                   `json:"whole"`
 }
 
 // DecisionsQuality is the object of this name in the OpenAPI document.
@@ -595,6 +650,29 @@ type DecisionsReviewPair struct {
 	Teaches     float64          `json:"teaches"`
 }
 
+// DecisionsShape is the object of this name in the OpenAPI document.
+type DecisionsShape struct {
+	Example string    `json:"example"`
+	Record  EntityRef `json:"record"`
+	Shape   string    `json:"shape"`
+	Values  int64     `json:"values"`
+}
+
+// DecisionsSizeCount is the object of this name in the OpenAPI document.
+type DecisionsSizeCount struct {
+	Entities int64 `json:"entities"`
+	Records  int64 `json:"records"`
+}
+
+// DecisionsSourceProfile is the object of this name in the OpenAPI document.
+type DecisionsSourceProfile struct {
+	Duplicates int64  `json:"duplicates"`
+	Example    string `json:"example,omitempty"`
+	Members    int64  `json:"members"`
+	Records    int64  `json:"records"`
+	Source     string `json:"source"`
+}
+
 // DecisionsStratumQuality is the object of this name in the OpenAPI document.
 type DecisionsStratumQuality struct {
 	Decided   int64   `json:"decided"`
@@ -604,6 +682,23 @@ type DecisionsStratumQuality struct {
 	Joined    bool    `json:"joined"`
 	Pairs     int64   `json:"pairs"`
 	To        float64 `json:"to,omitempty"`
+}
+
+// DecisionsThresholdEffect is the object of this name in the OpenAPI document.
+type DecisionsThresholdEffect struct {
+	Before    int64   `json:"before"`
+	Entities  int64   `json:"entities"`
+	Merged    int64   `json:"merged"`
+	Moved     int64   `json:"moved"`
+	Split     int64   `json:"split"`
+	Threshold float64 `json:"threshold"`
+}
+
+// DecisionsWeightCount is the object of this name in the OpenAPI document.
+type DecisionsWeightCount struct {
+	Apart  int64 `json:"apart"`
+	Bits   int64 `json:"bits"`
+	Joined int64 `json:"joined"`
 }
 
 // DeleteInput is the object of this name in the OpenAPI document.

@@ -56,7 +56,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 	if q.Order == Best {
 		return h.bestFirst(ctx, q)
 	}
-	s, err := h.survey(ctx, q.Kinds)
+	s, err := h.survey(ctx, q.Kinds, false)
 	if err != nil {
 		return nil, err
 	}

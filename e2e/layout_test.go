@@ -45,7 +45,7 @@ func crowded(tab *tab) []string {
 	id := "/entities/" + of.String()
 	return []string{
 		"/", "/operations", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
-		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/streams", "/data", "/kinds", "/entities?q=web:" + long, "/" + long,
+		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/streams", "/data", "/quality", "/kinds", "/kinds/draft?kind=place", "/kinds/try?kind=place&a=name:+" + long + "&b=name:+" + long, "/entities?q=web:" + long, "/" + long,
 	}
 }
 

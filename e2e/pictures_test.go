@@ -101,6 +101,16 @@ func TestPictures_Data(t *testing.T) {
 	tab.shoot("data.png")
 }
 
+// TestPictures_Quality takes the picture of the quality of the same data.
+func TestPictures_Quality(t *testing.T) {
+	picturesAreWanted(t)
+	tab := openTab(t, startBrowser(t), 4)
+	tab.tell()
+	tab.do(chromedp.EmulateViewport(1280, 2900, chromedp.EmulateScale(0.6)))
+	tab.open("/quality")
+	tab.shoot("quality.png")
+}
+
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is about to grow again,
 // and the route of a key of its second generation.
 func TestPictures_Ring(t *testing.T) {

@@ -493,6 +493,17 @@ export interface DecisionList {
   decisions: Array<DecisionsDecided> | null
 }
 
+export interface DecisionsAttributeProfile {
+  filled: number
+  name: string
+  odd: Array<DecisionsShape> | null
+  odd_values: number
+  shapes: Array<DecisionsShape> | null
+  sources: Array<number> | null
+  type: string
+  values: number
+}
+
 export interface DecisionsDecided {
   a: string
   at: string
@@ -514,6 +525,28 @@ export interface DecisionsDecided {
   withdrawn?: boolean
 }
 
+export interface DecisionsKeyCount {
+  key: string
+  keys: number
+  records: number
+}
+
+export interface DecisionsKindProfile {
+  attributes: Array<DecisionsAttributeProfile> | null
+  blocking_keys: Array<DecisionsKeyCount> | null
+  entities: number
+  evidence: Array<DecisionsLevelEvidence> | null
+  keyed: number
+  kind: string
+  match_weights: Array<DecisionsWeightCount> | null
+  more_sources: number
+  records: number
+  sizes: Array<DecisionsSizeCount> | null
+  sources: Array<DecisionsSourceProfile> | null
+  threshold: number
+  thresholds: Array<DecisionsThresholdEffect> | null
+}
+
 export interface DecisionsKindQuality {
   decided: number
   drawn: number
@@ -522,6 +555,23 @@ export interface DecisionsKindQuality {
   precision: EstimateInterval
   recall: EstimateInterval
   strata: Array<DecisionsStratumQuality> | null
+}
+
+export interface DecisionsLevelEvidence {
+  apart: number
+  different: number
+  field: string
+  joined: number
+  level: string
+  match_weight: number
+  own?: boolean
+  same: number
+}
+
+export interface DecisionsProfile {
+  kinds: Array<DecisionsKindProfile> | null
+  records: number
+  whole: boolean
 }
 
 export interface DecisionsQuality {
@@ -542,6 +592,26 @@ export interface DecisionsReviewPair {
   teaches: number
 }
 
+export interface DecisionsShape {
+  example: string
+  record: EntityRef
+  shape: string
+  values: number
+}
+
+export interface DecisionsSizeCount {
+  entities: number
+  records: number
+}
+
+export interface DecisionsSourceProfile {
+  duplicates: number
+  example?: string
+  members: number
+  records: number
+  source: string
+}
+
 export interface DecisionsStratumQuality {
   decided: number
   drawn: number
@@ -550,6 +620,21 @@ export interface DecisionsStratumQuality {
   joined: boolean
   pairs: number
   to?: number
+}
+
+export interface DecisionsThresholdEffect {
+  before: number
+  entities: number
+  merged: number
+  moved: number
+  split: number
+  threshold: number
+}
+
+export interface DecisionsWeightCount {
+  apart: number
+  bits: number
+  joined: number
 }
 
 export interface DeleteInput {
@@ -2066,6 +2151,14 @@ export class Operations extends Core {
 
   /** Metrics in the text format of Prometheus. GET /metrics */
   getProcessMetrics(): Promise<Response>
+
+  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  getProfile(params?: {
+    /** Only this kind */
+    kind?: string
+    /** One more match threshold, in bits, whose effect is computed */
+    threshold?: string
+  }): Promise<DecisionsProfile>
 
   /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
   getQuality(): Promise<DecisionsQuality>

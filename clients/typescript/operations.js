@@ -211,6 +211,11 @@ export class Operations extends Core {
     return this._download('GET', `/metrics`, { repeatable: true })
   }
 
+  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  async getProfile(params = {}) {
+    return this._value('GET', `/v1/quality/profile`, { repeatable: true, query: [params, ["kind","threshold"]] })
+  }
+
   /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
   async getQuality() {
     return this._value('GET', `/v1/quality`, { repeatable: true })

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -17,6 +18,8 @@ import (
 type Kinds struct {
 	Rules []kinds.Rules
 	Terms []resolve.Terms
+	// Profile is what the records show, nil if the viewer may not read them.
+	Profile *decisions.Profile
 }
 
 // Kinds writes the kinds page.
@@ -33,6 +36,7 @@ func (c *Console) Kinds(w io.Writer, k Kinds) error {
 		if c := r.Change; c != nil {
 			of.Migration = "Resolved again since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
 		}
+		of.seen(k.Profile)
 		p.Kinds = append(p.Kinds, of)
 	}
 	return c.render(w, "kinds", "", p)
@@ -50,6 +54,11 @@ type kind struct {
 	Attributes []kindAttribute
 	Sources    []kindSource
 	Weights    []kindWeight
+	Evidence   []kindLevel
+	Keys       []kindKey
+	Seen       string // what Evidence was counted in
+	SeenBy     string // the commands of Evidence and Keys
+	KeysBy     string
 	Unknown    string // trust in undeclared sources
 	Link       string // list of its entities
 	Terms      string // name statistics
@@ -71,6 +80,41 @@ type kindSource struct {
 
 // kindWeight is the match weight of an agreement level that differs from the common table.
 type kindWeight struct{ Line, Level, Weight string }
+
+// kindLevel is a level of a comparison, with how often it was seen.
+type kindLevel struct {
+	Field, Level, Weight           string
+	Own                            bool
+	Joined, Apart, Same, Different string
+}
+
+// kindKey is a kind of blocking keys.
+type kindKey struct {
+	Key, Keys string
+	Records   fillRate
+}
+
+// seen adds what the records show of the kind.
+func (k *kind) seen(p *decisions.Profile) {
+	if p == nil {
+		return
+	}
+	for _, of := range p.Kinds {
+		if of.Kind != k.Name {
+			continue
+		}
+		k.Seen = sampled(of.Records, p.Whole, of.Kind)
+		k.SeenBy, k.KeysBy = command("locus", "quality", "evidence", "--kind", k.Name), command("locus", "quality", "keys", "--kind", k.Name)
+		for _, e := range of.Evidence {
+			k.Evidence = append(k.Evidence, kindLevel{e.Field, e.Level, e.Weight.String(), e.Own, count(int64(e.Joined)), count(int64(e.Apart)), count(int64(e.Same)), count(int64(e.Different))})
+		}
+		for _, key := range of.Keys {
+			rate := newFillRate(key.Records, of.Keyed)
+			rate.Against = false
+			k.Keys = append(k.Keys, kindKey{key.Key, count(int64(key.Keys)), rate})
+		}
+	}
+}
 
 func newKind(s *match.Schema) kind {
 	k := kind{

@@ -78,6 +78,14 @@ func (s *Server) registerConsole() {
 	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))
 	s.handle("POST /data/import", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/import", audit.Write, p.importPart))
 	s.handle("GET /kinds", access.All(access.Schema).Narrowed(), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
+	s.handle("GET /quality", access.All(access.Read).Narrowed(), p.page(&route{
+		path: "/quality", class: reads, price: priceSearch, query: []param{{name: "kind"}, {name: "threshold"}},
+	}, p.qualityPage))
+	s.handle("GET /kinds/try", access.All(access.Read, access.Schema), p.page(&route{
+		path: "/kinds/try", class: reads, query: []param{{name: "kind"}, {name: "a"}, {name: "b"}},
+	}, p.tryPage))
+	s.handle("GET /kinds/draft", access.All(access.Schema), p.page(&route{path: "/kinds/draft", class: reads, query: []param{{name: "kind"}}}, p.draftPage))
+	s.handle("POST /kinds/draft", access.All(access.Schema, access.Read, access.Define), p.draftForm)
 	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
 	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/merge", p.mergeForm))
 	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide).Narrowed(), p.form("/entities/{id}/unmerge", p.unmergeForm))

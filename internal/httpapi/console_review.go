@@ -121,14 +121,6 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 	return nil, nil
 }
 
-func (p *site) kindsPage(c *call, body *bytes.Buffer) error {
-	rules, err := narrowed(p.Server, c, p.svc.Kinds().List(), nil)
-	if err != nil {
-		return err
-	}
-	return p.shown(c.r).Kinds(body, console.Kinds{Rules: rules, Terms: p.svc.Kinds().Terms()})
-}
-
 // whatIfPage shows a what-if scenario, and the form that applies it.
 func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	id, err := c.id()

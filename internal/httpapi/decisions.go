@@ -206,11 +206,6 @@ func (s *Server) review(c *call) (any, error) {
 	return ReviewList{page.Pairs, s.textCursor(c, page.Next)}, nil
 }
 
-// quality estimates the quality of the kinds that the caller may see.
-func (s *Server) quality(c *call) (any, error) {
-	return s.svc.Decisions().Quality(c, access.From(c).Restriction.Kinds)
-}
-
 func (s *Server) unmerge(c *call) (any, error) {
 	id, err := c.id()
 	if err != nil {

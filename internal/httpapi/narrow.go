@@ -94,6 +94,8 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		b := *a
 		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) }, func(k decisions.KindQuality) decisions.KindQuality { return k })
 		return &b, "", true
+	case *decisions.Profile:
+		return r.profile(a), "", true
 	case DecisionList:
 		a.Decisions = r.decisions(a.Decisions)
 		return a, "", true

@@ -114,6 +114,16 @@ func (r *viewer) pairs(list []decisions.ReviewPair) []decisions.ReviewPair {
 	})
 }
 
+// profile loses hidden attributes: their shapes have values as examples.
+func (r *viewer) profile(p *decisions.Profile) *decisions.Profile {
+	left := *p
+	left.Kinds = only(p.Kinds, func(k decisions.KindProfile) bool { return r.Sees(k.Kind) }, func(k decisions.KindProfile) decisions.KindProfile {
+		k.Attributes = only(k.Attributes, func(a decisions.AttributeProfile) bool { return !r.Hides(a.Name) }, func(a decisions.AttributeProfile) decisions.AttributeProfile { return a })
+		return k
+	})
+	return &left
+}
+
 // decisions are those about the kinds of the viewer. The kind of a deleted record is not known.
 func (r *viewer) decisions(list []decisions.Decided) []decisions.Decided {
 	return only(list, func(d decisions.Decided) bool { return r.Kinds == nil || r.Sees(d.Kind) }, r.decision)

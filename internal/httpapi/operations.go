@@ -63,6 +63,7 @@ var operations = map[string]string{
 	"POST /v1/match":                         "matchRecords",
 	"GET /v1/metrics":                        "listMetrics",
 	"GET /v1/quality":                        "getQuality",
+	"GET /v1/quality/profile":                "getProfile",
 	"GET /v1/records":                        "listRecords",
 	"POST /v1/records":                       "putRecords",
 	"POST /v1/records/delete":                "deleteRecords",

@@ -192,6 +192,14 @@ func (s *Server) routes() []route {
 			summary: "Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance",
 		},
 		{
+			method: "GET", path: "/v1/quality/profile", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.profile, answer: &decisions.Profile{}, failures: reading,
+			summary: "What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation",
+			query: []param{
+				{"kind", "Only this kind", false},
+				{"threshold", "One more match threshold, in bits, whose effect is computed", false},
+			},
+		},
+		{
 			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
 			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
 		},

@@ -329,6 +329,16 @@ class Operations(Core):
         """
         return self._download("GET", "/metrics", repeatable=True)
 
+    def get_profile(self, *, kind: str | None = None, threshold: str | None = None) -> types.DecisionsProfile:
+        """What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+
+        GET /v1/quality/profile
+
+        kind: Only this kind.
+        threshold: One more match threshold, in bits, whose effect is computed.
+        """
+        return self._value("GET", "/v1/quality/profile", query={"kind": kind, "threshold": threshold}, repeatable=True)
+
     def get_quality(self) -> types.DecisionsQuality:
         """Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
 

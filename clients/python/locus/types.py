@@ -512,6 +512,17 @@ class DecisionList(TypedDict):
     decisions: list[DecisionsDecided] | None
 
 
+class DecisionsAttributeProfile(TypedDict):
+    filled: int
+    name: str
+    odd: list[DecisionsShape] | None
+    odd_values: int
+    shapes: list[DecisionsShape] | None
+    sources: list[int] | None
+    type: str
+    values: int
+
+
 class DecisionsDecided(TypedDict):
     a: str
     at: str
@@ -533,6 +544,28 @@ class DecisionsDecided(TypedDict):
     withdrawn: NotRequired[bool]
 
 
+class DecisionsKeyCount(TypedDict):
+    key: str
+    keys: int
+    records: int
+
+
+class DecisionsKindProfile(TypedDict):
+    attributes: list[DecisionsAttributeProfile] | None
+    blocking_keys: list[DecisionsKeyCount] | None
+    entities: int
+    evidence: list[DecisionsLevelEvidence] | None
+    keyed: int
+    kind: str
+    match_weights: list[DecisionsWeightCount] | None
+    more_sources: int
+    records: int
+    sizes: list[DecisionsSizeCount] | None
+    sources: list[DecisionsSourceProfile] | None
+    threshold: float
+    thresholds: list[DecisionsThresholdEffect] | None
+
+
 class DecisionsKindQuality(TypedDict):
     decided: int
     drawn: int
@@ -541,6 +574,23 @@ class DecisionsKindQuality(TypedDict):
     precision: EstimateInterval
     recall: EstimateInterval
     strata: list[DecisionsStratumQuality] | None
+
+
+class DecisionsLevelEvidence(TypedDict):
+    apart: int
+    different: int
+    field: str
+    joined: int
+    level: str
+    match_weight: float
+    own: NotRequired[bool]
+    same: int
+
+
+class DecisionsProfile(TypedDict):
+    kinds: list[DecisionsKindProfile] | None
+    records: int
+    whole: bool
 
 
 class DecisionsQuality(TypedDict):
@@ -561,6 +611,26 @@ class DecisionsReviewPair(TypedDict):
     teaches: float
 
 
+class DecisionsShape(TypedDict):
+    example: str
+    record: EntityRef
+    shape: str
+    values: int
+
+
+class DecisionsSizeCount(TypedDict):
+    entities: int
+    records: int
+
+
+class DecisionsSourceProfile(TypedDict):
+    duplicates: int
+    example: NotRequired[str]
+    members: int
+    records: int
+    source: str
+
+
 DecisionsStratumQuality = TypedDict(
     "DecisionsStratumQuality",
     {
@@ -573,6 +643,21 @@ DecisionsStratumQuality = TypedDict(
         "to": "NotRequired[float]",
     },
 )
+
+
+class DecisionsThresholdEffect(TypedDict):
+    before: int
+    entities: int
+    merged: int
+    moved: int
+    split: int
+    threshold: float
+
+
+class DecisionsWeightCount(TypedDict):
+    apart: int
+    bits: int
+    joined: int
 
 
 class DeleteInput(TypedDict):
