@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -103,7 +104,7 @@ func (a *app) bulk(c *cobra.Command, cl *client, ask httpapi.PreviewRequest, who
 	if dryRun {
 		t := &term.Table{Header: []string{"weight", "record", "other", "merges"}, Right: map[int]bool{0: true, 3: true}}
 		for _, p := range effect.Pairs {
-			t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), plural(p.Merges, "record"))
+			t.Add(strconv.FormatFloat(float64(p.Explanation.Weight)/100, 'f', -1, 64), p.A.String(), p.B.String(), plural(p.Merges, "record"))
 		}
 		return a.printTable(t)
 	}
