@@ -219,4 +219,13 @@ func TestTeam_CountsAgreesAndSettles(t *testing.T) {
 	if told = team(t, s); told.Agreement[0].Agree != 2 || told.Unsettled != 0 {
 		t.Errorf("ben came round, and %+v", told)
 	}
+	in := decisions.Input{Verdict: entity.VerdictSame, A: pairs[2].A.String(), B: pairs[2].B.String(), Author: "cy"}
+	after := in
+	after.Author = "dee"
+	decide(t, s, in, after)
+	for _, p := range team(t, s).People {
+		if (p.Person == "cy" || p.Person == "dee") && p.Today+p.Week < 1 { // it may be midnight
+			t.Errorf("two answers of one call: %+v", p)
+		}
+	}
 }

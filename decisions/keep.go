@@ -5,6 +5,7 @@ package decisions
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/locus-db/locus/entity"
 )
@@ -27,6 +28,7 @@ func (h *Handle) keepAnswers(ctx context.Context, list []entity.Decision) error 
 	for i := range stood {
 		of[stood[i].Key()] = &stood[i]
 	}
+	now := h.engine.Now().UTC().Truncate(time.Millisecond)
 	for i := range list {
 		d := &list[i]
 		if !d.Pair() {
@@ -41,7 +43,9 @@ func (h *Handle) keepAnswers(ctx context.Context, list []entity.Decision) error 
 				return err
 			}
 		}
-		of[d.Key()] = d
+		next := *d
+		next.At = now // the resolver sets it
+		of[d.Key()] = &next
 	}
 	return nil
 }
