@@ -24,7 +24,7 @@ func TestBulk_Pages(t *testing.T) {
 	f := setup(t, nil)
 	f.doubtful("Joe's Pizza", "Zebra Lounge", "Quince Bakery")
 	page := f.get("/review").page(200)
-	f.says(page, `form="bulk"`, `Preview the marked pairs, or else all 3`)
+	f.says(page, `form="bulk"`, `Marked pairs, or all 3`)
 	mark := regexp.MustCompile(`name="pair" value="([^"]+)"`).FindStringSubmatch(page)[1]
 	one := f.get("/review/bulk?verdict=different&pair=" + url.QueryEscape(mark)).page(200)
 	f.says(one, `<b id="chosen">1 pair</b>`, "No entity changes", mark)
