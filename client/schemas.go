@@ -16,6 +16,25 @@ type AccessRates struct {
 	Requests int64 `json:"requests,omitempty"`
 }
 
+// AssignRequest is the object of this name in the OpenAPI document.
+type AssignRequest struct {
+	// For how many days; 7 by default
+	Days *int64 `json:"days,omitempty"`
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	// Name of a person as decisions have it; empty to release the pairs
+	To string `json:"to,omitempty"`
+}
+
+// AssignResponse is the object of this name in the OpenAPI document.
+type AssignResponse struct {
+	// There are pairs further down in the queue, which were not looked at
+	More  bool  `json:"more,omitempty"`
+	Pairs int64 `json:"pairs"`
+}
+
 // AuditEntry is the object of this name in the OpenAPI document.
 type AuditEntry struct {
 	Action     string      `json:"action,omitempty"`
@@ -85,6 +104,28 @@ type BackupMarkRequest struct {
 // BlockList is the object of this name in the OpenAPI document.
 type BlockList struct {
 	Blocks []TokensBlock `json:"blocks"`
+}
+
+// BulkRequest is the object of this name in the OpenAPI document.
+type BulkRequest struct {
+	// Author of the decisions, at most 255 bytes
+	Author string `json:"author,omitempty"`
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	// Reason, at most 1024 bytes
+	Reason string `json:"reason,omitempty"`
+	// That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+	Stamp   string `json:"stamp,omitempty"`
+	Verdict string `json:"verdict"`
+}
+
+// BulkResponse is the object of this name in the OpenAPI document.
+type BulkResponse struct {
+	// Names the decisions for POST /v1/decisions/bulk/{batch}/undo
+	Batch   string         `json:"batch"`
+	Results []DecideResult `json:"results"`
 }
 
 // Cell is the object of this name in the OpenAPI document.
@@ -527,6 +568,8 @@ type DecisionInput struct {
 	B string `json:"b,omitempty"`
 	// Reason, at most 1024 bytes
 	Reason string `json:"reason,omitempty"`
+	// The answer ends a disagreement of others, and does not count as an answer of its own
+	Settles *bool `json:"settles,omitempty"`
 	// For value: the value that the entity shows, even if no record has it
 	Value string `json:"value,omitempty"`
 	// same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows
@@ -542,6 +585,24 @@ type DecisionList struct {
 	Decisions []DecisionsDecided `json:"decisions"`
 }
 
+// DecisionsAgreement is the object of this name in the OpenAPI document.
+type DecisionsAgreement struct {
+	A string `json:"a"`
+	// Of them with the same answer
+	Agree int64  `json:"agree"`
+	B     string `json:"b"`
+	// Pairs that both answered
+	Pairs int64 `json:"pairs"`
+}
+
+// DecisionsAssignment is the object of this name in the OpenAPI document.
+type DecisionsAssignment struct {
+	// Who assigned it
+	By    string    `json:"by,omitempty"`
+	To    string    `json:"to"`
+	Until time.Time `json:"until"`
+}
+
 // DecisionsAttributeProfile is the object of this name in the OpenAPI document.
 type DecisionsAttributeProfile struct {
 	Filled    int64            `json:"filled"`
@@ -554,26 +615,109 @@ type DecisionsAttributeProfile struct {
 	Values    int64            `json:"values"`
 }
 
+// DecisionsBatch is the object of this name in the OpenAPI document.
+type DecisionsBatch struct {
+	At     time.Time `json:"at"`
+	Author string    `json:"author,omitempty"`
+	ID     string    `json:"id"`
+	Reason string    `json:"reason,omitempty"`
+	// Decisions that neither were withdrawn nor replaced
+	Stands  int64  `json:"stands"`
+	Verdict string `json:"verdict"`
+}
+
+// DecisionsChosen is the object of this name in the OpenAPI document.
+type DecisionsChosen struct {
+	// Puid or SOURCE:KEY
+	A string `json:"a"`
+	// Puid or SOURCE:KEY
+	B string `json:"b"`
+}
+
 // DecisionsDecided is the object of this name in the OpenAPI document.
 type DecisionsDecided struct {
-	A         string     `json:"a"`
-	At        time.Time  `json:"at"`
-	Attribute string     `json:"attribute,omitempty"`
-	Author    string     `json:"author,omitempty"`
-	B         string     `json:"b,omitempty"`
-	By        string     `json:"by,omitempty"`
-	Conflict  string     `json:"conflict,omitempty"`
-	EntityA   string     `json:"entity_a,omitempty"`
-	EntityB   string     `json:"entity_b,omitempty"`
-	Hidden    bool       `json:"hidden,omitempty"`
-	Kind      string     `json:"kind,omitempty"`
-	Pending   bool       `json:"pending,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	RefA      *EntityRef `json:"ref_a,omitempty"`
-	RefB      *EntityRef `json:"ref_b,omitempty"`
-	Value     string     `json:"value,omitempty"`
-	Verdict   string     `json:"verdict"`
-	Withdrawn bool       `json:"withdrawn,omitempty"`
+	A         string         `json:"a"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Conflict  string         `json:"conflict,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	EntityA   string         `json:"entity_a,omitempty"`
+	EntityB   string         `json:"entity_b,omitempty"`
+	Hidden    bool           `json:"hidden,omitempty"`
+	Kind      string         `json:"kind,omitempty"`
+	Pending   bool           `json:"pending,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RefA      *EntityRef     `json:"ref_a,omitempty"`
+	RefB      *EntityRef     `json:"ref_b,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
+}
+
+// DecisionsDisagreement is the object of this name in the OpenAPI document.
+type DecisionsDisagreement struct {
+	A         string         `json:"a"`
+	Answers   []EntityAnswer `json:"answers"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Conflict  string         `json:"conflict,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	EntityA   string         `json:"entity_a,omitempty"`
+	EntityB   string         `json:"entity_b,omitempty"`
+	Hidden    bool           `json:"hidden,omitempty"`
+	Kind      string         `json:"kind,omitempty"`
+	Pending   bool           `json:"pending,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RefA      *EntityRef     `json:"ref_a,omitempty"`
+	RefB      *EntityRef     `json:"ref_b,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
+}
+
+// DecisionsEffect is the object of this name in the OpenAPI document.
+type DecisionsEffect struct {
+	// The largest entity that there would be; missing if none changes
+	Largest *DecisionsEffectEntity `json:"largest,omitempty"`
+	// Entities that would become parts of larger ones
+	Merged int64 `json:"merged"`
+	// There are pairs further down in the queue, which were not looked at
+	More  bool                  `json:"more,omitempty"`
+	Pairs []DecisionsReviewPair `json:"pairs"`
+	// Entities that would be divided
+	Split int64 `json:"split"`
+	// Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+	Stamp string `json:"stamp"`
+}
+
+// DecisionsEffectEntity is the object of this name in the OpenAPI document.
+type DecisionsEffectEntity struct {
+	ID      string   `json:"id"`
+	Of      []string `json:"of"`
+	Records int64    `json:"records"`
+}
+
+// DecisionsFilter is the object of this name in the OpenAPI document.
+type DecisionsFilter struct {
+	// all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+	Assigned string `json:"assigned,omitempty"`
+	// The pair disagrees in this attribute
+	Attribute string `json:"attribute,omitempty"`
+	// The match weight has these whole bits, such as 3 for 3.00 to 3.99
+	Bits string `json:"bits,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// One of the records is of this source
+	Source string `json:"source,omitempty"`
 }
 
 // DecisionsKeyCount is the object of this name in the OpenAPI document.
@@ -630,6 +774,23 @@ type DecisionsProfile struct {
 	Whole   bool                   `json:"whole"`
 }
 
+// DecisionsProgress is the object of this name in the OpenAPI document.
+type DecisionsProgress struct {
+	All int64 `json:"all"`
+	// Pairs of the review queue that are assigned to the person
+	Assigned int64 `json:"assigned"`
+	// Pairs decided in bulk, which the other figures leave out
+	InBulk int64 `json:"in_bulk"`
+	// Empty for decisions without a name
+	Person string `json:"person"`
+	// Answers an hour, over the hours of the last seven days that have some
+	Rate float64 `json:"rate"`
+	// Answers since midnight UTC
+	Today int64 `json:"today"`
+	// Answers in the last seven days
+	Week int64 `json:"week"`
+}
+
 // DecisionsQuality is the object of this name in the OpenAPI document.
 type DecisionsQuality struct {
 	Kinds   []DecisionsKindQuality `json:"kinds"`
@@ -639,15 +800,16 @@ type DecisionsQuality struct {
 
 // DecisionsReviewPair is the object of this name in the OpenAPI document.
 type DecisionsReviewPair struct {
-	A           EntityRef        `json:"a"`
-	B           EntityRef        `json:"b"`
-	EntityA     string           `json:"entity_a"`
-	EntityB     string           `json:"entity_b"`
-	Explanation MatchExplanation `json:"explanation"`
-	Joined      bool             `json:"joined,omitempty"`
-	Kind        string           `json:"kind"`
-	Merges      int64            `json:"merges"`
-	Teaches     float64          `json:"teaches"`
+	A           EntityRef            `json:"a"`
+	Assigned    *DecisionsAssignment `json:"assigned,omitempty"`
+	B           EntityRef            `json:"b"`
+	EntityA     string               `json:"entity_a"`
+	EntityB     string               `json:"entity_b"`
+	Explanation MatchExplanation     `json:"explanation"`
+	Joined      bool                 `json:"joined,omitempty"`
+	Kind        string               `json:"kind"`
+	Merges      int64                `json:"merges"`
+	Teaches     float64              `json:"teaches"`
 }
 
 // DecisionsShape is the object of this name in the OpenAPI document.
@@ -682,6 +844,20 @@ type DecisionsStratumQuality struct {
 	Joined    bool    `json:"joined"`
 	Pairs     int64   `json:"pairs"`
 	To        float64 `json:"to,omitempty"`
+}
+
+// DecisionsTeam is the object of this name in the OpenAPI document.
+type DecisionsTeam struct {
+	// For each two people how often they gave the same answer to a pair
+	Agreement     []DecisionsAgreement    `json:"agreement"`
+	Batches       []DecisionsBatch        `json:"batches"`
+	Disagreements []DecisionsDisagreement `json:"disagreements"`
+	// Pairs in the head of the review queue
+	Left int64 `json:"left"`
+	// There are more pairs than left
+	More      bool                `json:"more,omitempty"`
+	People    []DecisionsProgress `json:"people"`
+	Unsettled int64               `json:"unsettled"`
 }
 
 // DecisionsThresholdEffect is the object of this name in the OpenAPI document.
@@ -781,6 +957,16 @@ type Entity struct {
 	View map[string]ViewAttribute `json:"view"`
 }
 
+// EntityAnswer is the object of this name in the OpenAPI document.
+type EntityAnswer struct {
+	At      time.Time `json:"at"`
+	Author  string    `json:"author,omitempty"`
+	Batch   string    `json:"batch,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Settles bool      `json:"settles,omitempty"`
+	Verdict string    `json:"verdict"`
+}
+
 // EntityCounts is the object of this name in the OpenAPI document.
 type EntityCounts struct {
 	Entities int64 `json:"entities"`
@@ -791,16 +977,19 @@ type EntityCounts struct {
 
 // EntityDecision is the object of this name in the OpenAPI document.
 type EntityDecision struct {
-	A         string    `json:"a"`
-	At        time.Time `json:"at"`
-	Attribute string    `json:"attribute,omitempty"`
-	Author    string    `json:"author,omitempty"`
-	B         string    `json:"b,omitempty"`
-	By        string    `json:"by,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Value     string    `json:"value,omitempty"`
-	Verdict   string    `json:"verdict"`
-	Withdrawn bool      `json:"withdrawn,omitempty"`
+	A         string         `json:"a"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
 }
 
 // EntityList is the object of this name in the OpenAPI document.
@@ -1325,6 +1514,15 @@ type MoveRequest struct {
 	Replace *bool `json:"replace,omitempty"`
 	// URL of the new database; created if it does not exist
 	URL string `json:"url"`
+}
+
+// PreviewRequest is the object of this name in the OpenAPI document.
+type PreviewRequest struct {
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs   []DecisionsChosen `json:"pairs,omitempty"`
+	Verdict string            `json:"verdict"`
 }
 
 // ProbeInput is the object of this name in the OpenAPI document.
@@ -2043,6 +2241,12 @@ type Top struct {
 type TopMetric struct {
 	Metric string `json:"metric"`
 	N      int64  `json:"n"`
+}
+
+// UndoRequest is the object of this name in the OpenAPI document.
+type UndoRequest struct {
+	Author string `json:"author,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // UnmergeRequest is the object of this name in the OpenAPI document.

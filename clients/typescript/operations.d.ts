@@ -12,6 +12,23 @@ export interface AccessRates {
   requests?: number
 }
 
+export interface AssignRequest {
+  /** For how many days; 7 by default */
+  days?: number
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  /** Name of a person as decisions have it; empty to release the pairs */
+  to?: string
+}
+
+export interface AssignResponse {
+  /** There are pairs further down in the queue, which were not looked at */
+  more?: boolean
+  pairs: number
+}
+
 export interface AuditEntry {
   action?: string
   address?: string
@@ -73,6 +90,26 @@ export interface BackupMarkRequest {
 
 export interface BlockList {
   blocks: Array<TokensBlock> | null
+}
+
+export interface BulkRequest {
+  /** Author of the decisions, at most 255 bytes */
+  author?: string
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  /** Reason, at most 1024 bytes */
+  reason?: string
+  /** That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided */
+  stamp?: string
+  verdict: string
+}
+
+export interface BulkResponse {
+  /** Names the decisions for POST /v1/decisions/bulk/{batch}/undo */
+  batch: string
+  results: Array<DecideResult> | null
 }
 
 export interface Cell {
@@ -479,6 +516,8 @@ export interface DecisionInput {
   b?: string
   /** Reason, at most 1024 bytes */
   reason?: string
+  /** The answer ends a disagreement of others, and does not count as an answer of its own */
+  settles?: boolean
   /** For value: the value that the entity shows, even if no record has it */
   value?: string
   /** same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows */
@@ -493,6 +532,22 @@ export interface DecisionList {
   decisions: Array<DecisionsDecided> | null
 }
 
+export interface DecisionsAgreement {
+  a: string
+  /** Of them with the same answer */
+  agree: number
+  b: string
+  /** Pairs that both answered */
+  pairs: number
+}
+
+export interface DecisionsAssignment {
+  /** Who assigned it */
+  by?: string
+  to: string
+  until: string
+}
+
 export interface DecisionsAttributeProfile {
   filled: number
   name: string
@@ -504,14 +559,33 @@ export interface DecisionsAttributeProfile {
   values: number
 }
 
+export interface DecisionsBatch {
+  at: string
+  author?: string
+  id: string
+  reason?: string
+  /** Decisions that neither were withdrawn nor replaced */
+  stands: number
+  verdict: string
+}
+
+export interface DecisionsChosen {
+  /** Puid or SOURCE:KEY */
+  a: string
+  /** Puid or SOURCE:KEY */
+  b: string
+}
+
 export interface DecisionsDecided {
   a: string
   at: string
   attribute?: string
   author?: string
   b?: string
+  batch?: string
   by?: string
   conflict?: string
+  earlier?: Array<EntityAnswer> | null
   entity_a?: string
   entity_b?: string
   hidden?: boolean
@@ -520,9 +594,67 @@ export interface DecisionsDecided {
   reason?: string
   ref_a?: EntityRef
   ref_b?: EntityRef
+  settles?: boolean
   value?: string
   verdict: string
   withdrawn?: boolean
+}
+
+export interface DecisionsDisagreement {
+  a: string
+  answers: Array<EntityAnswer> | null
+  at: string
+  attribute?: string
+  author?: string
+  b?: string
+  batch?: string
+  by?: string
+  conflict?: string
+  earlier?: Array<EntityAnswer> | null
+  entity_a?: string
+  entity_b?: string
+  hidden?: boolean
+  kind?: string
+  pending?: boolean
+  reason?: string
+  ref_a?: EntityRef
+  ref_b?: EntityRef
+  settles?: boolean
+  value?: string
+  verdict: string
+  withdrawn?: boolean
+}
+
+export interface DecisionsEffect {
+  /** The largest entity that there would be; missing if none changes */
+  largest?: DecisionsEffectEntity
+  /** Entities that would become parts of larger ones */
+  merged: number
+  /** There are pairs further down in the queue, which were not looked at */
+  more?: boolean
+  pairs: Array<DecisionsReviewPair> | null
+  /** Entities that would be divided */
+  split: number
+  /** Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen */
+  stamp: string
+}
+
+export interface DecisionsEffectEntity {
+  id: string
+  of: Array<string> | null
+  records: number
+}
+
+export interface DecisionsFilter {
+  /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person */
+  assigned?: string
+  /** The pair disagrees in this attribute */
+  attribute?: string
+  /** The match weight has these whole bits, such as 3 for 3.00 to 3.99 */
+  bits?: string
+  kind?: string
+  /** One of the records is of this source */
+  source?: string
 }
 
 export interface DecisionsKeyCount {
@@ -574,6 +706,22 @@ export interface DecisionsProfile {
   whole: boolean
 }
 
+export interface DecisionsProgress {
+  all: number
+  /** Pairs of the review queue that are assigned to the person */
+  assigned: number
+  /** Pairs decided in bulk, which the other figures leave out */
+  in_bulk: number
+  /** Empty for decisions without a name */
+  person: string
+  /** Answers an hour, over the hours of the last seven days that have some */
+  rate: number
+  /** Answers since midnight UTC */
+  today: number
+  /** Answers in the last seven days */
+  week: number
+}
+
 export interface DecisionsQuality {
   kinds: Array<DecisionsKindQuality> | null
   records: number
@@ -582,6 +730,7 @@ export interface DecisionsQuality {
 
 export interface DecisionsReviewPair {
   a: EntityRef
+  assigned?: DecisionsAssignment
   b: EntityRef
   entity_a: string
   entity_b: string
@@ -620,6 +769,19 @@ export interface DecisionsStratumQuality {
   joined: boolean
   pairs: number
   to?: number
+}
+
+export interface DecisionsTeam {
+  /** For each two people how often they gave the same answer to a pair */
+  agreement: Array<DecisionsAgreement> | null
+  batches: Array<DecisionsBatch> | null
+  disagreements: Array<DecisionsDisagreement> | null
+  /** Pairs in the head of the review queue */
+  left: number
+  /** There are more pairs than left */
+  more?: boolean
+  people: Array<DecisionsProgress> | null
+  unsettled: number
 }
 
 export interface DecisionsThresholdEffect {
@@ -709,6 +871,15 @@ export interface Entity {
   view: { [name: string]: ViewAttribute }
 }
 
+export interface EntityAnswer {
+  at: string
+  author?: string
+  batch?: string
+  by?: string
+  settles?: boolean
+  verdict: string
+}
+
 export interface EntityCounts {
   entities: number
   merges: number
@@ -722,8 +893,11 @@ export interface EntityDecision {
   attribute?: string
   author?: string
   b?: string
+  batch?: string
   by?: string
+  earlier?: Array<EntityAnswer> | null
   reason?: string
+  settles?: boolean
   value?: string
   verdict: string
   withdrawn?: boolean
@@ -1197,6 +1371,14 @@ export interface MoveRequest {
   replace?: boolean
   /** URL of the new database; created if it does not exist */
   url: string
+}
+
+export interface PreviewRequest {
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  verdict: string
 }
 
 export interface ProbeInput {
@@ -1857,6 +2039,11 @@ export interface TopMetric {
   n: number
 }
 
+export interface UndoRequest {
+  author?: string
+  reason?: string
+}
+
 export interface UnmergeRequest {
   author?: string
   reason?: string
@@ -1995,6 +2182,9 @@ export class Operations extends Core {
   /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
   adoptSink(name: string, body: SinkAdoptRequest): Promise<Sink>
 
+  /** Assign pairs of the review queue to a person for some days, or release them. POST /v1/review/assign */
+  assignReview(body: AssignRequest): Promise<AssignResponse>
+
   /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   blockPrincipal(principal: string): Promise<TokensBlock>
 
@@ -2009,6 +2199,9 @@ export class Operations extends Core {
 
   /** Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable. POST /v1/decisions */
   decide(body: DecideRequest): Promise<DecideResponse>
+
+  /** Make one decision about each chosen pair of the review queue, as one batch. POST /v1/decisions/bulk */
+  decideBulk(body: BulkRequest): Promise<BulkResponse>
 
   /** Delete a record; records that only it connected are separated. DELETE /v1/records/{source}/{key} */
   deleteRecord(source: string, key: string, params?: {
@@ -2168,6 +2361,9 @@ export class Operations extends Core {
 
   /** Get a record by its external key, whose bytes are percent-encoded. GET /v1/records/{source}/{key} */
   getRecord(source: string, key: string): Promise<Record>
+
+  /** How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions. GET /v1/review/team */
+  getReviewTeam(): Promise<DecisionsTeam>
 
   /** State of a rollup in each cell. GET /v1/rollups/{name} */
   getRollup(name: string): Promise<Rollup>
@@ -2453,8 +2649,18 @@ export class Operations extends Core {
   listReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
+    /** Only pairs with a record of this source */
+    source?: string
+    /** Only pairs of this kind */
+    kind?: string
+    /** Only pairs that disagree in this attribute */
+    attribute?: string
+    /** Only pairs whose match weight has these whole bits */
+    bits?: string
+    /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow */
+    assigned?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): Promise<ReviewList>
@@ -2463,8 +2669,18 @@ export class Operations extends Core {
   allReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
+    /** Only pairs with a record of this source */
+    source?: string
+    /** Only pairs of this kind */
+    kind?: string
+    /** Only pairs that disagree in this attribute */
+    attribute?: string
+    /** Only pairs whose match weight has these whole bits */
+    bits?: string
+    /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow */
+    assigned?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): AsyncGenerator<DecisionsReviewPair>
@@ -2533,6 +2749,9 @@ export class Operations extends Core {
   /** What a new generation of cells would change, or why it is impossible; changes nothing. POST /v1/cells/plan */
   planCells(body: GrowRequest): Promise<CellPlan>
 
+  /** Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing. POST /v1/decisions/preview */
+  previewDecisions(body: PreviewRequest): Promise<DecisionsEffect>
+
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
   putKind(kind: string, body: { [name: string]: unknown }): Promise<Kind>
 
@@ -2580,6 +2799,9 @@ export class Operations extends Core {
 
   /** End the block of a principal. DELETE /v1/blocks/{principal} */
   unblockPrincipal(principal: string): Promise<TokensBlock>
+
+  /** Withdraw the decisions of a batch that still stand. POST /v1/decisions/bulk/{batch}/undo */
+  undoBulk(batch: string, body: UndoRequest): Promise<DecideResponse>
 
   /** Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
   unmergeEntity(id: string, body: UnmergeRequest): Promise<DecideResponse>

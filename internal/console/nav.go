@@ -30,7 +30,7 @@ var (
 	mainPages = []section{
 		{"/", "Home", []string{"home"}, ofInstallation},
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
-		{"/review", "Review", []string{"review"}, ofViewer},
+		{"/review", "Review", []string{"review", "bulk", "team"}, ofViewer},
 		{"/data", "Data", []string{"data", "import"}, ofKinds},
 		{"/quality", "Quality", []string{"quality"}, ofViewer},
 		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},

@@ -20,7 +20,7 @@ var templates embed.FS
 var pages = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{"home", "operations", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "try", "draft", "data", "quality", "import", "notice", "name", "login", "grant"} {
+	for _, name := range []string{"home", "operations", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "bulk", "team", "streams", "kinds", "try", "draft", "data", "quality", "import", "notice", "name", "login", "grant"} {
 		page := template.Must(layout.Clone())
 		parsed[name] = template.Must(page.ParseFS(templates, "templates/"+name+".html"))
 	}

@@ -71,8 +71,17 @@ func (s *Server) registerConsole() {
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "pin"}, {name: "value"}, {name: "anchor"}},
 	}, p.whatIfPage))
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}, {name: "assigned"}},
 	}, p.reviewPage))
+	s.handle("GET /review/bulk", access.All(access.Read).Narrowed(), p.page(&route{
+		path: "/review/bulk", class: reads, price: priceSearch, query: []param{{name: "verdict"}, {name: "pair"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "assigned"}},
+	}, p.bulkPage))
+	s.handle("GET /review/team", access.All(access.Read).Narrowed(), p.page(&route{
+		path: "/review/team", class: reads, price: priceSearch, query: []param{{name: "batch"}, {name: "assigned"}, {name: "to"}},
+	}, p.teamPage))
+	s.handle("POST /review/bulk", access.All(access.Decide).Narrowed(), p.form("/review/bulk", p.bulkForm))
+	s.handle("POST /review/undo", access.All(access.Decide).Narrowed(), p.form("/review/undo", p.undoForm))
+	s.handle("POST /review/assign", access.All(access.Decide).Narrowed(), p.form("/review/assign", p.assignForm))
 	s.handle("GET /streams", access.All(access.Read).Narrowed(), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
 	s.handle("GET /data", access.All(access.Read).Masked(), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
 	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))

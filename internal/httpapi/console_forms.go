@@ -122,7 +122,7 @@ func fromPage(r *http.Request) error {
 // back returns where a form leads, with values added to the query: the page named by the form, if it is an allowed one.
 func back(fields values, say url.Values) string {
 	to, err := url.Parse(fields["back"])
-	if err != nil || to.Path != "/review" && !strings.HasPrefix(to.Path, "/entities/") {
+	if err != nil || to.Path != "/review" && to.Path != "/review/team" && !strings.HasPrefix(to.Path, "/entities/") {
 		to = &url.URL{Path: "/review"}
 	}
 	q := to.Query()
@@ -134,7 +134,7 @@ func back(fields values, say url.Values) string {
 func (p *site) decideForm(c *call, fields values) (string, error) {
 	in := decisions.Input{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
-		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
+		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "", Settles: fields["settles"] != "",
 	}
 	if err := p.mayDecide(c, &in); err != nil {
 		return "", err
@@ -147,9 +147,10 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	if err := results[0].Err; err != nil {
 		return "", err
 	}
+	p.looks.drop(reviewLook + "team")
 	p.requeue(c, &results[0].Decided) // the user sees the effect of the decision
 	say := url.Values{}
-	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && d.RefA.Source != "" && d.RefB.Source != "" {
+	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && !strings.HasPrefix(fields["back"], "/review/") && d.RefA.Source != "" && d.RefB.Source != "" {
 		say.Set("said", d.RefA.String())
 		say.Set("of", d.RefB.String())
 	}

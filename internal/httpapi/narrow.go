@@ -96,17 +96,26 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		return &b, "", true
 	case *decisions.Profile:
 		return r.profile(a), "", true
+	case *decisions.Effect:
+		b := *a
+		b.Pairs = r.pairs(a.Pairs)
+		return &b, "", true
+	case *decisions.Team:
+		b := *a
+		b.Disagreements = only(a.Disagreements, func(d decisions.Disagreement) bool { return r.Kinds == nil || r.Sees(d.Kind) }, func(d decisions.Disagreement) decisions.Disagreement {
+			d.Decided = r.decision(d.Decided)
+			return d
+		})
+		return &b, "", true
+	case *BulkResponse:
+		b := *a
+		b.Results = r.results(a.Results)
+		return &b, "", true
 	case DecisionList:
 		a.Decisions = r.decisions(a.Decisions)
 		return a, "", true
 	case DecideResponse:
-		a.Results = only(a.Results, all, func(one DecideResult) DecideResult {
-			if one.Decision != nil {
-				decided := r.decision(*one.Decision)
-				one.Decision = &decided
-			}
-			return one
-		})
+		a.Results = r.results(a.Results)
 		return a, "", true
 	case Scenario:
 		a.Before, a.After = r.scenario(a.Before), r.scenario(a.After)
@@ -124,7 +133,7 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	case KindList:
 		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, func(k Kind) Kind { return k })
 		return a, "", true
-	case Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
+	case AssignResponse, Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
 		return a, "", true
 	}
 	if left, kind, known = r.leftOfAll(answer); known {

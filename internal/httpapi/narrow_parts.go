@@ -136,6 +136,16 @@ func (r *viewer) decision(d decisions.Decided) decisions.Decided {
 	return d
 }
 
+func (r *viewer) results(list []DecideResult) []DecideResult {
+	return only(list, all, func(one DecideResult) DecideResult {
+		if one.Decision != nil {
+			decided := r.decision(*one.Decision)
+			one.Decision = &decided
+		}
+		return one
+	})
+}
+
 func (r *viewer) scenario(list []ScenarioEntity) []ScenarioEntity {
 	return only(list, func(e ScenarioEntity) bool { return r.Sees(e.Kind) }, func(e ScenarioEntity) ScenarioEntity {
 		e.View, e.Hidden = r.view(e.View)

@@ -183,9 +183,22 @@ func (s *Server) routes() []route {
 			summary: "Pairs of records for people to decide about",
 			query: []param{
 				{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false},
-				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality", false},
+				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion", false},
+				{"source", "Only pairs with a record of this source", false},
+				{"kind", "Only pairs of this kind", false},
+				{"attribute", "Only pairs that disagree in this attribute", false},
+				{"bits", "Only pairs whose match weight has these whole bits", false},
+				{"assigned", "all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow", false},
 				lists[1],
 			},
+		},
+		{
+			method: "GET", path: "/v1/review/team", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.reviewTeam, answer: &decisions.Team{}, failures: reading,
+			summary: "How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions",
+		},
+		{
+			method: "POST", path: "/v1/review/assign", class: writes, needs: access.All(access.Decide).Narrowed(), price: priceSearch, handle: s.assignReview, body: AssignRequest{}, answer: AssignResponse{}, failures: deciding,
+			summary: "Assign pairs of the review queue to a person for some days, or release them",
 		},
 		{
 			method: "GET", path: "/v1/quality", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.quality, answer: &decisions.Quality{}, failures: reading,
@@ -202,6 +215,18 @@ func (s *Server) routes() []route {
 		{
 			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
 			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
+		},
+		{
+			method: "POST", path: "/v1/decisions/preview", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.previewDecisions, body: PreviewRequest{}, answer: &decisions.Effect{}, failures: deciding[:len(deciding)-2],
+			summary: "Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing",
+		},
+		{
+			method: "POST", path: "/v1/decisions/bulk", class: writes, needs: access.All(access.Decide).Narrowed(), price: priceSearch, handle: s.decideBulk, body: BulkRequest{}, answer: &BulkResponse{}, failures: append([]Code{CodeConflict}, deciding...),
+			summary: "Make one decision about each chosen pair of the review queue, as one batch",
+		},
+		{
+			method: "POST", path: "/v1/decisions/bulk/{batch}/undo", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.undoBulk, body: UndoRequest{}, answer: DecideResponse{}, failures: deciding,
+			summary: "Withdraw the decisions of a batch that still stand",
 		},
 		{
 			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listDecisions, answer: DecisionList{}, failures: finding,

@@ -19,6 +19,23 @@ class AccessRates(TypedDict):
     requests: NotRequired[int]
 
 
+class AssignRequest(TypedDict):
+    # For how many days; 7 by default
+    days: NotRequired[int]
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    # Name of a person as decisions have it; empty to release the pairs
+    to: NotRequired[str]
+
+
+class AssignResponse(TypedDict):
+    # There are pairs further down in the queue, which were not looked at
+    more: NotRequired[bool]
+    pairs: int
+
+
 AuditEntry = TypedDict(
     "AuditEntry",
     {
@@ -84,6 +101,26 @@ class BackupMarkRequest(TypedDict):
 
 class BlockList(TypedDict):
     blocks: list[TokensBlock] | None
+
+
+class BulkRequest(TypedDict):
+    # Author of the decisions, at most 255 bytes
+    author: NotRequired[str]
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    # Reason, at most 1024 bytes
+    reason: NotRequired[str]
+    # That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+    stamp: NotRequired[str]
+    verdict: str
+
+
+class BulkResponse(TypedDict):
+    # Names the decisions for POST /v1/decisions/bulk/{batch}/undo
+    batch: str
+    results: list[DecideResult] | None
 
 
 class Cell(TypedDict):
@@ -498,6 +535,8 @@ class DecisionInput(TypedDict):
     b: NotRequired[str]
     # Reason, at most 1024 bytes
     reason: NotRequired[str]
+    # The answer ends a disagreement of others, and does not count as an answer of its own
+    settles: NotRequired[bool]
     # For value: the value that the entity shows, even if no record has it
     value: NotRequired[str]
     # same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows
@@ -512,6 +551,22 @@ class DecisionList(TypedDict):
     decisions: list[DecisionsDecided] | None
 
 
+class DecisionsAgreement(TypedDict):
+    a: str
+    # Of them with the same answer
+    agree: int
+    b: str
+    # Pairs that both answered
+    pairs: int
+
+
+class DecisionsAssignment(TypedDict):
+    # Who assigned it
+    by: NotRequired[str]
+    to: str
+    until: str
+
+
 class DecisionsAttributeProfile(TypedDict):
     filled: int
     name: str
@@ -523,14 +578,33 @@ class DecisionsAttributeProfile(TypedDict):
     values: int
 
 
+class DecisionsBatch(TypedDict):
+    at: str
+    author: NotRequired[str]
+    id: str
+    reason: NotRequired[str]
+    # Decisions that neither were withdrawn nor replaced
+    stands: int
+    verdict: str
+
+
+class DecisionsChosen(TypedDict):
+    # Puid or SOURCE:KEY
+    a: str
+    # Puid or SOURCE:KEY
+    b: str
+
+
 class DecisionsDecided(TypedDict):
     a: str
     at: str
     attribute: NotRequired[str]
     author: NotRequired[str]
     b: NotRequired[str]
+    batch: NotRequired[str]
     by: NotRequired[str]
     conflict: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
     entity_a: NotRequired[str]
     entity_b: NotRequired[str]
     hidden: NotRequired[bool]
@@ -539,9 +613,67 @@ class DecisionsDecided(TypedDict):
     reason: NotRequired[str]
     ref_a: NotRequired[EntityRef]
     ref_b: NotRequired[EntityRef]
+    settles: NotRequired[bool]
     value: NotRequired[str]
     verdict: str
     withdrawn: NotRequired[bool]
+
+
+class DecisionsDisagreement(TypedDict):
+    a: str
+    answers: list[EntityAnswer] | None
+    at: str
+    attribute: NotRequired[str]
+    author: NotRequired[str]
+    b: NotRequired[str]
+    batch: NotRequired[str]
+    by: NotRequired[str]
+    conflict: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
+    entity_a: NotRequired[str]
+    entity_b: NotRequired[str]
+    hidden: NotRequired[bool]
+    kind: NotRequired[str]
+    pending: NotRequired[bool]
+    reason: NotRequired[str]
+    ref_a: NotRequired[EntityRef]
+    ref_b: NotRequired[EntityRef]
+    settles: NotRequired[bool]
+    value: NotRequired[str]
+    verdict: str
+    withdrawn: NotRequired[bool]
+
+
+class DecisionsEffect(TypedDict):
+    # The largest entity that there would be; missing if none changes
+    largest: NotRequired[DecisionsEffectEntity]
+    # Entities that would become parts of larger ones
+    merged: int
+    # There are pairs further down in the queue, which were not looked at
+    more: NotRequired[bool]
+    pairs: list[DecisionsReviewPair] | None
+    # Entities that would be divided
+    split: int
+    # Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+    stamp: str
+
+
+class DecisionsEffectEntity(TypedDict):
+    id: str
+    of: list[str] | None
+    records: int
+
+
+class DecisionsFilter(TypedDict):
+    # all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+    assigned: NotRequired[str]
+    # The pair disagrees in this attribute
+    attribute: NotRequired[str]
+    # The match weight has these whole bits, such as 3 for 3.00 to 3.99
+    bits: NotRequired[str]
+    kind: NotRequired[str]
+    # One of the records is of this source
+    source: NotRequired[str]
 
 
 class DecisionsKeyCount(TypedDict):
@@ -593,6 +725,22 @@ class DecisionsProfile(TypedDict):
     whole: bool
 
 
+class DecisionsProgress(TypedDict):
+    all: int
+    # Pairs of the review queue that are assigned to the person
+    assigned: int
+    # Pairs decided in bulk, which the other figures leave out
+    in_bulk: int
+    # Empty for decisions without a name
+    person: str
+    # Answers an hour, over the hours of the last seven days that have some
+    rate: float
+    # Answers since midnight UTC
+    today: int
+    # Answers in the last seven days
+    week: int
+
+
 class DecisionsQuality(TypedDict):
     kinds: list[DecisionsKindQuality] | None
     records: int
@@ -601,6 +749,7 @@ class DecisionsQuality(TypedDict):
 
 class DecisionsReviewPair(TypedDict):
     a: EntityRef
+    assigned: NotRequired[DecisionsAssignment]
     b: EntityRef
     entity_a: str
     entity_b: str
@@ -643,6 +792,19 @@ DecisionsStratumQuality = TypedDict(
         "to": "NotRequired[float]",
     },
 )
+
+
+class DecisionsTeam(TypedDict):
+    # For each two people how often they gave the same answer to a pair
+    agreement: list[DecisionsAgreement] | None
+    batches: list[DecisionsBatch] | None
+    disagreements: list[DecisionsDisagreement] | None
+    # Pairs in the head of the review queue
+    left: int
+    # There are more pairs than left
+    more: NotRequired[bool]
+    people: list[DecisionsProgress] | None
+    unsettled: int
 
 
 class DecisionsThresholdEffect(TypedDict):
@@ -736,6 +898,15 @@ class Entity(TypedDict):
     view: dict[str, ViewAttribute]
 
 
+class EntityAnswer(TypedDict):
+    at: str
+    author: NotRequired[str]
+    batch: NotRequired[str]
+    by: NotRequired[str]
+    settles: NotRequired[bool]
+    verdict: str
+
+
 class EntityCounts(TypedDict):
     entities: int
     merges: int
@@ -749,8 +920,11 @@ class EntityDecision(TypedDict):
     attribute: NotRequired[str]
     author: NotRequired[str]
     b: NotRequired[str]
+    batch: NotRequired[str]
     by: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
     reason: NotRequired[str]
+    settles: NotRequired[bool]
     value: NotRequired[str]
     verdict: str
     withdrawn: NotRequired[bool]
@@ -1232,6 +1406,14 @@ class MoveRequest(TypedDict):
     replace: NotRequired[bool]
     # URL of the new database; created if it does not exist
     url: str
+
+
+class PreviewRequest(TypedDict):
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    verdict: str
 
 
 class ProbeInput(TypedDict):
@@ -1885,6 +2067,11 @@ class Top(TypedDict):
 class TopMetric(TypedDict):
     metric: str
     n: int
+
+
+class UndoRequest(TypedDict):
+    author: NotRequired[str]
+    reason: NotRequired[str]
 
 
 class UnmergeRequest(TypedDict):
