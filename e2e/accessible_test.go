@@ -159,7 +159,7 @@ const focusable = `[...document.querySelectorAll("a[href], button, input, select
 // unfocused lists the elements on which the focus of a keyboard cannot be seen.
 const unfocused = `(() => {
 	const list = [];
-	const looks = (e) => [e, ...e.querySelectorAll("*")].map((one) => { const s = getComputedStyle(one); return [s.outlineStyle, s.outlineWidth, s.boxShadow, s.stroke, s.strokeWidth, s.fill, s.borderColor, s.backgroundColor].join(); }).join(";");
+	const looks = (e) => [e, ...e.querySelectorAll("*")].map((one) => { const s = getComputedStyle(one); return [s.outlineStyle !== "none" && parseFloat(s.outlineWidth) ? s.outlineStyle : "", s.boxShadow, s.stroke, s.strokeWidth, s.fill, s.borderColor, s.backgroundColor].join(); }).join(";");
 	for (const e of ` + focusable + `) {
 		document.activeElement.blur();
 		const before = looks(e);

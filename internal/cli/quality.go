@@ -27,7 +27,6 @@ func (a *app) quality() *cobra.Command {
 			"compared pairs), thresholds (what others would change; --threshold adds one), evidence (how often each level of a\n" +
 			"comparison was seen), keys (how many records have each kind of blocking key).",
 		Example: "  locus quality\n" +
-			"  locus quality attributes --kind place\n" +
 			"  locus quality thresholds --threshold 6.5 --json",
 		Args: atMost("TABLE"), ValidArgs: profileNames(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
