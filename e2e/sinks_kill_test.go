@@ -146,7 +146,7 @@ func TestP17_KilledServerDelivers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})
-	database := postgres.URL(postgres.Database(t))
+	database := postgres.Remote(t, postgres.Database(t))
 	r := &receiver{events: map[string]sink.Event{}}
 	hook := httptest.NewServer(r)
 	defer hook.Close()

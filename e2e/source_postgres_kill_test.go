@@ -29,7 +29,7 @@ func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	postgres := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}})
-	database := postgres.URL(postgres.Database(t))
+	database := postgres.Remote(t, postgres.Database(t))
 	conn, err := pgx.Connect(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func (m *mapper) row(cells []cell) (*Row, *fault) {
 			if *single != "" {
 				return nil, m.list(c.column, "it is a list, and one value is wanted")
 			}
-			*single = u.single(c.value)
+			*single = c.value
 		}
 	}
 	for i := range m.set {
@@ -102,14 +102,6 @@ func (m *mapper) row(cells []cell) (*Row, *fault) {
 		}
 	}
 	return row, m.complete(row)
-}
-
-// single returns a value that is no attribute. Blanks around a part of a key are those of a column of fixed width: no key has any.
-func (u use) single(value string) string {
-	if u.kind == useKey {
-		return strings.TrimSpace(value)
-	}
-	return value
 }
 
 func (m *mapper) list(column int, reason string) *fault {
@@ -143,7 +135,7 @@ func (m *mapper) identify(row *Row, cells []cell) (source, key string) {
 			if *single != "" {
 				return "", "" // a list
 			}
-			*single = u.single(c.value)
+			*single = c.value
 		}
 	}
 	if m.hash {

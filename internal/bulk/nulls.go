@@ -27,10 +27,14 @@ func withoutNulls(columns []sampled) (kept []sampled, texts []string) {
 	return kept, texts
 }
 
-// recogniseNulls guesses that such texts are no values, if a column that means something has one. Unless it does, there is
-// nothing to ask. Options that say all that is wanted say this too: a part of a file is read as the whole of it.
+// recogniseNulls guesses that such texts are no values, if a column that means something has one. A file of which nothing
+// else is guessed, because its columns have the names of attributes, is taken at its word. Options that say all that is
+// wanted say this too: a part of a file is read as the whole of it.
 func (p *Plan) recogniseNulls(found *recognition, columns []sampled, rows int) *recognition {
 	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || len(p.options.Null) > 0 || p.options.Exact || p.Format != CSV && p.Format != XLSX {
+		return found
+	}
+	if !slices.ContainsFunc(columns, func(c sampled) bool { return found.reasons[c.name] != "" }) {
 		return found
 	}
 	kept, texts := withoutNulls(columns)

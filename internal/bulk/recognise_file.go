@@ -102,15 +102,12 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	if err != nil {
 		return err
 	}
-	exported := o != p.options // such a file has no nulls but empty fields
 	p.options = o
 	found, err := recognise(o, kinds, columns, rows, p.Format == CSV || p.Format == XLSX)
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
-	if !exported {
-		found = p.recogniseNulls(found, columns, rows)
-	}
+	found = p.recogniseNulls(found, columns, rows)
 	o, p.mapping = p.options, found.mapping
 	if o.Since != "" {
 		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use

@@ -52,7 +52,7 @@ func exec(t *testing.T, conn *pgx.Conn, sql ...string) {
 
 func spec(t *testing.T, s *pgtest.Server, db, table string) source.Spec {
 	t.Helper()
-	u, err := source.ParseURL(s.URL(db) + "&table=" + table)
+	u, err := source.ParseURL(s.Remote(t, db) + "&table=" + table)
 	if err != nil {
 		t.Fatal(err)
 	}
