@@ -16,7 +16,7 @@ type Filter struct {
 	Bits      string `json:"bits,omitempty" doc:"The match weight has these whole bits, such as 3 for 3.00 to 3.99"`
 	// Assigned selects by assignment: one of the words below, or the name of a person.
 	Assigned string `json:"assigned,omitempty" doc:"all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person"`
-	// Person is who asks for ToMe and Open.
+	// Person is the viewer, whom ToMe and Open are about.
 	Person string `json:"-"`
 }
 
@@ -55,7 +55,7 @@ func (f *Filter) takesAssigned(a *Assignment) bool {
 // check refuses a question about the pairs of a person who is not known.
 func (f *Filter) check() error {
 	if f.Assigned == ToMe && f.Person == "" {
-		return problem.Invalid("/assigned", "invalid", "without a token it is not known who asks: give the name of the person")
+		return problem.Invalid("/assigned", "invalid", "a request without a token has no name: give the name of the person")
 	}
 	return nil
 }
