@@ -112,23 +112,18 @@ func (h *Handle) clustering(s *survey, kind string) *clustering {
 func (c *clustering) effect(threshold match.Weight) ThresholdEffect {
 	now := c.m.Threshold()
 	low, high := min(now, threshold), max(now, threshold)
-	groups := newGroups(len(c.records))
-	for _, e := range slices.Concat(c.pairs, c.said) {
-		if e.Weight >= low {
-			groups.join(e.A, e.B)
-		}
-	}
+	component, _ := match.Components(len(c.records), slices.Concat(c.pairs, c.said), low)
 	touched := map[int]bool{}
 	for _, e := range c.pairs {
 		if low <= e.Weight && e.Weight < high {
-			touched[groups.of(e.A)] = true
+			touched[component[e.A]] = true
 		}
 	}
 	index := map[int]int{} // of records that are touched
 	var some []int
 	others := map[entity.PUID]bool{}
 	for i, rec := range c.records {
-		if touched[groups.of(i)] {
+		if touched[component[i]] {
 			index[i] = len(some)
 			some = append(some, i)
 		} else {
@@ -182,27 +177,6 @@ func (c *clustering) at(threshold match.Weight, some []int, index map[int]int) [
 	}
 	return of
 }
-
-// groups are sets of connected records.
-type groups []int
-
-func newGroups(n int) groups {
-	g := make(groups, n)
-	for i := range g {
-		g[i] = i
-	}
-	return g
-}
-
-func (g groups) of(i int) int {
-	for g[i] != i {
-		g[i] = g[g[i]]
-		i = g[i]
-	}
-	return i
-}
-
-func (g groups) join(i, j int) { g[g.of(i)] = g.of(j) }
 
 // compared counts what differs between two ways to cluster the same records.
 func compared(before, after []int) (e ThresholdEffect) {
