@@ -2129,6 +2129,8 @@ type TermsList struct {
 type TermsRequest struct {
 	// Kind whose records are counted
 	Kind string `json:"kind"`
+	// A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records
+	Table []string `json:"table,omitempty"`
 }
 
 // Token is the object of this name in the OpenAPI document.

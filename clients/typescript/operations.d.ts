@@ -1934,6 +1934,8 @@ export interface TermsList {
 export interface TermsRequest {
   /** Kind whose records are counted */
   kind: string
+  /** A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records */
+  table?: Array<string>
 }
 
 export interface Token {

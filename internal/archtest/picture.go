@@ -305,7 +305,7 @@ var Picture = map[string]Rule{
 	},
 	"internal/dedupe": {
 		Imports: []string{
-			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records",
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
 			"resolve/derived", "storage",
 		},
 		Modules: []string{xSync},

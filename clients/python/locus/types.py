@@ -1964,6 +1964,8 @@ class TermsList(TypedDict):
 class TermsRequest(TypedDict):
     # Kind whose records are counted
     kind: str
+    # A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records
+    table: NotRequired[list[str]]
 
 
 class Token(TypedDict):
