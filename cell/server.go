@@ -11,6 +11,8 @@ type Server struct {
 	// Trouble is why the server cannot be looked at, and the rest is then unknown; "" if it can.
 	Trouble string `json:"trouble,omitempty"`
 	Version string `json:"version,omitempty"`
+	// Profile is that of a managed platform, "" for a server like any other.
+	Profile string `json:"profile,omitempty"`
 	// Pooled reports whether a pooler is between this process and the server, PoolerNamed whether the URL says so.
 	Pooled      bool `json:"pooled"`
 	PoolerNamed bool `json:"pooler_named"`

@@ -100,8 +100,8 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		"build.json":        {`"go": "go1.`, `"version": `},
 		"doctor.jsonl":      {`"what":"cells"`, "1 record, 1 entity", " ends at 20", "a durable write takes"},
 		"configuration.txt": {"listen.addr: 127.0.0.1:7070\n", "listen.tls_key: (a file)\n", "oidc.roles: (1)\n"},
-		"status.json":    {`"cell": "g0-3"`, `"records": 1`, `"kind": "place"`},
-		"cells.json":     {`"keys": "open"`},
+		"status.json":       {`"cell": "g0-3"`, `"records": 1`, `"kind": "place"`},
+		"cells.json":        {`"keys": "open"`},
 		"metrics.txt":       {"locus_cell_up{"},
 		"log.txt": {
 			`"msg":"batch resolved"`, `"put_ms":5`, `"cell":"g0-7"`, "no route for _ of _", `"sink":"crm-out"`, `msg="rollups of a cell are stalled" cell="g0-9" lag="17"`,

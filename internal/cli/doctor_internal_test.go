@@ -60,6 +60,7 @@ func TestDoctor_Server(t *testing.T) {
 		{func(s *cell.Server) { s.Used = 27 }, levelWarning, "takes 100: 27 are open by others, this process may open 64"},
 		{func(s *cell.Server) { s.Used, s.Own = 90, 64 }, levelOK, "90 of 100"},
 		{func(s *cell.Server) { s.Pooled, s.PoolerNamed, s.Used = true, true, 99 }, levelOK, "99 of 100"},
+		{func(s *cell.Server) { s.Profile, s.Standbys = "neon", nil }, levelWarning, "the profile neon, which is experimental"},
 		{func(s *cell.Server) { s.Pooled = true }, levelWarning, "is behind a pooler"},
 		{func(s *cell.Server) { s.PoolerNamed = true }, levelWarning, "no pooler is before"},
 		{func(s *cell.Server) { s.ClockMS = -6000 }, levelWarning, "differ by 6s"},

@@ -42,6 +42,9 @@ func (x *examination) server(s *cell.Server) {
 		return
 	}
 	x.ok("server", "%s is PostgreSQL %s, %d of %d connections are open", s.Name, s.Version, s.Used, s.Connections)
+	if s.Profile != "" {
+		x.warn("profile", "try failover, restore and a branch on an installation that may be lost", "%s has the profile %s, which is experimental: it was not run on the platform", s.Name, s.Profile)
+	}
 	switch others := s.Used - s.Own; {
 	case s.Pooled && !s.PoolerNamed:
 		x.warn("pooler", "add pooler=1 to the URL if it pools by transaction, as PgBouncer does", "%s is behind a pooler, and its URL does not say so", s.Name)
@@ -67,6 +70,7 @@ func (x *examination) replication(s *cell.Server) {
 	case s.Recovering: // it is a copy itself
 	case s.Hidden:
 		x.ok("standby", "%s has %s; how far behind, a member of pg_monitor can see", s.Name, counted(int64(len(s.Standbys)), "standby", "standbys"))
+	case s.Profile != "": // whose storage is copied by the platform
 	case len(s.Standbys) == 0 && !s.Archives:
 		x.warn("standby", "add a standby, or archive the log (archive_mode), before it has data that matters",
 			"%s has neither a standby nor an archive of its log: with its disk goes all since the last backup", s.Name)

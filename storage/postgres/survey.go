@@ -52,7 +52,7 @@ func (d *Driver) Survey(ctx context.Context, urls []string) []cell.Server {
 
 func (d *Driver) survey(ctx context.Context, t *target) cell.Server {
 	p := d.pool(t).read()
-	s := cell.Server{Name: t.server, PoolerNamed: t.pooler, Budget: p.Budget, Own: p.Open}
+	s := cell.Server{Name: t.server, PoolerNamed: t.pooler, Profile: string(t.profile), Budget: p.Budget, Own: p.Open}
 	ctx, cancel := context.WithTimeout(ctx, d.opts.ConnectTimeout+d.opts.StatementTimeout)
 	defer cancel()
 	on, err := t.dial(ctx, d.opts)
@@ -87,7 +87,7 @@ func look(ctx context.Context, on *pgx.Conn, s *cell.Server) error {
 	case at.After(came):
 		s.ClockMS = at.Sub(came).Milliseconds()
 	}
-	if s.Recovering {
+	if s.Recovering || s.Profile == string(aurora) {
 		return nil // it is asked about its own position, which a standby does not have
 	}
 	rows, err := on.Query(ctx, sqlStandbys)
