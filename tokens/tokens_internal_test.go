@@ -142,6 +142,10 @@ func TestP10_RevokedAll(t *testing.T) {
 	root := f.admin()
 	ci, _ := f.create(access.Local(), Request{Name: "ci", Roles: []string{"writer"}})
 	session, _ := f.signIn(root, "")
+	person, _, err := f.a.Admit(t.Context(), Person{Name: "oidc:7", Roles: []string{"reviewer"}}, "") // has no token
+	if err != nil || !f.signedIn(f.b, person) {
+		t.Fatal(err)
+	}
 	who, err := f.a.Check(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +161,7 @@ func TestP10_RevokedAll(t *testing.T) {
 	}
 	f.now = f.now.Add(fresh)
 	for _, h := range []*Handle{f.a, f.b} {
-		if f.valid(h, root) || f.valid(h, ci) || f.signedIn(h, session) {
+		if f.valid(h, root) || f.valid(h, ci) || f.signedIn(h, session) || f.signedIn(h, person) {
 			t.Error("a credential is still valid")
 		}
 		if closed, err := h.Closed(t.Context()); !closed || err != nil {
