@@ -386,6 +386,7 @@ type CellServer struct {
 	Own            int64         `json:"own"`
 	Pooled         bool          `json:"pooled"`
 	PoolerNamed    bool          `json:"pooler_named"`
+	Profile        string        `json:"profile,omitempty"`
 	Recovering     bool          `json:"recovering"`
 	Server         string        `json:"server"`
 	Standbys       []CellStandby `json:"standbys,omitempty"`

@@ -353,6 +353,7 @@ export interface CellServer {
   own: number
   pooled: boolean
   pooler_named: boolean
+  profile?: string
   recovering: boolean
   server: string
   standbys?: Array<CellStandby> | null

@@ -88,9 +88,8 @@ func (a *app) doctorCommand() *cobra.Command {
 			"rollups and hosts are in it. Look at it before you send it.\n" +
 			"\n" +
 			"The exit code is 1 if something is broken, 3 if there are only warnings, 0 otherwise.",
-		Example: "  locus doctor --data /var/lib/locus\n" +
-			"  locus doctor --json | jq 'select(.level != \"ok\")'\n" +
-			"  journalctl -u locus > locus.log; locus doctor --config /etc/locus/locus.yaml --log locus.log --bundle report.tar.gz",
+		Example: "  locus doctor --json | jq 'select(.level != \"ok\")'\n" +
+			"  locus doctor --config /etc/locus/locus.yaml --log locus.log --bundle report.tar.gz",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if log != "" && bundle == "" {

@@ -364,6 +364,7 @@ class CellServer(TypedDict):
     own: int
     pooled: bool
     pooler_named: bool
+    profile: NotRequired[str]
     recovering: bool
     server: str
     standbys: NotRequired[list[CellStandby] | None]
