@@ -15,11 +15,12 @@ LEAN := -gcflags=modernc.org/...=-race=false
 # The compiler with fewer collections of garbage: a third less of its time.
 COMPILE := GOGC=400 $(GO)
 # The go command stamps the tag or the commit, see locus version --json.
+RELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities clean
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -162,6 +163,12 @@ verify/site: ## each link of the website leads somewhere, and its search finds w
 
 verify/package: ## the deb and the rpm, with man pages and completions, built and inspected (compiles them)
 	$(GO) -C tools/release test -count 1 -timeout 30m ./...
+
+release/snapshot: ## archives, deb, rpm, formulas and checksums of this commit in dist/, without publishing (builds GoReleaser first: half an hour)
+	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom
+
+release: ## what a tag publishes, as a draft; only .github/workflows/release.yml runs it
+	$(RELEASER) release --clean
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...

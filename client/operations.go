@@ -1053,6 +1053,11 @@ func (c *Client) ListRollups(ctx context.Context) (*RollupList, error) {
 	return value[RollupList](ctx, c, &operation{method: "GET", path: "/v1/rollups", repeatable: true})
 }
 
+// ListServers is GET /v1/servers: The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs.
+func (c *Client) ListServers(ctx context.Context) (*ServerList, error) {
+	return value[ServerList](ctx, c, &operation{method: "GET", path: "/v1/servers", repeatable: true})
+}
+
 // ListSessions is GET /v1/sessions: List the sessions of people in the console that have not ended.
 func (c *Client) ListSessions(ctx context.Context) (*SessionList, error) {
 	return value[SessionList](ctx, c, &operation{method: "GET", path: "/v1/sessions", repeatable: true})
@@ -1249,6 +1254,11 @@ func (c *Client) RetrySourceLetters(ctx context.Context, source string, body *Le
 // RevokeToken is DELETE /v1/tokens/{name}: Revoke all tokens of a name; they end within a second in every process.
 func (c *Client) RevokeToken(ctx context.Context, name string) (*TokensRevoked, error) {
 	return value[TokensRevoked](ctx, c, &operation{method: "DELETE", path: "/v1/tokens/" + segment(name), repeatable: true})
+}
+
+// RevokeTokens is DELETE /v1/tokens: Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases.
+func (c *Client) RevokeTokens(ctx context.Context) (*TokensRevoked, error) {
+	return value[TokensRevoked](ctx, c, &operation{method: "DELETE", path: "/v1/tokens", repeatable: true})
 }
 
 // RotateToken is POST /v1/tokens/{name}/rotate: Give a token another secret; the older ones stay valid for the overlap.

@@ -376,12 +376,41 @@ type CellRange struct {
 	Lo string `json:"lo"`
 }
 
+// CellServer is the object of this name in the OpenAPI document.
+type CellServer struct {
+	ArchiveFails   bool          `json:"archive_fails"`
+	Archives       bool          `json:"archives"`
+	Budget         int64         `json:"budget"`
+	ClockMs        int64         `json:"clock_ms"`
+	Connections    int64         `json:"connections"`
+	Own            int64         `json:"own"`
+	Pooled         bool          `json:"pooled"`
+	PoolerNamed    bool          `json:"pooler_named"`
+	Profile        string        `json:"profile,omitempty"`
+	Recovering     bool          `json:"recovering"`
+	Server         string        `json:"server"`
+	Standbys       []CellStandby `json:"standbys,omitempty"`
+	StandbysHidden bool          `json:"standbys_hidden"`
+	Trouble        string        `json:"trouble,omitempty"`
+	Used           int64         `json:"used"`
+	Version        string        `json:"version,omitempty"`
+}
+
 // CellSlot is the object of this name in the OpenAPI document.
 type CellSlot struct {
 	Cell       string `json:"cell,omitempty"`
 	Generation int64  `json:"generation"`
 	Hi         string `json:"hi"`
 	Lo         string `json:"lo"`
+}
+
+// CellStandby is the object of this name in the OpenAPI document.
+type CellStandby struct {
+	Bytes int64  `json:"bytes"`
+	LagMs int64  `json:"lag_ms"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Sync  string `json:"sync"`
 }
 
 // CellStatus is the object of this name in the OpenAPI document.
@@ -1925,6 +1954,12 @@ type SeriesRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// ServerList is the object of this name in the OpenAPI document.
+type ServerList struct {
+	// By name; none if all cells are files
+	Servers []CellServer `json:"servers"`
+}
+
 // SessionList is the object of this name in the OpenAPI document.
 type SessionList struct {
 	Sessions []TokensSession `json:"sessions"`
@@ -2215,7 +2250,7 @@ type TokensBlock struct {
 
 // TokensRevoked is the object of this name in the OpenAPI document.
 type TokensRevoked struct {
-	// Number of tokens that the name had
+	// Number of tokens that there were
 	Revoked int64 `json:"revoked"`
 }
 

@@ -344,11 +344,38 @@ export interface CellRange {
   lo: string
 }
 
+export interface CellServer {
+  archive_fails: boolean
+  archives: boolean
+  budget: number
+  clock_ms: number
+  connections: number
+  own: number
+  pooled: boolean
+  pooler_named: boolean
+  profile?: string
+  recovering: boolean
+  server: string
+  standbys?: Array<CellStandby> | null
+  standbys_hidden: boolean
+  trouble?: string
+  used: number
+  version?: string
+}
+
 export interface CellSlot {
   cell?: string
   generation: number
   hi: string
   lo: string
+}
+
+export interface CellStandby {
+  bytes: number
+  lag_ms: number
+  name: string
+  state: string
+  sync: string
 }
 
 export interface CellStatus {
@@ -1749,6 +1776,11 @@ export interface SeriesRequest {
   zone?: string
 }
 
+export interface ServerList {
+  /** By name; none if all cells are files */
+  servers: Array<CellServer> | null
+}
+
 export interface SessionList {
   sessions: Array<TokensSession> | null
 }
@@ -2014,7 +2046,7 @@ export interface TokensBlock {
 }
 
 export interface TokensRevoked {
-  /** Number of tokens that the name had */
+  /** Number of tokens that there were */
   revoked: number
 }
 
@@ -2690,6 +2722,9 @@ export class Operations extends Core {
   /** List rollups with their states. GET /v1/rollups */
   listRollups(): Promise<RollupList>
 
+  /** The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs. GET /v1/servers */
+  listServers(): Promise<ServerList>
+
   /** List the sessions of people in the console that have not ended. GET /v1/sessions */
   listSessions(): Promise<SessionList>
 
@@ -2792,6 +2827,9 @@ export class Operations extends Core {
 
   /** Revoke all tokens of a name; they end within a second in every process. DELETE /v1/tokens/{name} */
   revokeToken(name: string): Promise<TokensRevoked>
+
+  /** Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases. DELETE /v1/tokens */
+  revokeTokens(): Promise<TokensRevoked>
 
   /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
   rotateToken(name: string, body: RotateRequest): Promise<TokenMade>

@@ -456,6 +456,11 @@ export class Operations extends Core {
     return this._value('GET', `/v1/rollups`, { repeatable: true })
   }
 
+  /** The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs. GET /v1/servers */
+  async listServers() {
+    return this._value('GET', `/v1/servers`, { repeatable: true })
+  }
+
   /** List the sessions of people in the console that have not ended. GET /v1/sessions */
   async listSessions() {
     return this._value('GET', `/v1/sessions`, { repeatable: true })
@@ -609,6 +614,11 @@ export class Operations extends Core {
   /** Revoke all tokens of a name; they end within a second in every process. DELETE /v1/tokens/{name} */
   async revokeToken(name) {
     return this._value('DELETE', `/v1/tokens/${segment(name)}`, { repeatable: true })
+  }
+
+  /** Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases. DELETE /v1/tokens */
+  async revokeTokens() {
+    return this._value('DELETE', `/v1/tokens`, { repeatable: true })
   }
 
   /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */

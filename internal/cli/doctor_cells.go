@@ -118,6 +118,7 @@ func rollupsOf(ctx context.Context, cl *client, x *examination) error {
 		switch {
 		case r.State == "failed" || r.Trouble != "":
 			x.fail("rollup", "locus rollup show "+r.Name+", then locus rollup rebuild "+r.Name, "%s has failed: %s", r.Name, r.Trouble)
+			x.bare("%s has failed: %s", r.Name, scrub(r.Trouble))
 		case lag > behind:
 			x.warn("rollup", "a rollup follows while a server runs", "%s is %s behind", r.Name, lag.Round(time.Second))
 		}
@@ -138,6 +139,7 @@ func sinksOf(ctx context.Context, cl *client, x *examination) error {
 		switch {
 		case s.State == "failing" || s.State == "paused" && s.Reason != "":
 			x.fail("sink", "locus sink show "+s.Name, "%s is %s: %s", s.Name, s.State, s.Reason)
+			x.bare("%s is %s", s.Name, s.State)
 		case s.Dead > 0:
 			x.warn("sink", "locus sink dead "+s.Name, "%s has %s that its target rejected", s.Name, counted(int64(s.Dead), "event", "events"))
 		case s.State == "waiting":
@@ -160,6 +162,7 @@ func streamsOf(ctx context.Context, cl *client, x *examination) error {
 		case of == nil:
 		case of.State == "failing" || of.State == "paused" && of.Reason != "":
 			x.fail("source", "locus source show "+s.Source, "%s is %s: %s", s.Source, of.State, of.Reason)
+			x.bare("%s is %s", s.Source, of.State)
 		case of.Dead > 0:
 			x.warn("source", "locus source dead "+s.Source, "%s has %s that cannot become records", s.Source, counted(int64(of.Dead), "message", "messages"))
 		default:
@@ -199,9 +202,11 @@ func tokensOf(ctx context.Context, cl *client, x *examination) error {
 	for _, t := range list.Tokens {
 		if t.Expires.IsZero() {
 			x.ok("token", "%s (%s) never ends", t.Name, t.ID)
+			x.bare("%s never ends", t.ID)
 		}
 		if left := time.Until(t.Expires); !t.Expires.IsZero() && left > 0 && left < ending {
 			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID, t.Expires.Local().Format(time.DateTime))
+			x.bare("%s ends at %s", t.ID, t.Expires.UTC().Format(time.RFC3339))
 		}
 	}
 	return nil

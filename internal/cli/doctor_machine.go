@@ -41,17 +41,21 @@ func (x *examination) machine(dir string) {
 	}
 	if err != nil {
 		x.fail("directory", "let the user of the server own it", "%v", err)
+		x.bare("it cannot be looked at")
 		return
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
 		x.warn("directory", "chmod 700 "+dir, "other users of this machine may enter %s: mode %o", dir, info.Mode().Perm())
+		x.bare("mode %o", info.Mode().Perm())
 	}
 	d := diskOf(dir)
 	switch {
 	case d.shared:
 		x.fail("file system", "put the data on a local disk, or use PostgreSQL cells", "%s is on %s, whose locks and syncs SQLite cannot rely on", dir, d.name)
+		x.bare("it is on %s", d.name)
 	case d.memory:
 		x.warn("file system", "put the data on a disk", "%s is in memory (%s): all of it is lost when the machine stops", dir, d.name)
+		x.bare("it is in memory (%s)", d.name)
 	case d.name != "":
 		x.ok("file system", "%s", d.name)
 	}
@@ -67,6 +71,7 @@ func (x *examination) machine(dir string) {
 	switch took, err := syncTime(dir); {
 	case err != nil:
 		x.fail("disk", "let the user of the server write there", "a file cannot be written: %v", err)
+		x.bare("a file cannot be written")
 	case took > slowSync:
 		x.warn("disk", "use a disk that syncs faster: every commit waits for it", "a durable write takes %s", took.Round(100*time.Microsecond))
 	default:
@@ -90,6 +95,7 @@ func (x *examination) logs(dir string) {
 	})
 	if len(large) > 0 {
 		x.warn("log", "look for what reads an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))
+		x.bare("%d have more than %s bytes", len(large), term.Count(logLarge))
 	}
 }
 

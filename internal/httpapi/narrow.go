@@ -180,7 +180,7 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 		a.Terms = only(a.Terms, func(one Terms) bool { return one.Kind == "" || r.Sees(one.Kind) }, func(one Terms) Terms { return one })
 		return a, "", true
 	case RollupList, RollupOne, ChangeList, Series, MetricList, Top, *counter.Explanation, *cells.Status, *explain.Route,
-		*cell.Map, MapHistory, CellList, CellDetail, BackupMark, Upgrade:
+		*cell.Map, MapHistory, CellList, CellDetail, ServerList, BackupMark, Upgrade:
 		return a, "", true
 	}
 	return nil, "", false

@@ -267,6 +267,10 @@ func (s *Server) routes() []route {
 			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
+			method: "GET", path: "/v1/servers", class: reads, needs: access.All(access.Operate).Masked(), price: priceSearch, handle: s.servers, answer: ServerList{}, failures: reading,
+			summary: "The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs",
+		},
+		{
 			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.cellMap, answer: map[string]any{}, failures: reading,
 			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
@@ -566,6 +570,11 @@ func (s *Server) routes() []route {
 			method: "POST", path: "/v1/tokens/{name}/rotate", class: writes, needs: access.All(access.Access), handle: s.rotateToken, body: RotateRequest{}, answer: TokenMade{},
 			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeNotFound}, deciding...),
 			summary: "Give a token another secret; the older ones stay valid for the overlap",
+		},
+		{
+			method: "DELETE", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.revokeTokens, answer: TokensRevoked{},
+			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
+			summary:  "Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases",
 		},
 		{
 			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},

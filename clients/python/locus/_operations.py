@@ -713,6 +713,13 @@ class Operations(Core):
         """
         return self._value("GET", "/v1/rollups", repeatable=True)
 
+    def list_servers(self) -> types.ServerList:
+        """The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs.
+
+        GET /v1/servers
+        """
+        return self._value("GET", "/v1/servers", repeatable=True)
+
     def list_sessions(self) -> types.SessionList:
         """List the sessions of people in the console that have not ended.
 
@@ -930,6 +937,13 @@ class Operations(Core):
         DELETE /v1/tokens/{name}
         """
         return self._value("DELETE", f"/v1/tokens/{segment(name)}", repeatable=True)
+
+    def revoke_tokens(self) -> types.TokensRevoked:
+        """Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases.
+
+        DELETE /v1/tokens
+        """
+        return self._value("DELETE", "/v1/tokens", repeatable=True)
 
     def rotate_token(self, name: str, body: types.RotateRequest) -> types.TokenMade:
         """Give a token another secret; the older ones stay valid for the overlap.

@@ -355,11 +355,38 @@ class CellRange(TypedDict):
     lo: str
 
 
+class CellServer(TypedDict):
+    archive_fails: bool
+    archives: bool
+    budget: int
+    clock_ms: int
+    connections: int
+    own: int
+    pooled: bool
+    pooler_named: bool
+    profile: NotRequired[str]
+    recovering: bool
+    server: str
+    standbys: NotRequired[list[CellStandby] | None]
+    standbys_hidden: bool
+    trouble: NotRequired[str]
+    used: int
+    version: NotRequired[str]
+
+
 class CellSlot(TypedDict):
     cell: NotRequired[str]
     generation: int
     hi: str
     lo: str
+
+
+class CellStandby(TypedDict):
+    bytes: int
+    lag_ms: int
+    name: str
+    state: str
+    sync: str
 
 
 class CellStatus(TypedDict):
@@ -1788,6 +1815,11 @@ SeriesRequest = TypedDict(
 )
 
 
+class ServerList(TypedDict):
+    # By name; none if all cells are files
+    servers: list[CellServer] | None
+
+
 class SessionList(TypedDict):
     sessions: list[TokensSession] | None
 
@@ -2044,7 +2076,7 @@ class TokensBlock(TypedDict):
 
 
 class TokensRevoked(TypedDict):
-    # Number of tokens that the name had
+    # Number of tokens that there were
     revoked: int
 
 
