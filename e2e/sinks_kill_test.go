@@ -206,7 +206,7 @@ func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivere
 			t.Fatal(err, out)
 		}
 	}
-	s = killedWhileWriting(t, s, size, func() *server { return serve(t, dir, addr, flags...) })
+	s = killedWhileWriting(t, s, size, 3, func(*server) {}, func() *server { return serve(t, dir, addr, flags...) })
 	eventually(t, 20*time.Second, "the targets have all states", func() (bool, string) {
 		want, settled := statesOf(t, s.url)
 		if !settled {
@@ -221,12 +221,12 @@ func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivere
 	})
 }
 
-// killedWhileWriting puts and deletes records while the server is killed three times and started again. It returns the last
-// server.
-func killedWhileWriting(t *testing.T, s *server, size int64, again func() *server) *server {
+// killedWhileWriting puts and deletes records while the server is killed, each time after ready, and started again. It
+// returns the last server.
+func killedWhileWriting(t *testing.T, s *server, size int64, kills int, ready func(*server), again func() *server) *server {
 	t.Helper()
 	g := demo.New(5, 10*size)
-	for round := range int64(4) {
+	for round := range int64(kills) + 1 {
 		for part := range 2 { // the second part repeats records of the first with changes, and deletes some
 			var batch []httpapi.RecordInput
 			for i := range size {
@@ -242,7 +242,8 @@ func killedWhileWriting(t *testing.T, s *server, size int64, again func() *serve
 				t.Fatal(err)
 			}
 		}
-		if round < 3 {
+		if round < int64(kills) {
+			ready(s)
 			s.kill()
 			s = again()
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
@@ -35,6 +37,13 @@ func (t trail) add(text []byte) error {
 	}
 	t[c.Cell] = append(t[c.Cell], c)
 	return nil
+}
+
+func (t trail) len() (n int) {
+	for _, changes := range t {
+		n += len(changes)
+	}
+	return n
 }
 
 // logOf reads the logs of all cells from their beginning.
@@ -126,7 +135,36 @@ func TestP17_KilledServerDeliversChanges(t *testing.T) {
 			t.Fatal(err, out)
 		}
 	}
-	s = killedWhileWriting(t, s, int64(longtest.Times(100, 1000)), again)
+	// A server takes the sink of a killed one over after some seconds. Then it is killed while others write: it has delivered
+	// changes that its stored position does not cover, and the next one delivers them again.
+	g, next, seen := demo.New(6, 1e6), int64(0), 0
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	ready := func(s *server) {
+		more := func(was int) (delivered int) {
+			eventually(t, 20*time.Second, "more changes are delivered", func() (bool, string) {
+				delivered = trailOfFiles(t, filepath.Join(files, "trail")).len()
+				return delivered > was, fmt.Sprintf("%d changes, as before", was)
+			})
+			return delivered
+		}
+		delivered := more(seen)
+		writing.Wait()
+		writing.Go(func() {
+			for err := error(nil); err == nil; next += 20 {
+				var batch []httpapi.RecordInput
+				for i := range int64(20) {
+					batch = append(batch, input(g, next+i, 0))
+				}
+				_, err = post(s.url, batch) // until the server is killed
+			}
+		})
+		for range 5 {
+			delivered = more(delivered)
+		}
+		seen = delivered
+	}
+	s = killedWhileWriting(t, s, int64(longtest.Times(100, 500)), longtest.Times(5, 15), ready, again)
 	eventually(t, 20*time.Second, "the targets have all changes", func() (bool, string) {
 		if _, settled := statesOf(t, s.url); !settled {
 			return false, "some ids are being resolved"
