@@ -54,9 +54,7 @@ func (a *app) matchCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if o.options.Likely, err = cl.held(c.Context(), kinds); err != nil {
-					return err
-				}
+				o.options.Likely = cl.held(c.Context(), kinds)
 				return a.match(c.Context(), cl, kinds, &o, args[0])
 			})(c, args)
 		},
@@ -73,21 +71,18 @@ func (a *app) matchCommand() *cobra.Command {
 }
 
 // held returns the kinds that there are entities of, nil if there is no choice. A file that could be of several kinds is
-// matched with those: it matches nothing of the others.
-func (c *client) held(ctx context.Context, kinds []*match.Schema) (names []string, err error) {
+// matched with those: it matches nothing of the others. If a kind cannot be asked for, the match itself says why.
+func (c *client) held(ctx context.Context, kinds []*match.Schema) (names []string) {
 	if len(kinds) < 2 {
-		return nil, nil
+		return nil
 	}
 	for _, kind := range kinds {
 		var page httpapi.EntityList
-		if _, err := c.get(ctx, "/v1/entities", url.Values{"kind": {kind.Kind}, "limit": {"1"}}, &page); err != nil {
-			return nil, err
-		}
-		if len(page.Entities) > 0 {
+		if _, err := c.get(ctx, "/v1/entities", url.Values{"kind": {kind.Kind}, "limit": {"1"}}, &page); err == nil && len(page.Entities) > 0 {
 			names = append(names, kind.Kind)
 		}
 	}
-	return names, nil
+	return names
 }
 
 func (o *matching) check(file string) error {
