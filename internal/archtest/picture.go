@@ -350,7 +350,7 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
+	"e2e":                     {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",

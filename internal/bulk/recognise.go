@@ -35,7 +35,7 @@ type recognition struct {
 }
 
 // recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that
-// explain as many, the first counts.
+// explain as many, the first likely one counts, or else the first.
 func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
 	var best *recognition
 	most := -1
@@ -51,7 +51,8 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if explained > most {
+		likely := func(k *match.Schema) bool { return slices.Contains(o.Likely, k.Kind) }
+		if explained > most || explained == most && likely(kind) && !likely(best.kind) {
 			best, most = r, explained
 		}
 		if r.mapping.mixed || o.Exact {

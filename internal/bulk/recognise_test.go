@@ -175,6 +175,7 @@ func TestRecognise_Layout(t *testing.T) {
 		{"JSON array", "[\n {\"id\": 1,\n  \"name\": \"Blue\"},\n {\"id\": 2, \"name\": \"Corner\"}\n]\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
 		{"JSON, one after another", "{\n \"id\": 1,\n \"name\": \"Blue\"\n}\n{\n \"id\": 2,\n \"name\": \"Corner\"\n}\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
 		{"JSON, rows in a document", `{"n": 2, "data": {"x": [1, {"items": []}], "items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}, "more": {}}`, bulk.Options{Rows: "data.items"}, "JSON, rows in data.items, UTF-8", "Blue"},
+		{"JSON, rows that are found beside a path in them", `{"n": 2, "items": [{"id": 1, "names": [{"is": "Blue"}]}, {"id": 2, "names": [{"is": "Corner"}]}]}`, bulk.Options{Set: []bulk.Assignment{{"name", "names[].is"}}}, "JSON, rows in items, UTF-8", "Blue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -187,6 +188,21 @@ func TestRecognise_Layout(t *testing.T) {
 				t.Errorf("rows %v, want %s first", all, c.first)
 			}
 		})
+	}
+}
+
+// Columns that several kinds have are of the first kind, or of one that is likely.
+func TestRecognise_LikelyKinds(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]bulk.Options{"": {}, "person": {Likely: []string{"person"}}} {
+		o.Source = "x"
+		if p := recognised(t, "likely.csv", "id,name,phone\n1,Ada Kern,415-555-2300\n2,Jo Weber,415-555-2301\n", &o); p.Kind != want {
+			t.Errorf("likely %v: kind %q, want %q", o.Likely, p.Kind, want)
+		}
+	}
+	o := bulk.Options{Source: "x", Likely: []string{"place"}}
+	if p := recognised(t, "person.csv", "id,first name,last name\n1,Ada,Kern\n2,Jo,Weber\n", &o); p.Kind != "person" {
+		t.Errorf("more columns count more: kind %q", p.Kind)
 	}
 }
 

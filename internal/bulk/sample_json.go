@@ -63,7 +63,9 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 		})
 	}
 	known := slices.ContainsFunc(p.options.Key, func(key string) bool { _, ok := index[key]; return ok }) ||
-		slices.ContainsFunc(p.options.Set, func(a Assignment) bool { return strings.Contains(a.Expression, "[]") })
+		slices.ContainsFunc(p.options.Set, func(a Assignment) bool {
+			return slices.ContainsFunc(columns, func(c sampled) bool { return strings.Contains(c.name, "[]") && strings.Contains(a.Expression, c.name) })
+		})
 	if p.Rows != "" || rows > 1 || p.options.Exact || known {
 		return columns, rows, nil
 	}
