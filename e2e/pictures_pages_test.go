@@ -43,13 +43,10 @@ func TestPictures_Pages(t *testing.T) {
 		{"kinds-try.png", "/kinds/try?kind=place&a=" + url.QueryEscape(of.Members[0].Ref.String()) + "&b=" + url.QueryEscape(of.Members[1].Ref.String())},
 		{"login.png", "/login"}, {"nothing.png", "/nothing"},
 	} {
-		high := int64(1000)
-		if page.picture == "kinds.png" {
-			high = 2000
-		}
-		tab.do(chromedp.EmulateViewport(1280, high, chromedp.EmulateScale(0.6)))
+		tab.do(chromedp.EmulateViewport(1280, 1000, chromedp.EmulateScale(0.6)))
 		tab.open(page.path)
 		tab.await(`document.readyState === "complete" && [...document.images].every((i) => i.complete)`)
+		evaluate[bool](tab, `(document.querySelector("section:has(.evidence) h3")?.scrollIntoView(), true)`) // the page of kinds is long
 		tab.shoot(page.picture)
 	}
 	tab.forgive("404")
