@@ -122,3 +122,57 @@ func TestProfile_Counts(t *testing.T) {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
+
+// TestProfile_Shares counts m and u where they are known: ten shops of two records, three of which have another phone there, all in one
+// town. Different shops agree in the town alone.
+func TestProfile_Shares(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	names := []string{"Brass Heron Antiques", "Otter Plumbing", "Quince Bakery", "Violet Dental", "Maple Optics", "Zebra Lounge", "Alpha Motors", "Kestrel Books", "Juniper Florist", "Walrus Tailors"}
+	streets := []string{"Oak Ave", "Elm St", "Mill Lane", "High Rd", "Pine Blvd", "Cedar Ct", "Lake Dr", "Hill Way", "Park Pl", "River Rd"}
+	for i, name := range names {
+		phone := fmt.Sprintf("212-55%d-%d%d01", i, i, (i*7)%10)
+		second := phone
+		if i < 3 {
+			second = fmt.Sprintf("646-44%d-%d%d77", i, (i*3)%10, i)
+		}
+		address := fmt.Sprint(11+i*17, " ", streets[i])
+		got := put(t, s, inTown("pos", fmt.Sprint(i), name, phone, address), inTown("web", fmt.Sprint(i), name, second, address))
+		if got[0].Entity != got[1].Entity {
+			t.Fatalf("%s is in two entities: %+v", name, got)
+		}
+	}
+	k := profile(t, s, decisions.ProfileQuery{}).Kinds[0]
+	if k.Entities != len(names) {
+		t.Fatalf("there are %d entities", k.Entities)
+	}
+	sums := map[string][2]int{}
+	for i := range k.Evidence {
+		e := &k.Evidence[i]
+		sum := sums[e.Field]
+		sums[e.Field] = [2]int{sum[0] + e.Matching, sum[1] + e.Random}
+		m, u := e.Shares()
+		switch e.Field + ": " + e.Level {
+		case "phone: equal":
+			if e.Matching != 7 || e.MatchingOf != 10 || m != 0.7 || e.Random != 0 || e.RandomOf == 0 || u != 0 {
+				t.Errorf("%+v, m %v, u %v", e, m, u)
+			}
+		case "city: equal":
+			if m != 1 || u != 1 || e.RandomOf < 100 {
+				t.Errorf("%+v, m %v, u %v", e, m, u)
+			}
+		case "address: street and number equal":
+			if m != 1 || u != 0 {
+				t.Errorf("%+v, m %v, u %v", e, m, u)
+			}
+		}
+	}
+	for _, e := range k.Evidence {
+		if sum := sums[e.Field]; sum != [2]int{e.MatchingOf, e.RandomOf} {
+			t.Errorf("%s: the levels have %v pairs of %d and %d", e.Field, sum, e.MatchingOf, e.RandomOf)
+		}
+	}
+	if len(sums) < 4 {
+		t.Errorf("only %v", sums)
+	}
+}

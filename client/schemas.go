@@ -792,7 +792,11 @@ type DecisionsLevelEvidence struct {
 	Joined      int64   `json:"joined"`
 	Level       string  `json:"level"`
 	MatchWeight float64 `json:"match_weight"`
+	Matching    int64   `json:"matching"`
+	MatchingOf  int64   `json:"matching_of"`
 	Own         bool    `json:"own,omitempty"`
+	Random      int64   `json:"random"`
+	RandomOf    int64   `json:"random_of"`
 	Same        int64   `json:"same"`
 }
 

@@ -22,6 +22,12 @@ type LevelEvidence struct {
 	Apart     int `json:"apart"`
 	Same      int `json:"same"`
 	Different int `json:"different"`
+	// Matching counts the pairs of records of one entity that have the level, of MatchingOf that have one in the field; Random and
+	// RandomOf random pairs of two entities. Their quotients are m and u, see Shares.
+	Matching   int `json:"matching"`
+	MatchingOf int `json:"matching_of"`
+	Random     int `json:"random"`
+	RandomOf   int `json:"random_of"`
 }
 
 // KeyCount is how many records have blocking keys of a kind.
@@ -34,8 +40,9 @@ type KeyCount struct {
 // keyed is how many records are normalised to count their blocking keys.
 const keyed = 1000
 
-// evidenceOf lists the levels of the fields that a compared pair has a level of, or that the kind weighs itself.
-func evidenceOf(m *match.Matcher, pairs []surveyedPair) []LevelEvidence {
+// evidenceOf lists the levels of the fields that a compared pair has a level of, or that the kind weighs itself. within and apart are
+// what pairs of one entity and random pairs of two are alike in.
+func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Vector) []LevelEvidence {
 	fields := m.Fields()
 	counts := make([][]LevelEvidence, len(fields))
 	seen := make([]bool, len(fields))
@@ -74,6 +81,14 @@ func evidenceOf(m *match.Matcher, pairs []surveyedPair) []LevelEvidence {
 			}
 		}
 	}
+	for f := range fields {
+		levels := counts[f]
+		matching := tally(f, within, func(l int) { levels[l].Matching++ })
+		random := tally(f, apart, func(l int) { levels[l].Random++ })
+		for l := range levels {
+			levels[l].MatchingOf, levels[l].RandomOf = matching, random
+		}
+	}
 	all := []LevelEvidence{}
 	for f := range fields {
 		for l, of := range counts[f] {
@@ -83,6 +98,17 @@ func evidenceOf(m *match.Matcher, pairs []surveyedPair) []LevelEvidence {
 		}
 	}
 	return all
+}
+
+// tally calls one for the level of each vector that has one in a field, and returns how many do.
+func tally(f int, vectors []match.Vector, one func(level int)) (of int) {
+	for _, v := range vectors {
+		if l := v.Level(f); l > 0 {
+			one(l)
+			of++
+		}
+	}
+	return of
 }
 
 // keysOf counts the blocking keys of records.

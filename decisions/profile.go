@@ -125,8 +125,9 @@ func (h *Handle) Profile(ctx context.Context, q ProfileQuery) (*Profile, error) 
 		of.attributes(m.Schema(), kinds[kind])
 		of.sizes(kinds[kind], s.entities)
 		of.weights(s.pairs)
-		of.Evidence = evidenceOf(m, s.pairs)
 		of.Keyed = min(len(kinds[kind]), keyed)
+		thorough := m.Thorough()
+		of.Evidence = evidenceOf(m, s.pairs, s.vectorsWithin(thorough, h.engine.Normalise), vectorsApart(thorough, kinds[kind][:of.Keyed], h.engine.Normalise))
 		of.Keys = keysOf(kinds[kind][:of.Keyed], h.engine.Normalise)
 		if of.Thresholds, err = h.effects(ctx, s, kind, q.Threshold); err != nil {
 			return nil, err

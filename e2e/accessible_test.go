@@ -26,7 +26,7 @@ func TestAccessible(t *testing.T) {
 
 func isAccessible(tab *tab) {
 	tab.counted("region")
-	pages := append(crowded(tab), "/rollups/places_by_category", "/entities?q=nothing+like+this", "/review?order=teaches", "/quality?threshold=x",
+	pages := append(crowded(tab), "/rollups/places_by_category", "/define?rollup=places_by_category", "/entities?q=nothing+like+this", "/review?order=teaches", "/quality?threshold=x",
 		"/kinds/draft?kind=place", "/kinds/try?kind=place&a=name:+Joe%27s+Pizza&b=name:+Joes+Pizza")
 	widths := []int64{1280}
 	if longtest.On() {

@@ -723,7 +723,11 @@ export interface DecisionsLevelEvidence {
   joined: number
   level: string
   match_weight: number
+  matching: number
+  matching_of: number
   own?: boolean
+  random: number
+  random_of: number
   same: number
 }
 

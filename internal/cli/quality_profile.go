@@ -158,10 +158,10 @@ func thresholdTable(p *decisions.Profile) *term.Table {
 }
 
 func evidenceTable(p *decisions.Profile) *term.Table {
-	t := &term.Table{Header: []string{"kind", "compared", "found", "bits", "within entities", "between two", "decided same", "decided different"}, Right: right(3, 8)}
+	t := &term.Table{Header: []string{"kind", "compared", "found", "bits", "within entities", "between two", "decided same", "decided different", "m", "u"}, Right: right(3, 10)}
 	for _, k := range p.Kinds {
 		for _, e := range k.Evidence {
-			t.Add(k.Kind, e.Field, e.Level, e.Weight.String(), number(e.Joined), number(e.Apart), number(e.Same), number(e.Different))
+			t.Add(k.Kind, e.Field, e.Level, e.Weight.String(), number(e.Joined), number(e.Apart), number(e.Same), number(e.Different), shareOf(e.Matching, e.MatchingOf), shareOf(e.Random, e.RandomOf))
 		}
 	}
 	return t

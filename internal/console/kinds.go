@@ -5,6 +5,7 @@ package console
 import (
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -86,6 +87,7 @@ type kindLevel struct {
 	Field, Level, Weight           string
 	Own                            bool
 	Joined, Apart, Same, Different string
+	M, U, Says                     string // shares, and the bits that they make
 }
 
 // kindKey is a kind of blocking keys.
@@ -106,13 +108,37 @@ func (k *kind) seen(p *decisions.Profile) {
 		k.Seen = sampled(of.Records, p.Whole, of.Kind)
 		k.SeenBy, k.KeysBy = command("locus", "quality", "evidence", "--kind", k.Name), command("locus", "quality", "keys", "--kind", k.Name)
 		for _, e := range of.Evidence {
-			k.Evidence = append(k.Evidence, kindLevel{e.Field, e.Level, e.Weight.String(), e.Own, count(int64(e.Joined)), count(int64(e.Apart)), count(int64(e.Same)), count(int64(e.Different))})
+			line := kindLevel{
+				Field: e.Field, Level: e.Level, Weight: e.Weight.String(), Own: e.Own,
+				Joined: count(int64(e.Joined)), Apart: count(int64(e.Apart)), Same: count(int64(e.Same)), Different: count(int64(e.Different)),
+			}
+			line.shares(&e)
+			k.Evidence = append(k.Evidence, line)
 		}
 		for _, key := range of.Keys {
 			rate := newFillRate(key.Records, of.Keyed)
 			rate.Against = false
 			k.Keys = append(k.Keys, kindKey{key.Key, count(int64(key.Keys)), rate})
 		}
+	}
+}
+
+// shares writes m and u, and how many bits they make. A share of nothing is unknown, and one of which no pair was seen is below
+// what could be seen, so neither makes any.
+func (l *kindLevel) shares(e *decisions.LevelEvidence) {
+	of := func(n, all int) string {
+		switch {
+		case all == 0:
+			return "–"
+		case n == 0:
+			return "< " + percent(1, float64(all))
+		default:
+			return percent(float64(n), float64(all))
+		}
+	}
+	l.M, l.U, l.Says = of(e.Matching, e.MatchingOf), of(e.Random, e.RandomOf), "–"
+	if m, u := e.Shares(); m > 0 && u > 0 {
+		l.Says = match.Weight(math.Round(100 * math.Log2(m/u))).String()
 	}
 }
 

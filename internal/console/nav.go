@@ -33,8 +33,8 @@ var (
 		{"/review", "Review", []string{"review", "bulk", "team"}, ofViewer},
 		{"/data", "Data", []string{"data", "import"}, ofKinds},
 		{"/quality", "Quality", []string{"quality"}, ofViewer},
-		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
-		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
+		{"/rollups", "Rollups", []string{"rollups", "rollup", "define"}, ofViewer},
+		{"/counters", "Counters", []string{"counters", "metric", "chart"}, ofKinds},
 		{"/streams", "Streams", []string{"streams"}, ofViewer},
 		{"/operations", "Operations", []string{"operations", "ring"}, ofKinds},
 	}

@@ -20,8 +20,8 @@ import (
 // mediaForm is the type of the body that a form sends.
 const mediaForm = "application/x-www-form-urlencoded"
 
-// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes of
-// the console change anything, and all are registered here.
+// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes, and
+// those of posted, change anything.
 func (p *site) form(path string, do func(*call, values) (string, error)) http.HandlerFunc {
 	rt := &route{path: path, class: writes}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -35,6 +35,30 @@ func (p *site) form(path string, do func(*call, values) (string, error)) http.Ha
 			p.sorry(c, err)
 		default:
 			http.Redirect(w, r, to, http.StatusSeeOther)
+		}
+	}
+}
+
+// posted registers a handler for a form that renders a page, or redirects and leaves the buffer empty.
+func (p *site) posted(rt *route, render func(*call, *bytes.Buffer) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
+		var body bytes.Buffer
+		err := fromPage(r)
+		if err == nil {
+			var free func()
+			if free, err = p.readBody(c, mediaForm); err == nil {
+				defer free()
+				if c.query, err = parseQuery(string(c.body)); err == nil {
+					err = p.run(c, func() error { return render(c, &body) })
+				}
+			}
+		}
+		switch {
+		case err != nil:
+			p.sorry(c, err)
+		case body.Len() > 0:
+			writePage(w, http.StatusOK, &body)
 		}
 	}
 }

@@ -128,29 +128,7 @@ func (p *site) draft(c *call) (console.Draft, error) {
 	return console.Draft{Kind: schema.Kind, Version: schema.Version, YAML: string(schema.YAML()), MayTry: err == nil}, nil
 }
 
-// draftForm shows what a draft would change, or switches to it.
-func (p *site) draftForm(w http.ResponseWriter, r *http.Request) {
-	rt := &route{path: "/kinds/draft", class: admin}
-	c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
-	var body bytes.Buffer
-	err := fromPage(r)
-	if err == nil {
-		var free func()
-		if free, err = p.readBody(c, mediaForm); err == nil {
-			defer free()
-			if c.query, err = parseQuery(string(c.body)); err == nil {
-				err = p.run(c, func() error { return p.judgeDraft(c, &body) })
-			}
-		}
-	}
-	switch {
-	case err != nil:
-		p.sorry(c, err)
-	case body.Len() > 0:
-		writePage(w, http.StatusOK, &body)
-	}
-}
-
+// judgeDraft shows what a draft would change, or switches to it.
 func (p *site) judgeDraft(c *call, body *bytes.Buffer) error {
 	shown, err := p.draft(c)
 	if err != nil {

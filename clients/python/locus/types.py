@@ -742,7 +742,11 @@ class DecisionsLevelEvidence(TypedDict):
     joined: int
     level: str
     match_weight: float
+    matching: int
+    matching_of: int
     own: NotRequired[bool]
+    random: int
+    random_of: int
     same: int
 
 

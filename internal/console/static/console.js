@@ -19,6 +19,14 @@ const form = document.getElementById("upload");
 if (form) upload(form);
 offer(document);
 localize(document);
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const own = document.getElementById("own-zone");
+if (own && zone && zone !== own.dataset.zone) {
+  const to = new URL(own.href);
+  to.searchParams.set("zone", zone);
+  own.setAttribute("href", to.pathname + to.search);
+  own.hidden = false;
+}
 let asker; // what has asked for the part that is shown in place
 addEventListener("click", inPlace);
 addEventListener("submit", inPlace);
@@ -45,21 +53,28 @@ function offer(part) {
   }
 }
 
-// localize rewrites times in the reader's zone. The title has the time in UTC.
+// localize rewrites times in the reader's zone, also those in the labels of drawings. The title has the time in UTC.
 function localize(part) {
   for (const node of part.querySelectorAll("time[datetime]")) tell(node, node.getAttribute("datetime"));
+  const here = (text) => text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g, (_, day, clock) => written(new Date(`${day}T${clock}Z`), true));
+  for (const node of part.querySelectorAll("svg [aria-label]")) node.setAttribute("aria-label", here(node.getAttribute("aria-label")));
+  for (const node of part.querySelectorAll("svg title")) node.textContent = here(node.textContent);
+}
+
+// written formats an instant in the reader's zone.
+function written(at, withDay) {
+  const two = (n) => String(n).padStart(2, "0");
+  const zone = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at).find((p) => p.type === "timeZoneName").value;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
+  return withDay ? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}` : clock;
 }
 
 // tell shows an instant in a time element: the time of day if the element is marked data-clock, otherwise with the date.
 function tell(node, instant) {
   const at = new Date(instant);
   if (Number.isNaN(at.getTime())) return;
-  const two = (n) => String(n).padStart(2, "0");
-  const zone = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at).find((p) => p.type === "timeZoneName").value;
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   node.dateTime = instant;
-  node.textContent = "clock" in node.dataset ? clock : `${day} ${clock}`;
+  node.textContent = written(at, !("clock" in node.dataset));
   node.title = at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
 
