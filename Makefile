@@ -19,7 +19,7 @@ RELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
         generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
@@ -100,6 +100,9 @@ bench/counters: ## hits beside the source text's documents and Redis, most of an
 
 bench/spread: ## who takes the writes of a sharded collection: docs/mongodb.csv, docs/mongodb.svg (SPREAD='-uri mongodb://ROUTER/ -picture run')
 	$(GO) -C bench run ./spread $(or $(SPREAD),-picture ../docs/mongodb)
+
+bench/exchange: ## files in and out: import, export, dump, restore, dedupe of 100,000 rows, some minutes (EXCHANGE='-records 1000000 -rounds 1')
+	$(GO) -C bench run ./exchange $(EXCHANGE)
 
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
