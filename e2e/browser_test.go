@@ -264,9 +264,17 @@ func (tab *tab) open(path string) {
 	tab.do(chromedp.Navigate("http://" + tab.addr + path))
 }
 
+// click clicks an element, and again if a page that follows changes has replaced it between the look and the click.
 func (tab *tab) click(selector string) {
 	tab.Helper()
-	tab.do(chromedp.Click(chromedp.CSS(selector)))
+	call(tab, func(ctx context.Context) error {
+		for {
+			err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "Could not find node") {
+				return err
+			}
+		}
+	})
 }
 
 // enter types keys into a field; \r submits it.
