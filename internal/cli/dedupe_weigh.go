@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 )
 
@@ -26,16 +27,22 @@ func (o *oneShot) learnFlag(c *cobra.Command) {
 
 // weigh counts how common the words of the files are, and fits the weights of the kind to them.
 func (o *oneShot) weigh(ctx context.Context, a *app) error {
-	if err := o.count(ctx); err != nil {
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer progress.Close()
+	if err := o.count(ctx, func() {
+		progress.Update(func() string { return "reading the names: " + counted(int64(o.counted), "row", "rows") })
+	}); err != nil {
 		return err
 	}
 	if !o.learn || !o.asked() && (o.weighed || o.counted > mostLearned) {
 		return nil
 	}
+	progress.Update(func() string { return "learning the weights" })
 	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
 	if err != nil {
 		return err
 	}
+	progress.Close()
 	if refused := d.Refused(); len(refused) > 0 {
 		if o.asked() {
 			a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
@@ -47,13 +54,14 @@ func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	return nil
 }
 
-// count counts the words of the names in all files.
-func (o *oneShot) count(ctx context.Context) error {
+// count counts the words of the names in all files, and calls read for each row.
+func (o *oneShot) count(ctx context.Context, read func()) error {
 	var failed error
 	o.counted = 0
 	o.terms = match.TermsOf(o.schema, func(yield func(match.Attributes) bool) {
 		failed = o.each(ctx, func(int, *bulk.RowError) {}, func(_, _ int, row *bulk.Row) bool {
 			o.counted++
+			read()
 			return yield(row.Attributes)
 		})
 	})

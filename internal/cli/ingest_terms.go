@@ -47,9 +47,8 @@ func hasKinds(p *bulk.Plan) bool {
 
 // countKind is countFirst for the files of one kind.
 func (a *app) countKind(ctx context.Context, cl *client, kind string, plans []*bulk.Plan) error {
-	fresh, err := cl.uncounted(ctx, kind)
-	if err != nil || !fresh {
-		return err
+	if !cl.uncounted(ctx, kind) {
+		return nil
 	}
 	var k httpapi.Kind
 	if _, err := cl.get(ctx, "/v1/kinds/"+url.PathEscape(kind), nil, &k); err != nil {
@@ -60,9 +59,15 @@ func (a *app) countKind(ctx context.Context, cl *client, kind string, plans []*b
 		return err
 	}
 	var failed error
+	progress, rows := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil), int64(0)
+	defer progress.Close()
 	terms := match.TermsOf(schema, func(yield func(match.Attributes) bool) {
 		for _, p := range plans {
-			if failed = attributesOf(ctx, p, yield); failed != nil {
+			if failed = attributesOf(ctx, p, func(row match.Attributes) bool {
+				rows++
+				progress.Update(func() string { return "reading the names: " + counted(rows, "row", "rows") })
+				return yield(row)
+			}); failed != nil {
 				return
 			}
 		}
@@ -87,28 +92,25 @@ func (a *app) countKind(ctx context.Context, cl *client, kind string, plans []*b
 	return err
 }
 
-// uncounted reports whether a kind has no records, and weighs by the built-in tables.
-func (c *client) uncounted(ctx context.Context, kind string) (bool, error) {
+// uncounted reports whether a kind is known to have no records and to weigh by the built-in tables. A token that may not
+// know that may not change it either.
+func (c *client) uncounted(ctx context.Context, kind string) bool {
 	var of httpapi.KindList
-	if _, err := c.get(ctx, "/v1/kinds", nil, &of); err != nil {
-		return false, err
-	}
-	builtIn := resolve.HashText(match.DefaultTermFrequencies().Hash())
-	if !slices.ContainsFunc(of.Kinds, func(k httpapi.Kind) bool { return k.Kind == kind && k.Terms == builtIn && k.Migration == nil }) {
-		return false, nil
-	}
 	var sources httpapi.SourceList
-	if _, err := c.get(ctx, "/v1/sources", nil, &sources); err != nil {
-		return false, err
+	for path, to := range map[string]any{"/v1/kinds": &of, "/v1/sources": &sources} {
+		if _, err := c.get(ctx, path, nil, to); err != nil {
+			return false
+		}
 	}
 	for _, s := range sources.Sources {
 		for _, k := range s.Kinds {
 			if k.Kind == kind && k.Records > 0 {
-				return false, nil
+				return false
 			}
 		}
 	}
-	return true, nil
+	builtIn := resolve.HashText(match.DefaultTermFrequencies().Hash())
+	return slices.ContainsFunc(of.Kinds, func(k httpapi.Kind) bool { return k.Kind == kind && k.Terms == builtIn && k.Migration == nil })
 }
 
 // attributesOf reads the attributes of the rows of a file that are records.

@@ -50,7 +50,7 @@ func (a *app) kindLearn() *cobra.Command {
 			if err := o.look(a); err != nil {
 				return err
 			}
-			if err := o.count(c.Context()); err != nil {
+			if err := o.count(c.Context(), func() {}); err != nil {
 				return err
 			}
 			return a.learn(c.Context(), &o, anyway)
