@@ -17,9 +17,9 @@ import (
 //
 //	the quote closes before a delimiter or a line end, within MaxRow;
 //	the row then has the width of the header;
-//	no line of it but the first is a row by itself: of that width, with a key of a common form and no quotes in unquoted
-//	text, which may close the field. Where forms of keys mean something, a line is one too if it begins another field
-//	of several lines.
+//	no line of it but the first is a row by itself: of that width, with a key of a common form. Where forms of keys
+//	mean something, a line is one too if it has quotes in unquoted text after the key, or begins another field of
+//	several lines. A quote before the key may close the field.
 //
 // Otherwise the first line alone is refused, and the lines after it are read as rows; up to the next row they are
 // believed only if their key has a common form.
@@ -178,10 +178,13 @@ func (s *scanner) isRow(line []byte) bool {
 	case end != complete || columns != s.width:
 		return false
 	}
-	if len(s.alone.bare) > 0 {
-		return false // it may close the quote
+	if len(s.alone.bare) > 0 && !telling {
+		return false
 	}
 	for _, i := range s.keys {
+		if len(s.alone.bare) > 0 && i > s.alone.bare[0] {
+			return false // what stands before the key may close the field
+		}
 		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || slices.Contains(s.alone.bare, i) || !s.shapes.common(s.alone.at(i)) {
 			return false
 		}
