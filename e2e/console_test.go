@@ -181,10 +181,11 @@ func entityOfManyRecords(tab *tab) {
 	tab.check(`document.querySelectorAll(".placemap a").length === 63 && document.querySelector(".placemap .merged circle")`, "the map is not drawn")
 	tab.check(`document.querySelectorAll(".timeline circle").length > 1`, "the time line is not drawn")
 	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`, "a part cannot be scrolled by keyboard")
-	at := evaluate[string](tab, `document.querySelectorAll(".placemap a")[40].hash`) // which of the records at a spot has it depends on their cells
-	evaluate[bool](tab, `(document.querySelectorAll(".placemap a")[40].focus(), true)`)
+	// Which record of a spot its link leads to depends on their cells.
+	at := evaluate[string](tab, `[...Array(140).keys()].map(i => "#record-" + (60 + i)).find(at => document.querySelector(".placemap a[href='" + at + "']"))`)
+	evaluate[bool](tab, `(document.querySelector(".placemap a[href='`+at+`']").focus(), true)`)
 	tab.do(chromedp.KeyEvent("\r"))
-	tab.await(`location.hash === "`+at+`" && (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector("`+at+`").getBoundingClientRect())`)
+	tab.await(`location.hash === "` + at + `" && (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector("` + at + `").getBoundingClientRect())`)
 	evaluate[bool](tab, `(document.querySelector("`+at+` a[data-inplace]").click(), true)`)
 	tab.await(`document.querySelector(".preview")`)
 	tab.check(`document.querySelector(".preview").textContent.includes("different thing")`, "splitting off has no preview")
