@@ -182,10 +182,10 @@ func (s *scanner) isRow(line []byte) bool {
 		return false
 	}
 	for _, i := range s.keys {
-		if len(s.alone.bare) > 0 && i > s.alone.bare[0] {
+		if len(s.alone.bare) > 0 && i >= s.alone.bare[0] {
 			return false // what stands before the key may close the field
 		}
-		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || slices.Contains(s.alone.bare, i) || !s.shapes.common(s.alone.at(i)) {
+		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || !s.shapes.common(s.alone.at(i)) {
 			return false
 		}
 	}

@@ -33,7 +33,6 @@ type oneShot struct {
 	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string
-	counted               int                    // rows of all files
 	terms                 *match.TermFrequencies // of all files
 	plans                 []*bulk.Plan
 	header                dedupe.Header

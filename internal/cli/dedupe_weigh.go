@@ -27,22 +27,17 @@ func (o *oneShot) learnFlag(c *cobra.Command) {
 
 // weigh counts how common the words of the files are, and fits the weights of the kind to them.
 func (o *oneShot) weigh(ctx context.Context, a *app) error {
-	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
-	defer progress.Close()
-	if err := o.count(ctx, func() {
-		progress.Update(func() string { return "reading the names: " + counted(int64(o.counted), "row", "rows") })
-	}); err != nil {
+	rows, err := o.count(ctx, a)
+	if err != nil {
 		return err
 	}
-	if !o.learn || !o.asked() && (o.weighed || o.counted > mostLearned) {
+	if !o.learn || !o.asked() && (o.weighed || rows > mostLearned) {
 		return nil
 	}
-	progress.Update(func() string { return "learning the weights" })
 	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
 	if err != nil {
 		return err
 	}
-	progress.Close()
 	if refused := d.Refused(); len(refused) > 0 {
 		if o.asked() {
 			a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
@@ -54,25 +49,31 @@ func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	return nil
 }
 
-// count counts the words of the names in all files, and calls read for each row.
-func (o *oneShot) count(ctx context.Context, read func()) error {
-	var failed error
-	o.counted = 0
-	o.terms = match.TermsOf(o.schema, func(yield func(match.Attributes) bool) {
-		failed = o.each(ctx, func(int, *bulk.RowError) {}, func(_, _ int, row *bulk.Row) bool {
-			o.counted++
-			read()
+// count counts the words of the names in all files, and returns how many rows there are.
+func (o *oneShot) count(ctx context.Context, a *app) (rows int64, err error) {
+	o.terms, rows, err = a.countNames(ctx, o.schema, o.plans)
+	return rows, err
+}
+
+// countNames counts the words of the names in files, and returns how many rows there are.
+func (a *app) countNames(ctx context.Context, schema *match.Schema, plans []*bulk.Plan) (terms *match.TermFrequencies, rows int64, err error) {
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer progress.Close()
+	terms = match.TermsOf(schema, func(yield func(match.Attributes) bool) {
+		err = eachRow(ctx, plans, func(int, *bulk.RowError) {}, func(_, _ int, row *bulk.Row) bool {
+			rows++
+			progress.Update(func() string { return "reading the names: " + counted(rows, "row", "rows") })
 			return yield(row.Attributes)
 		})
 	})
-	return failed
+	return terms, rows, err
 }
 
-// each reads the rows of all files until fn returns false, and calls refuse for those that are no records. Rows are
-// numbered from 1 in each file.
-func (o *oneShot) each(ctx context.Context, refuse func(file int, e *bulk.RowError), fn func(file, number int, row *bulk.Row) bool) error {
-	for i := range o.files {
-		more, err := o.eachOf(ctx, i, refuse, fn)
+// eachRow reads the rows of files until fn returns false, and calls refuse for those that are no records. Rows are numbered
+// from 1 in each file.
+func eachRow(ctx context.Context, plans []*bulk.Plan, refuse func(file int, e *bulk.RowError), fn func(file, number int, row *bulk.Row) bool) error {
+	for i, p := range plans {
+		more, err := eachRowOf(ctx, p, func(e *bulk.RowError) { refuse(i, e) }, func(number int, row *bulk.Row) bool { return fn(i, number, row) })
 		if err != nil || !more {
 			return err
 		}
@@ -80,8 +81,8 @@ func (o *oneShot) each(ctx context.Context, refuse func(file int, e *bulk.RowErr
 	return nil
 }
 
-func (o *oneShot) eachOf(ctx context.Context, file int, refuse func(int, *bulk.RowError), fn func(file, number int, row *bulk.Row) bool) (more bool, err error) {
-	r, err := o.open(file)
+func eachRowOf(ctx context.Context, p *bulk.Plan, refuse func(*bulk.RowError), fn func(number int, row *bulk.Row) bool) (more bool, err error) {
+	r, err := p.Open()
 	if err != nil {
 		return false, err
 	}
@@ -93,13 +94,13 @@ func (o *oneShot) eachOf(ctx context.Context, file int, refuse func(int, *bulk.R
 		}
 		number++
 		if refused, ok := errors.AsType[*bulk.RowError](err); ok {
-			refuse(file, refused)
+			refuse(refused)
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		if !fn(file, number, row) {
+		if !fn(number, row) {
 			return false, nil
 		}
 	}

@@ -88,14 +88,9 @@ func countsOf(ctx context.Context, cl *client, x *examination) error {
 			return err
 		}
 	}
-	counted, live := map[string]int{}, map[string]int64{}
+	counted, live := map[string]int{}, recordsOf(&sources)
 	for _, t := range tables.Terms {
 		counted[t.Hash] = t.Records
-	}
-	for _, s := range sources.Sources {
-		for _, k := range s.Kinds {
-			live[k.Kind] += k.Records
-		}
 	}
 	for _, k := range kinds.Kinds {
 		if have := live[k.Kind]; have >= uncounted && int64(counted[k.Terms])*10 <= have {
@@ -104,6 +99,17 @@ func countsOf(ctx context.Context, cl *client, x *examination) error {
 		}
 	}
 	return nil
+}
+
+// recordsOf returns the number of records of each kind.
+func recordsOf(sources *httpapi.SourceList) map[string]int64 {
+	of := map[string]int64{}
+	for _, s := range sources.Sources {
+		for _, k := range s.Kinds {
+			of[k.Kind] += k.Records
+		}
+	}
+	return of
 }
 
 // rollupsOf names rollups that are broken or late.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"os"
 	"slices"
@@ -58,22 +57,9 @@ func (a *app) countKind(ctx context.Context, cl *client, kind string, plans []*b
 	if err != nil {
 		return err
 	}
-	var failed error
-	progress, rows := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil), int64(0)
-	defer progress.Close()
-	terms := match.TermsOf(schema, func(yield func(match.Attributes) bool) {
-		for _, p := range plans {
-			if failed = attributesOf(ctx, p, func(row match.Attributes) bool {
-				rows++
-				progress.Update(func() string { return "reading the names: " + counted(rows, "row", "rows") })
-				return yield(row)
-			}); failed != nil {
-				return
-			}
-		}
-	})
-	if failed != nil || terms.Records() == 0 {
-		return failed
+	terms, _, err := a.countNames(ctx, schema, plans)
+	if err != nil || terms.Records() == 0 {
+		return err
 	}
 	table, err := terms.MarshalBinary()
 	if err != nil {
@@ -102,34 +88,9 @@ func (c *client) uncounted(ctx context.Context, kind string) bool {
 			return false
 		}
 	}
-	for _, s := range sources.Sources {
-		for _, k := range s.Kinds {
-			if k.Kind == kind && k.Records > 0 {
-				return false
-			}
-		}
+	if recordsOf(&sources)[kind] > 0 {
+		return false
 	}
 	builtIn := resolve.HashText(match.DefaultTermFrequencies().Hash())
 	return slices.ContainsFunc(of.Kinds, func(k httpapi.Kind) bool { return k.Kind == kind && k.Terms == builtIn && k.Migration == nil })
-}
-
-// attributesOf reads the attributes of the rows of a file that are records.
-func attributesOf(ctx context.Context, p *bulk.Plan, yield func(match.Attributes) bool) (err error) {
-	r, err := p.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for row, err := range r.All() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if _, refused := errors.AsType[*bulk.RowError](err); refused {
-			continue
-		}
-		if err != nil || !yield(row.Attributes) {
-			return err
-		}
-	}
-	return nil
 }

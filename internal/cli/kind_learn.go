@@ -50,7 +50,7 @@ func (a *app) kindLearn() *cobra.Command {
 			if err := o.look(a); err != nil {
 				return err
 			}
-			if err := o.count(c.Context(), func() {}); err != nil {
+			if _, err := o.count(c.Context(), a); err != nil {
 				return err
 			}
 			return a.learn(c.Context(), &o, anyway)
@@ -118,7 +118,7 @@ func (a *app) writeKind(kind *match.Schema, out string) (err error) {
 func (o *oneShot) drafted(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*learn.Draft, int, error) {
 	m := match.New(o.schema, o.terms)
 	var records []*match.Record
-	if err := o.each(ctx, refuse, func(file, number int, row *bulk.Row) bool {
+	if err := eachRow(ctx, o.plans, refuse, func(file, number int, row *bulk.Row) bool {
 		records = append(records, m.Normalise(o.sources[file], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
 		return true
 	}); err != nil {

@@ -72,18 +72,7 @@ func (p *site) chartPicture(c *call, _ *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	drawn := drawing(shown, console.Size(c.query["size"]))
-	drawn.Label = cut(string(shown.Name), counter.MaxMetric)
-	if c.query["theme"] == "dark" {
-		drawn.Theme = chart.Dark
-	}
-	var b bytes.Buffer
-	if err := chart.SVG(&b, drawn); err != nil {
-		return err
-	}
-	c.w.Header().Set("Cache-Control", "private, max-age=30") // the URL changes every minute
-	writeWhole(c.w, http.StatusOK, "image/svg+xml", b.Bytes())
-	return nil
+	return writeChart(c, shown.Name, drawing(shown, console.Size(c.query["size"])))
 }
 
 func drawing(shown *console.Chart, size console.Size) *chart.Chart {

@@ -112,8 +112,13 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 		drawn.Lines[0].Name = day.Format(time.DateOnly)
 		drawn.Lines = append(drawn.Lines, chart.Line{Name: "the day before", Values: valuesOf(before.Lines[0].Values), Faint: true})
 	}
-	drawn.Label = cut(string(name), counter.MaxMetric)
 	drawn.Width, drawn.Height = console.Size(c.query["size"]).Pixels()
+	return writeChart(c, name, drawn)
+}
+
+// writeChart writes the picture of a metric's chart in the theme that the query names.
+func writeChart(c *call, name counter.Metric, drawn *chart.Chart) error {
+	drawn.Label = cut(string(name), counter.MaxMetric)
 	if c.query["theme"] == "dark" {
 		drawn.Theme = chart.Dark
 	}
