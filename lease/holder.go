@@ -17,12 +17,14 @@ var ErrLost = errors.New("lease: lost to another owner")
 // MaxTTL bounds the TTL of a slow owner, as a multiple of Options.TTL.
 const MaxTTL = 12
 
-// Options of a Holder. All are required.
+// Options of a Holder. All but Address are required.
 type Options struct {
 	// Name of the lease.
 	Name string
 	// Owner identifies the process; it must be unique.
 	Owner string
+	// Address, if set, returns the address of the process, which is stored whenever the lease is written.
+	Address func() string
 	// TTL is how long others wait for a renewal before they take the lease over, unless it was extended.
 	TTL time.Duration
 	// Now is a monotonic clock. Its times are compared only with each other.
@@ -46,6 +48,7 @@ type Holder struct {
 	held  Lease      // as it was read or written last, while it is held
 	mine  bool
 	seen  Lease         // as it was read last, while another process held it
+	last  Lease         // as it was read last
 	pause time.Duration // see Pause
 }
 
@@ -76,6 +79,21 @@ func (h *Holder) Seen() Lease {
 	return h.seen
 }
 
+// Elsewhere returns the lease as it was last read, and reports whether another process held it then and this one does not
+// now.
+func (h *Holder) Elsewhere() (Lease, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last, !h.mine && h.last.Owner != "" && h.last.Owner != h.opts.Owner
+}
+
+// saw notes the lease as it is stored.
+func (h *Holder) saw(l Lease) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = l
+}
+
 // Lost records that a cell has rejected the token of the lease: it has been taken over.
 func (h *Holder) Lost() { h.note(Lease{}, false) }
 
@@ -100,6 +118,13 @@ func (h *Holder) patience() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return max(h.ttl, 3*h.pause)
+}
+
+func (h *Holder) address() string {
+	if h.opts.Address == nil {
+		return ""
+	}
+	return h.opts.Address()
 }
 
 // Beat renews the lease if that is due. The error wraps ErrLost if this process does not hold it; Beat does not acquire
@@ -184,6 +209,7 @@ func (h *Holder) read(ctx context.Context) (l Lease, err error) {
 	}); err != nil {
 		return Lease{}, h.failed("read", err)
 	}
+	h.saw(l)
 	return l, nil
 }
 
@@ -200,7 +226,7 @@ func (h *Holder) Give(ctx context.Context) error {
 		return nil
 	}
 	err = h.update(ctx, func(l *Lease) {
-		l.Owner = ""
+		l.Owner, l.Address = "", ""
 		if l.Wanted {
 			h.gave = h.opts.Now()
 		}
@@ -222,7 +248,7 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 			return ErrLost
 		}
 		l.Beat++
-		l.TTL = h.patience()
+		l.TTL, l.Address = h.patience(), h.address()
 		change(&l)
 		changed = l
 		return s.PutLease(ctx, h.opts.Name, l)

@@ -92,7 +92,7 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 // claim is take in one update transaction.
 func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease) bool) (bool, error) {
 	mine := false
-	var taken Lease
+	var taken, seen Lease
 	if err := h.opts.Update(ctx, func(s Store) error {
 		l, err := s.Lease(ctx, h.opts.Name)
 		if err != nil {
@@ -103,6 +103,7 @@ func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease)
 			taken = h.taken(l, epoch)
 			return s.PutLease(ctx, h.opts.Name, taken)
 		}
+		seen = l
 		if !otherwise(&l) {
 			return nil
 		}
@@ -110,6 +111,7 @@ func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease)
 	}); err != nil {
 		return false, h.failed("take", err)
 	}
+	h.saw(seen)
 	if mine {
 		h.beaten = h.opts.Now()
 		h.note(taken, true)
@@ -144,7 +146,7 @@ func (h *Holder) taken(l Lease, epoch uint64) Lease {
 	if stolen && l.Owner != h.opts.Owner { // the owner may have been slow rather than gone
 		h.ttl = min(2*max(l.TTL, h.opts.TTL), MaxTTL*h.opts.TTL)
 	}
-	l.Owner, l.TTL, l.Wanted = h.opts.Owner, h.patience(), false
+	l.Owner, l.Address, l.TTL, l.Wanted = h.opts.Owner, h.address(), h.patience(), false
 	l.Token++
 	l.Beat++
 	l.Epoch = max(l.Epoch, epoch)

@@ -61,7 +61,7 @@ func nobodyHadIt(t tester, update Update) {
 
 func keepsEverything(t tester, update Update) {
 	for _, l := range []lease.Lease{
-		{Owner: "host-1/77", Token: 1, Beat: 2, TTL: 3 * time.Second, Fence: 4, Wanted: true, Epoch: 5},
+		{Owner: "host-1/77", Address: "http://:s%20cret@[::1]:7070", Token: 1, Beat: 2, TTL: 3 * time.Second, Fence: 4, Wanted: true, Epoch: 5},
 		{Owner: "寿司 '\"\\", Token: math.MaxInt64, Beat: math.MaxInt64, TTL: math.MaxInt64, Fence: math.MaxInt64, Epoch: math.MaxInt64},
 		{Token: 7, TTL: time.Nanosecond},
 		{Wanted: true},

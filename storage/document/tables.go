@@ -72,7 +72,7 @@ func own() []cell.Table {
 		{Name: "locus_map", Columns: []string{"epoch", "body", "sum"}, Key: 1},
 		{Name: "locus_filter", Columns: []string{"one", "body", "sum"}, Key: 1},
 		{Name: "locus_witness", Columns: []string{"gen", "idx", "incarnation", "commits", "sum"}, Key: 2},
-		{Name: "locus_lease", Columns: []string{"name", "owner", "token", "beat", "ttl", "fence", "wanted", "epoch", "asked", "done", "asks", "partly", "sum"}, Key: 1},
+		{Name: "locus_lease", Columns: []string{"name", "owner", "token", "beat", "ttl", "fence", "wanted", "epoch", "asked", "done", "asks", "partly", "address", "sum"}, Key: 1, Apart: []string{"address"}},
 	}
 }
 

@@ -21,12 +21,15 @@ var cellSQL string
 //go:embed migrations/0004_audit.sql
 var auditSQL string
 
+//go:embed migrations/0005_address.sql
+var addressSQL string
+
 const (
 	// applicationID marks a file as a cell of Locus: the letters LOCs.
 	applicationID = 0x4c4f4373
 	// format is the number of the newest migration. A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
-	format = 4
+	format = 5
 	// oldest is the lowest format that is migrated: those before it were never released.
 	oldest = 3
 	// migrateTries is how often the migrations are tried.
@@ -36,7 +39,7 @@ const (
 // gooseSQL is goose's own table as it leaves it in a new file.
 const gooseSQL = `
 CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
-INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (3, 1), (4, 1);`
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (3, 1), (4, 1), (5, 1);`
 
 // migrated returns a connection to the file at path, which has the newest format then. A new file gets it on this
 // connection, because reading the tables costs each connection a millisecond.
@@ -74,7 +77,7 @@ func (c *conn) create(path string, o *Options) error {
 	if _, err = c.do("BEGIN IMMEDIATE"); err == nil {
 		current := int64(0)
 		if current, err = c.format(path); err == nil && current == 0 {
-			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL, nil)
+			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL+addressSQL, nil)
 		}
 	}
 	if err == nil {
@@ -119,7 +122,7 @@ func up(ctx context.Context, db *sql.DB) error {
 			return err
 		}}, nil)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, auditSQL)), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, auditSQL), to(5, addressSQL)), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
