@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/dump"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/peer"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -52,6 +53,7 @@ type DB struct {
 	tokens    *tokens.Handle
 	audit     *audits.Handle
 
+	peers *peer.Peers // nil if this process takes no writes from others
 	close func() error
 }
 
@@ -131,7 +133,7 @@ func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check 
 		err = db.open(ctx, &o, asked)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), opened.Close(), closeDocuments(o.Documents))
+		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), db.closePeers(), opened.Close(), closeDocuments(o.Documents))
 	}
 	return db, nil
 }
@@ -150,8 +152,15 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		return err
 	}
 	owner := ownerOf(e)
+	var peers resolve.Peers
+	if o.PeerAddr != "" && owner != "" && !e.Passive {
+		if db.peers, err = peer.Listen(o.PeerAddr, o.Logger); err != nil {
+			return err
+		}
+		peers = db.peers
+	}
 	e.Resolver, err = resolve.New(resolve.Options{
-		Cells: e.Cells, Owner: owner, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint,
+		Cells: e.Cells, Owner: owner, Peers: peers, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint,
 		OnBatch: func(b resolve.Batched) { db.batched(b, o.OnBatch) }, OnOthers: func() { db.rollups.Wake() },
 	})
 	if err != nil {
@@ -184,6 +193,9 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	if !e.Passive {
 		e.Queue = resolve.NewQueue(e.Resolver, o.Waiting)
 	}
+	if db.peers != nil {
+		db.peers.Serve(e.Queue)
+	}
 	db.records = records.New(e)
 	db.entities = entities.New(e, db.records)
 	db.decisions = decisions.New(e, db.records, db.entities)
@@ -206,12 +218,25 @@ func (db *DB) shut() error {
 	db.sinks.Close()
 	db.sources.Close()
 	db.maintainer.Stop()
+	failed := db.closePeers()
 	if db.engine.Queue != nil {
 		db.engine.Queue.Close()
 	}
 	db.rollups.Close()
 	db.audit.Close()
-	return errors.Join(db.counters.Close(), db.engine.Cells.Close(), closeDocuments(db.engine.Documents))
+	return errors.Join(failed, db.counters.Close(), db.engine.Cells.Close(), closeDocuments(db.engine.Documents))
+}
+
+// peersLeave is how long calls of other processes may take that have begun when the DB is closed.
+const peersLeave = 5 * time.Second
+
+func (db *DB) closePeers() error {
+	if db.peers == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), peersLeave)
+	defer cancel()
+	return db.peers.Close(ctx)
 }
 
 func closeDocuments(d Documents) error {

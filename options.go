@@ -47,6 +47,11 @@ type Options struct {
 	Node locality.Node
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
+	// PeerAddr is an address, HOST:PORT with a port of 0 for a free one, at which other processes that share the cells send
+	// their writes to this one while it resolves records; without it the records of the others take the slower way through the
+	// databases. The host must be one under which the others reach this process. Only processes that can read the
+	// databases can connect. Ignored if the cells are not shared; "" listens nowhere, and sends nothing.
+	PeerAddr string
 	// Waiting is how many callers may wait in the write queue. Defaults to 256.
 	Waiting int
 	// OnBatch, if set, is called after every group of writes. It must return quickly.

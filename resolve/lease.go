@@ -34,8 +34,12 @@ const (
 // newLease returns a holder of the lease, which is stored in the authority of the cell map.
 func (r *Resolver) newLease(owner string) *lease.Holder {
 	unfenced := func(_ context.Context, id cell.ID) (storage.Cell, error) { return r.opts.Cells.Cell(id) }
+	var address func() string
+	if r.opts.Peers != nil {
+		address = r.opts.Peers.Address
+	}
 	return lease.NewHolder(lease.Options{
-		Name: leaseName, Owner: owner, TTL: leaseTTL, Now: r.opts.Now,
+		Name: leaseName, Owner: owner, Address: address, TTL: leaseTTL, Now: r.opts.Now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {
 			return r.authority(ctx, unfenced, func(c storage.Cell) error { return c.View(ctx, func(tx storage.Tx) error { return fn(tx) }) })
 		},

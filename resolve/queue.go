@@ -20,6 +20,13 @@ var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 // syncs of all cells, few enough to bound the wait.
 const maxGroup = 8000
 
+// Callers that wait for each batch come back together: those of the last one are waited for a little, for at most this part
+// of what that one took, so that they do not fall into two groups that wait for each other.
+const (
+	gatherPart = 8
+	gatherMost = 50 * time.Millisecond
+)
+
 // Queue lets many callers share the syncs of a Resolver: calls that arrive while a batch is written form
 // the next batch.
 type Queue struct {
@@ -27,6 +34,8 @@ type Queue struct {
 	calls    chan *call
 	stop     chan struct{} // closed when no more calls are taken
 	done     chan struct{} // closed when the last call is answered
+	callers  int           // of the last group
+	took     time.Duration // how long the last group took
 }
 
 // call holds the ops of one caller.
@@ -94,11 +103,19 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 	return q
 }
 
-// Do writes ops like Resolver.Apply, in a batch shared with concurrent callers. If the context ends first,
+// Do writes ops like Resolver.Apply, in a batch shared with concurrent callers, in this process or in the one that holds
+// the lease. If the context ends first,
 // Do returns at once. Waiting ops are withdrawn, which is an error. Work that has begun continues: results
 // of durable records are Pending, and ops whose outcome is not known have an Err that wraps
 // ErrCommitUnknown.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
+	if results, done := q.forward(ctx, ops); done {
+		return results, nil
+	}
+	return q.do(ctx, ops)
+}
+
+func (q *Queue) do(ctx context.Context, ops []Op) ([]Result, error) {
 	c := &call{ops: ops, done: make(chan struct{}), span: span.Of(ctx)}
 	select {
 	case <-q.stop:
@@ -190,14 +207,33 @@ func (q *Queue) rest(ctx context.Context) {
 	}
 }
 
+// gather returns the calls of the next group.
 func (q *Queue) gather(first *call) []*call {
 	group, n := []*call{first}, len(first.ops)
+	var over <-chan time.Time
 	for n < maxGroup {
 		select {
 		case c := <-q.calls:
 			group = append(group, c)
 			n += len(c.ops)
+			continue
 		default:
+		}
+		if len(group) >= q.callers {
+			return group
+		}
+		if over == nil {
+			timer := time.NewTimer(min(q.took/gatherPart, gatherMost))
+			defer timer.Stop()
+			over = timer.C
+		}
+		select {
+		case c := <-q.calls:
+			group = append(group, c)
+			n += len(c.ops)
+		case <-over:
+			return group
+		case <-q.stop:
 			return group
 		}
 	}
@@ -215,6 +251,8 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 	if len(ops) == 0 {
 		return
 	}
+	begun := q.resolver.opts.Now()
+	defer func() { q.callers, q.took = len(group), q.resolver.opts.Now().Sub(begun) }()
 	ctx, batch := shared(ctx, group)
 	batch.Number("locus.operations", int64(len(ops)))
 	defer batch.End(nil)

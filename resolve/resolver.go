@@ -22,12 +22,14 @@ import (
 // yields no candidates. Some blocking keys have a lower limit; see match.BlockLimit.
 const MaxBlockSize = match.MaxBlockSize
 
-// Options are the arguments of New. All but Owner, Cache, OnBatch and OnOthers are required.
+// Options are the arguments of New. All but Owner, Peers, Cache, OnBatch and OnOthers are required.
 type Options struct {
 	// Cells are the databases of the installation; *cell.Cells[Tx] implements it.
 	Cells cell.Source[storage.Tx]
 	// Owner identifies this process among those that write to the same cells. Empty if it is the only one.
 	Owner string
+	// Peers, if set, forwards writes to the process that holds the lease.
+	Peers Peers
 	// Rules are written to an installation that has none yet. Otherwise the stored rules apply; see Reload.
 	Rules *Rules
 	// Mint returns a birth id for a record inside the segment. After an error that wraps cell.ErrStaleMap,

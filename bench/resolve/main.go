@@ -62,6 +62,7 @@ type options struct {
 	disk         int64
 	judge        bool
 	delay, idle  time.Duration
+	peers        string
 }
 
 func main() {
@@ -84,6 +85,7 @@ func main() {
 	flag.Int64Var(&o.disk, "disk", 20, "ends the run when the files take so many gigabytes")
 	flag.BoolVar(&o.judge, "judge", true, "compares the entities with the truth at the end")
 	flag.DurationVar(&o.delay, "delay", 0, "how long what is sent to the server of -map, or comes from it, takes")
+	flag.StringVar(&o.peers, "peers", "127.0.0.1:0", "where services listen for each other, \"\" to go through the databases")
 	flag.DurationVar(&o.idle, "idle", 0, "for how long to count the transactions of the server of -map when nothing is written any more")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -127,7 +129,7 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		if service, err = locus.OpenCells(ctx, cells, &locus.Options{OnBatch: stages.add}); err != nil {
+		if service, err = locus.OpenCells(ctx, cells, &locus.Options{OnBatch: stages.add, PeerAddr: o.peers}); err != nil {
 			return err
 		}
 		put, closeAPI, err := target(o, service)

@@ -203,6 +203,8 @@ var Picture = map[string]Rule{
 		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage", "internal/span"},
 		Modules: []string{xSync},
 	},
+	// The processes that share cells send each other writes.
+	"internal/peer": {Imports: []string{"cell", "changelog", "entity", "internal/listen", "internal/problem", "locality", "resolve", "secret"}},
 	// An installation as a file, and back.
 	"internal/snapshot": {Imports: []string{"cell", "changelog", "internal/engine", "storage"}, Modules: []string{xSync}},
 	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress}},
@@ -266,7 +268,7 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{
 			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
-			"internal/backup", "internal/dump", "internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
+			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens", "internal/span",
 		},
 		Tests: []string{pgx}, // flips bytes directly
@@ -421,7 +423,7 @@ var Laws = []Law{
 	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge", "internal/login", "internal/mcp", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge", "internal/login", "internal/mcp", "internal/peer", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{otel, "", []string{"internal/obs"}, "libraries report through package span"},

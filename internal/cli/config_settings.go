@@ -41,7 +41,9 @@ var settings = []setting{
 	{"shutdown_timeout", "shutdown-timeout", single, ""},
 
 	{"listen.addr", "addr", single, ""},
+
 	{"listen.public_url", "public-url", single, "https://locus.example.org"},
+	{"listen.peer_addr", "peer-addr", single, "10.0.0.5:7071"},
 	{"listen.hosts", "host", list, "[locus.internal]"},
 	{"listen.tls", "tls", single, "files"},
 	{"listen.tls_cert", "tls-cert", file, "tls.crt"},

@@ -78,6 +78,7 @@ type serving struct {
 	authority   string   // file with its certificate
 	boot        string   // file of the bootstrap token
 	public      string   // URL for browsers and other machines
+	peers       string   // where other servers of the installation send writes
 	sinkFiles   string   // directory of the sinks of files
 	readOnly    bool
 }
@@ -156,6 +157,7 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory; created if it does not exist"
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen on; port 0 means a free one")
+	c.Flags().StringVar(&s.peers, "peer-addr", "", "with --map: HOST:PORT at which other servers of the installation send writes to this one, or none; by default a free port of the address from which it reaches the database, unless --addr is for this machine only and that is not")
 	c.Flags().IntVar(&s.cells, "cells", 0, "number of cells of a new installation; 0 means 16")
 	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections of this process to one database server; 0 means 64")
 	c.Flags().Lookup("notice").Hidden = false
@@ -215,6 +217,9 @@ func (s *serving) check(w where) error {
 	if _, err := access.ParseVariables(s.secretEnv); err != nil {
 		return usage("--secret-env CRM_PASSWORD=db1", "--secret-env: %v", err)
 	}
+	if err := s.checkPeers(w); err != nil {
+		return err
+	}
 	if err := s.checkLine(); err != nil {
 		return err
 	}
@@ -243,7 +248,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles, Tracer: traces}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Tracer: traces, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
-		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
+		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly, PeerAddr: s.peerAddr(w),
 		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe, Secret: secrets.Value}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
 		Sources: &sources.Options{Compile: intake.Compile, Secret: secrets.Value},
 	})

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/internal/problem"
+)
+
+// A process without the lease sends the writes of its callers to the process that holds it, and returns what that one
+// returns. That costs one round trip between the two, where putting the records, asking and waiting (see elsewhere) costs
+// several to the databases, and the holder sees the writes of all processes in time to share a batch among them.
+//
+// Forwarding is only a shorter way: if the holder cannot be reached, or holds the lease no longer, the process writes by
+// itself. A forwarded call is never forwarded again.
+
+// ErrNotHolder means that a process does not take writes for others: it does not hold the lease, or is not reached.
+// Nothing was applied.
+var ErrNotHolder = problem.Class(problem.ErrUnavailable, "resolve: the process does not hold the lease")
+
+// Peers connects the processes that share cells.
+type Peers interface {
+	// Address returns the URL under which other processes send their writes to this one, "" if they cannot. It is stored
+	// in the lease, so it may contain a password.
+	Address() string
+	// Forward calls Queue.Take in the process at an address. The error wraps ErrNotHolder if nothing was applied, and
+	// otherwise ErrCommitUnknown.
+	Forward(ctx context.Context, address string, ops []Op) ([]Result, error)
+}
+
+// forward sends ops to the process that holds the lease. It reports false if this process must apply them itself.
+func (q *Queue) forward(ctx context.Context, ops []Op) ([]Result, bool) {
+	address := q.resolver.holder()
+	if address == "" {
+		return nil, false
+	}
+	for i := range ops {
+		if ops[i].Unless != nil {
+			return nil, false // a condition of this process
+		}
+	}
+	results, err := q.resolver.opts.Peers.Forward(ctx, address, ops)
+	switch {
+	case errors.Is(err, ErrNotHolder):
+		return nil, false
+	case err != nil:
+		results = make([]Result, len(ops))
+		for i := range results {
+			results[i].Err = err
+		}
+	}
+	q.resolver.others()
+	return results, true
+}
+
+// holder returns the address of the process that holds the lease; "" if that is this one, or is not known to be reachable.
+func (r *Resolver) holder() string {
+	if r.lease == nil || r.opts.Peers == nil {
+		return ""
+	}
+	if l, elsewhere := r.lease.Elsewhere(); elsewhere {
+		return l.Address
+	}
+	return ""
+}
+
+// Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease.
+func (q *Queue) Take(ctx context.Context, ops []Op) ([]Result, error) {
+	if !q.resolver.holdsLease() {
+		return nil, ErrNotHolder
+	}
+	results, err := q.do(ctx, ops)
+	if err != nil { // nothing has begun
+		return nil, fmt.Errorf("%w: %w", ErrNotHolder, err)
+	}
+	return results, nil
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
+)
+
+// network connects the queues of processes, by name, and fails now and then.
+type network struct {
+	queues sync.Map // by name
+	lossy  bool
+
+	mu   sync.Mutex
+	rand *rand.Rand
+
+	forwarded, cut atomic.Int64
+}
+
+func (n *network) fails() (before, after bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lossy && n.rand.IntN(8) == 0, n.lossy && n.rand.IntN(8) == 0
+}
+
+// end is the end of one process.
+type end struct {
+	*network
+	name string
+}
+
+func (e end) Address() string { return e.name }
+
+func (e end) Forward(ctx context.Context, address string, ops []resolve.Op) ([]resolve.Result, error) {
+	before, after := e.fails()
+	q, there := e.queues.Load(address)
+	if !there || before {
+		return nil, resolve.ErrNotHolder
+	}
+	results, err := q.(*resolve.Queue).Take(ctx, ops)
+	if err != nil {
+		return nil, err
+	}
+	e.forwarded.Add(1)
+	if after {
+		e.cut.Add(1)
+		return nil, resolve.ErrCommitUnknown
+	}
+	return results, nil
+}
+
+// join returns a process with a queue, connected to the network.
+func (n *network) join(t *testing.T, cells *storage.Cells, name string) (*installation, *resolve.Queue) {
+	t.Helper()
+	r, err := resolve.New(resolve.Options{
+		Cells: cells, Owner: name, Peers: end{n, name}, Rules: resolve.NewRules(1, matcher), Mint: birth, Now: time.Now, Cache: 200,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := resolve.NewQueue(r, 16)
+	n.queues.Store(name, q)
+	return &installation{r, cells, matcher}, q
+}
+
+// Writes that processes send each other, over connections that fail and are cut, give the entities of one process.
+func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
+	t.Parallel()
+	forwarded, cut := int64(0), int64(0)
+	for seed := range seeds(2) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		ops := shuffled(r, world(seed+500, 40))
+		want := madeOf(t, ops)
+		cells := open(t, t.TempDir(), nil).cells
+		n := &network{lossy: true, rand: rand.New(rand.NewPCG(seed, 17))}
+		var wg sync.WaitGroup
+		work := make(chan []resolve.Op)
+		var all []*installation
+		var queues []*resolve.Queue
+		for p := range 3 {
+			in, q := n.join(t, cells, fmt.Sprint("process ", p))
+			all, queues = append(all, in), append(queues, q)
+			wg.Go(func() {
+				for group := range work {
+					for left := group; len(left) > 0; {
+						results, err := q.Do(context.Background(), left)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						var again []resolve.Op
+						for i, res := range results {
+							if errors.Is(res.Err, resolve.ErrCommitUnknown) {
+								again = append(again, left[i])
+							} else if res.Err != nil && !errors.Is(res.Err, entity.ErrNotFound) {
+								t.Errorf("%v: %v", left[i].Ref, res.Err)
+							}
+						}
+						left = again
+					}
+				}
+			})
+		}
+		for _, group := range groups(r, ops, 10) {
+			work <- group
+		}
+		close(work)
+		wg.Wait()
+		for _, q := range queues {
+			q.Close()
+		}
+		if d := differ(all[0].check(t), want); d != "" {
+			t.Fatalf("seed %d: three processes, other entities:\n%s", seed, d)
+		}
+		forwarded, cut = forwarded+n.forwarded.Load(), cut+n.cut.Load()
+	}
+	if forwarded == 0 || cut == 0 {
+		t.Errorf("%d calls forwarded, %d cut: the test does not reach what it is for", forwarded, cut)
+	}
+}
+
+// A process takes writes from others only while it holds the lease, so that no call is handed on for ever.
+func TestQueue_TakesNothingWithoutTheLease(t *testing.T) {
+	t.Parallel()
+	n := &network{}
+	cells := open(t, t.TempDir(), nil).cells
+	_, holder := n.join(t, cells, "holder")
+	_, other := n.join(t, cells, "other")
+	defer holder.Close()
+	defer other.Close()
+	ops := shuffled(rand.New(rand.NewPCG(1, 1)), world(1, 4))
+	if _, err := holder.Do(t.Context(), ops[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Take(t.Context(), ops[1:2]); !errors.Is(err, resolve.ErrNotHolder) {
+		t.Errorf("a process without the lease: %v", err)
+	}
+}
