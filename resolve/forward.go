@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/lease"
 )
 
 // A process without the lease sends the writes of its callers to the process that holds it, and returns what that one
@@ -33,8 +35,8 @@ type Peers interface {
 
 // forward sends ops to the process that holds the lease. It reports false if this process must apply them itself.
 func (q *Queue) forward(ctx context.Context, ops []Op) ([]Result, bool) {
-	address := q.resolver.holder()
-	if address == "" {
+	holder, known := q.resolver.holder()
+	if !known {
 		return nil, false
 	}
 	for i := range ops {
@@ -42,11 +44,16 @@ func (q *Queue) forward(ctx context.Context, ops []Op) ([]Result, bool) {
 			return nil, false // a condition of this process
 		}
 	}
-	results, err := q.resolver.opts.Peers.Forward(ctx, address, ops)
+	ctx, end := q.resolver.whileNotReplaced(ctx, holder)
+	defer end()
+	results, err := q.resolver.opts.Peers.Forward(ctx, holder.Address, ops)
 	switch {
 	case errors.Is(err, ErrNotHolder):
 		return nil, false
 	case err != nil:
+		if context.Cause(ctx) == errReplaced {
+			err = fmt.Errorf("%w: %w", ErrCommitUnknown, errReplaced)
+		}
 		results = make([]Result, len(ops))
 		for i := range results {
 			results[i].Err = err
@@ -56,15 +63,42 @@ func (q *Queue) forward(ctx context.Context, ops []Op) ([]Result, bool) {
 	return results, true
 }
 
-// holder returns the address of the process that holds the lease; "" if that is this one, or is not known to be reachable.
-func (r *Resolver) holder() string {
+// holder returns the lease of another process that can be reached. It reports false if this process holds it, or none is
+// known to.
+func (r *Resolver) holder() (lease.Lease, bool) {
 	if r.lease == nil || r.opts.Peers == nil {
-		return ""
+		return lease.Lease{}, false
 	}
-	if l, elsewhere := r.lease.Elsewhere(); elsewhere {
-		return l.Address
-	}
-	return ""
+	l, elsewhere := r.lease.Elsewhere()
+	return l, elsewhere && l.Address != ""
+}
+
+// errReplaced ends a forwarded call to a process that does not answer.
+var errReplaced = errors.New("the process that held the lease does not answer, and another one has taken the lease over")
+
+// whileNotReplaced returns a context that ends with errReplaced when another process has taken the lease from a silent
+// holder. Rest looks at the lease, and takes it over.
+func (r *Resolver) whileNotReplaced(ctx context.Context, holder lease.Lease) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(watchMost)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			now, mine := r.lease.Held()
+			if !mine {
+				now, _ = r.lease.Elsewhere()
+			}
+			if now.Fence > holder.Token {
+				cancel(errReplaced)
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease.

@@ -130,6 +130,64 @@ func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
 	}
 }
 
+// A process that holds the lease and is stopped is replaced, and the calls that wait for it end then.
+func TestP09_ASilentHolderIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	fast := func() time.Time { return begun.Add(4 * time.Since(begun)) }
+	n := &network{}
+	cells := open(t, t.TempDir(), nil).cells
+	silent, err := resolve.New(resolve.Options{ // without a queue it renews the lease only while it works
+		Cells: cells, Owner: "silent", Peers: end{n, "silent"}, Rules: resolve.NewRules(1, matcher), Mint: birth, Now: fast,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := shuffled(rand.New(rand.NewPCG(1, 1)), world(2, 4))
+	if r := silent.Apply(t.Context(), ops[:1]); r[0].Err != nil {
+		t.Fatal(r[0].Err)
+	}
+	waiting := make(chan struct{})
+	r, err := resolve.New(resolve.Options{
+		Cells: cells, Owner: "other", Peers: mute{waiting}, Rules: resolve.NewRules(1, matcher), Mint: birth, Now: fast,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Rest(t.Context()) // it learns who holds the lease
+	q := resolve.NewQueue(r, 16)
+	defer q.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	results, err := q.Do(ctx, ops[1:2])
+	if err != nil || !errors.Is(results[0].Err, resolve.ErrCommitUnknown) || ctx.Err() != nil {
+		t.Fatalf("a call to a silent process: %v, %+v, %v", err, results, ctx.Err())
+	}
+	select {
+	case <-waiting:
+	default:
+		t.Fatal("no call was forwarded to the silent process")
+	}
+	if results, err = q.Do(t.Context(), ops[1:2]); err != nil || results[0].Err != nil {
+		t.Fatalf("the call again: %v, %+v", err, results)
+	}
+}
+
+// mute calls processes that do not answer.
+type mute struct{ called chan struct{} }
+
+func (m mute) Address() string { return "" }
+
+func (m mute) Forward(ctx context.Context, _ string, _ []resolve.Op) ([]resolve.Result, error) {
+	select {
+	case <-m.called:
+	default:
+		close(m.called)
+	}
+	<-ctx.Done()
+	return nil, resolve.ErrCommitUnknown
+}
+
 // A process takes writes from others only while it holds the lease, so that no call is handed on for ever.
 func TestQueue_TakesNothingWithoutTheLease(t *testing.T) {
 	t.Parallel()
