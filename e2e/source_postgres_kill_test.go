@@ -36,7 +36,7 @@ func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 	}
 	defer conn.Close(context.Background()) //nolint:errcheck // nothing is left to write
 	kills := rounds(t)
-	share := int64(longtest.Times(200, 500))
+	share := int64(longtest.Times(80, 500))
 	g := demo.New(13, int64(kills+1)*share)
 	columns := map[string]bool{}
 	for i := range int64(kills+1) * share {
