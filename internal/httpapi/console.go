@@ -66,6 +66,11 @@ func (p *site) sorry(c *call, err error) {
 	case CodeNotFound:
 		n.Title, n.Text = "Not found", "No record or entity has this address."
 		n.Hint, n.Command = "Search by name above, or look up the cell of the address.", []string{"locus", "route", n.Asked}
+	case CodeInvalid:
+		n.Title = "Not understood"
+		if c.r.PathValue("id") != "" {
+			n.Hint = "Search by name, id or SOURCE:KEY above."
+		}
 	case CodeErased:
 		n.Title, n.Text = "Deleted", "The record or entity with this address was deleted."
 	}
