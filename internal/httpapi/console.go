@@ -79,7 +79,7 @@ func (p *site) sorry(c *call, err error) {
 	}
 }
 
-// file serves static files. A browser caches them and revalidates.
+// file serves static files. A browser keeps what it asked for by its version, and revalidates the rest.
 func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	f, ok := console.Static(r.PathValue("file"))
 	if !ok {
@@ -88,7 +88,10 @@ func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.Type)
-	h.Set("ETag", f.ETag)
+	h.Set("ETag", `"`+f.Version+`"`)
 	h.Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery == "v="+f.Version {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Body))
 }
