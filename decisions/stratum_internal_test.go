@@ -42,19 +42,3 @@ func TestStratum_Drawn(t *testing.T) {
 		}
 	}
 }
-
-// TestSurvey_Windows reads every puid once while an installation is small, and as many as it may when it is large.
-func TestSurvey_Windows(t *testing.T) {
-	t.Parallel()
-	for _, all := range []int64{0, 1, 256, 16384, 16385, 1 << 20, 1 << 40} {
-		step := windowStep(all)
-		switch read := all / step * surveyWindow; {
-		case step%surveyWindow != 0 || step&(step-1) != 0:
-			t.Errorf("%d puids: step %d", all, step)
-		case all <= surveyed && step != surveyWindow:
-			t.Errorf("%d puids are not read whole: step %d", all, step)
-		case all > surveyed && (read > surveyed || read < surveyed/2):
-			t.Errorf("%d of %d puids are read", read, all)
-		}
-	}
-}

@@ -5,20 +5,16 @@ package decisions
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
 
-const (
-	// surveyed is the number of records of a survey, at most, in windows of surveyWindow puids.
-	surveyed     = 16384
-	surveyWindow = 256
-)
+// surveyed is about the number of records of a survey, at most.
+const surveyed = 16384
 
 // survey has the compared pairs of a sample of records, or of all records of a small installation. The sample is made of
 // windows of puids at fixed places. As an installation grows, windows fall out of it but do not move, so that questions
@@ -49,67 +45,32 @@ func (p *surveyedPair) joined() bool { return p.a.Anchor == p.b.Anchor }
 
 // survey reads pairs of the given kinds, nil for all, and entities if they are wanted.
 func (h *Handle) survey(ctx context.Context, kinds []string, entities bool) (*survey, error) {
-	cells := h.engine.Map().Cells()
-	extents := make(map[cell.ID]int64, len(cells))
-	var all int64
-	for _, id := range cells {
-		extent, err := h.extent(ctx, id)
-		if err != nil {
-			return nil, fmt.Errorf("records of cell %v: %w", id, err)
-		}
-		extents[id] = extent
-		all += extent
+	windows, whole, err := h.engine.Sample(ctx, surveyed)
+	if err != nil {
+		return nil, err
 	}
-	step := windowStep(all)
-	s := &survey{whole: step == surveyWindow}
+	s := &survey{whole: whole}
 	records := map[entity.PUID]*entity.Record{}
 	var read window
-	for _, id := range cells {
-		lo, _ := h.engine.Map().PuidRange(id)
-		for at := int64(0); at < extents[id]; at += step {
-			var w window
-			if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
-				w, err = readWindow(ctx, tx, entity.PUID(lo+at), kinds)
-				if err == nil && entities {
-					err = w.readEntities(ctx, tx, entity.PUID(lo+at), kinds)
-				}
-				return err
-			}); err != nil {
-				return nil, fmt.Errorf("compared pairs of cell %v: %w", id, err)
+	for _, at := range windows {
+		var w window
+		if err := h.engine.View(ctx, at.Cell, func(tx storage.Tx) (err error) {
+			w, err = readWindow(ctx, tx, at, kinds)
+			if err == nil && entities {
+				err = w.readEntities(ctx, tx, at, kinds)
 			}
-			for _, rec := range w.records {
-				records[rec.PUID] = rec
-			}
-			s.sample, s.entities = append(s.sample, w.records...), append(s.entities, w.entities...)
-			read.edges, read.said = append(read.edges, w.edges...), append(read.said, w.said...)
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("compared pairs of cell %v: %w", at.Cell, err)
 		}
+		for _, rec := range w.records {
+			records[rec.PUID] = rec
+		}
+		s.sample, s.entities = append(s.sample, w.records...), append(s.entities, w.entities...)
+		read.edges, read.said = append(read.edges, w.edges...), append(read.said, w.said...)
 	}
 	s.records, s.known, s.said = len(records), records, read.said
 	return s, h.surveyPairs(ctx, s, records, read)
-}
-
-// windowStep returns the distance of windows among that many puids.
-func windowStep(all int64) int64 {
-	step := int64(surveyWindow)
-	for all/step*surveyWindow > surveyed {
-		step *= 2
-	}
-	return step
-}
-
-// extent returns a power of two above the number of puids that a cell has assigned.
-func (h *Handle) extent(ctx context.Context, id cell.ID) (extent int64, err error) {
-	lo, hi := h.engine.Map().PuidRange(id)
-	err = h.engine.View(ctx, id, func(tx storage.Tx) error {
-		for extent = surveyWindow; extent < hi-lo; extent *= 2 {
-			found, err := tx.ListRecords(ctx, "", entity.PUID(lo+extent-1), 1)
-			if err != nil || len(found) == 0 {
-				return err
-			}
-		}
-		return nil
-	})
-	return extent, err
 }
 
 // window has the records of one window, their edges to records of higher puids, and the decisions about them.
@@ -121,32 +82,24 @@ type window struct {
 }
 
 // readEntities reads the entities whose anchors are in the window.
-func (w *window) readEntities(ctx context.Context, tx storage.Tx, from entity.PUID, kinds []string) error {
-	found, err := tx.ListEntities(ctx, before(from), surveyWindow)
+func (w *window) readEntities(ctx context.Context, tx storage.Tx, at engine.Window, kinds []string) error {
+	found, err := at.Entities(ctx, tx)
 	for _, e := range found {
-		if e.Anchor() < from+surveyWindow && (kinds == nil || slices.Contains(kinds, e.Kind)) {
+		if kinds == nil || slices.Contains(kinds, e.Kind) {
 			w.entities = append(w.entities, e)
 		}
 	}
 	return err
 }
 
-// before is the place from which a list begins with a puid.
-func before(p entity.PUID) entity.PUID {
-	if p > math.MinInt64 {
-		p--
-	}
-	return p
-}
-
-func readWindow(ctx context.Context, tx storage.Tx, from entity.PUID, kinds []string) (w window, err error) {
-	found, err := tx.ListRecords(ctx, "", before(from), surveyWindow)
+func readWindow(ctx context.Context, tx storage.Tx, at engine.Window, kinds []string) (w window, err error) {
+	found, err := at.Records(ctx, tx)
 	if err != nil {
 		return w, err
 	}
 	var puids []entity.PUID
 	for _, rec := range found {
-		if rec.PUID < from+surveyWindow && (kinds == nil || slices.Contains(kinds, rec.Kind)) {
+		if kinds == nil || slices.Contains(kinds, rec.Kind) {
 			w.records, puids = append(w.records, rec), append(puids, rec.PUID)
 		}
 	}

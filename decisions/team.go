@@ -68,26 +68,27 @@ type Batch struct {
 
 const week = 7 * 24 * time.Hour
 
-// Team reads all decisions about pairs of some kinds, nil for all.
+// Team reads all decisions about pairs of some kinds, nil for all, and keeps those of some kinds until it knows their records.
 func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
+	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{}, batches: map[string]*Batch{}}
 	var all []entity.Decision
-	if err := h.eachAnswer(ctx, func(d *entity.Decision) { all = append(all, *d) }); err != nil {
+	count := c.add
+	if kinds != nil {
+		count = func(d *entity.Decision) { all = append(all, *d) }
+	}
+	if err := h.eachAnswer(ctx, count); err != nil {
 		return nil, engine.Wrap(err)
 	}
-	if kinds != nil {
-		seen, err := h.ofKinds(ctx, all, kinds)
-		if err != nil {
-			return nil, err
-		}
-		all = seen
+	seen, err := h.ofKinds(ctx, all, kinds)
+	if err != nil {
+		return nil, err
+	}
+	for i := range seen {
+		c.add(&seen[i])
 	}
 	queue, err := h.Queue(ctx, kinds)
 	if err != nil {
 		return nil, err
-	}
-	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{}, batches: map[string]*Batch{}}
-	for i := range all {
-		c.add(&all[i])
 	}
 	for _, p := range queue.Pairs {
 		if p.Assigned != nil {

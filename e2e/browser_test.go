@@ -301,26 +301,35 @@ func (tab *tab) check(condition, complaint string) {
 	}
 }
 
+// awaitFor is how long a page may take for what it is awaited to show: much longer than on the slowest machine, and short enough to
+// name what is missing before the other tests are over.
+const awaitFor = time.Minute
+
 // await waits until a condition is true in a page that is there to its end, across reloads and navigations: scripts that follow may need
-// what comes after.
+// what comes after. When it never comes the test ends with what the page shows instead.
 func (tab *tab) await(condition string) {
 	tab.Helper()
-	call(tab, func(ctx context.Context) error {
-		beat := time.NewTicker(50 * time.Millisecond)
-		defer beat.Stop()
-		for {
-			// An error may mean that the page is just being replaced.
-			if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && !!(`+condition+")")); err == nil && holds {
-				return nil
-			}
-			select {
-			case <-beat.C:
-			case <-ctx.Done():
-				tab.Errorf("it never came true that %s", condition)
-				return ctx.Err()
-			}
+	ctx, cancel := context.WithTimeout(tab.ctx, min(awaitFor, patience))
+	defer cancel()
+	beat := time.NewTicker(50 * time.Millisecond)
+	defer beat.Stop()
+	var last error
+	for {
+		// An error may mean that the page is just being replaced.
+		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && !!(`+condition+")"))
+		if err == nil && holds {
+			return
 		}
-	})
+		if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			shown := evaluate[string](tab, `location.href + ", " + document.readyState + ": " + (document.querySelector("main") ?? document.documentElement).innerText.replace(/\s+/g, " ").slice(0, 1500)`)
+			tab.Fatalf("it does not become true that %s (last error: %v). The page is %s", condition, last, shown)
+		}
+	}
 }
 
 // note collects the values of an expression, in a named window variable, whenever something changes in an element:

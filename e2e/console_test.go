@@ -221,6 +221,8 @@ func fileIsImported(tab *tab) {
 	tab.await(`document.querySelector("#import-says")?.textContent.startsWith("Imported 1204 rows")`)
 	tab.check(`document.querySelector("#import-says").textContent.includes("1 refused") && document.querySelector("#import-progress").value === 1`, "it is not said what became of the rows")
 	tab.check(`document.querySelector(".refused-rows tbody td").textContent === "1206"`, "the refused row has another line")
+	tab.await(`[...document.querySelectorAll("#of-sources th[scope=row]")].some((e) => e.textContent === "kunden")`)
+	tab.check(`!document.querySelector(".first-records")`, "stored records are said to be not stored yet")
 	for _, key := range []string{"1", "700", "1203"} {
 		tab.thing("kunden:" + key)
 	}

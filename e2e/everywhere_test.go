@@ -23,6 +23,7 @@ func TestEverywhere(t *testing.T) {
 	other := tab.beside(browser)
 	other.inZone("Etc/GMT-5")
 	commands := map[string]string{}
+	walked(t, pages)
 	for _, page := range pages {
 		tab.open(page)
 		tab.await(`document.readyState === "complete"`)

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/sinks"
+	"github.com/locus-db/locus/tokens"
 )
 
 // TestPictures_Pages takes the pictures of the pages that the others leave out, from fewer of the same data.
@@ -49,5 +51,21 @@ func TestPictures_Pages(t *testing.T) {
 		evaluate[bool](tab, `(document.querySelector("section:has(.evidence) h3")?.scrollIntoView(), true)`) // the page of kinds is long
 		tab.shoot(page.picture)
 	}
+	tab.open("/review")
+	evaluate[bool](tab, `(() => {
+		const form = document.querySelector(".answer");
+		form.noValidate = true;
+		form.requestSubmit(form.querySelector("[value=same]"));
+		return true;
+	})()`)
+	tab.await(`document.title.startsWith("Your name")`)
+	tab.shoot("name.png")
+	tab.token("root", "administrator") // from now on people sign in
+	tab.open("/login/cli?" + url.Values{"challenge": {tokens.Challenge(strings.Repeat("v", 43))}, "state": {"s"}, "port": {"4242"}}.Encode())
+	tab.await(`location.pathname === "/login"`)
+	tab.enter(`[name=token]`, tab.token("ann", "reviewer")+"\r")
+	tab.await(`location.pathname === "/login/cli"`)
+	tab.shoot("login-cli.png")
 	tab.forgive("404")
+	tab.forgive("422")
 }

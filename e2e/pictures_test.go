@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -257,7 +258,13 @@ func (tab *tab) shoot(name string) {
 		if err != nil {
 			return err
 		}
-		if len(picture) > 200_000 {
+		if picture, err = small(picture); err != nil {
+			return err
+		}
+		if !slices.Contains(slices.Concat(slices.Collect(maps.Values(pictures))...), name) {
+			tab.Errorf("%s is a picture of no page", name)
+		}
+		if len(picture) > 100_000 {
 			tab.Errorf("%s has %d bytes", name, len(picture))
 		}
 		return os.WriteFile(filepath.Join("..", "docs", "images", name), picture, 0o644)

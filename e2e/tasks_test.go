@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -152,9 +153,10 @@ func doTasks(tab *tab) {
 	if err != nil {
 		tab.Fatal(err)
 	}
+	seconds := regexp.MustCompile(`^\d+\.\d`)
 	for name, n := range steps {
 		row := strings.Split(lineWith(string(text), "| "+name+" |"), " | ")
-		if len(row) != 4 || row[2] != fmt.Sprint(n) {
+		if len(row) != 5 || row[2] != fmt.Sprint(n) || !seconds.MatchString(row[3]) || !seconds.MatchString(row[4]) {
 			tab.Errorf("%s takes %d steps; the documentation has %q", name, n, row)
 		}
 	}

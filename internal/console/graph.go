@@ -82,9 +82,10 @@ func newGraph(why *explain.Explanation) *graph {
 	for i, j := range why.Joins {
 		a, b := at[ends[i][0]], at[ends[i][1]]
 		e := edge{
-			Join: i + 1, Path: "M" + point(a.X, a.Y) + "L" + point(b.X, b.Y), X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2,
+			Join: i + 1, Path: "M" + point(a.X, a.Y) + "L" + point(b.X, b.Y),
 			Weight: j.Explanation.Weight.String(), Weak: i == weak, Decided: j.Decided != nil,
 		}
+		e.X, e.Y = between(a, b, len(next[a.Number])-len(next[b.Number]))
 		e.Label = "Records " + strconv.Itoa(a.Number) + " and " + strconv.Itoa(b.Number) + ", " + e.Weight + " bits"
 		if e.Weak {
 			e.Label += ", the weakest"
@@ -92,6 +93,12 @@ func newGraph(why *explain.Explanation) *graph {
 		g.Edges = append(g.Edges, e)
 	}
 	return g
+}
+
+// between returns where the weight of a join stands: in the middle, or towards the record with far fewer joins, where there is more room.
+func between(a, b node, more int) (x, y int) {
+	percent := 50 + 22*max(-1, min(more/3, 1))
+	return a.X + (b.X-a.X)*percent/100, a.Y + (b.Y-a.Y)*percent/100
 }
 
 // weakestJoin returns the index of the weakest join of several that no decision made, which come in descending order; -1

@@ -130,7 +130,7 @@ func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 	for n := range groups {
 		groups[n] = &branch{leaf: n}
 	}
-	t := &tree{High: treeRow * len(numbers)}
+	t := &tree{}
 	for i, s := range steps {
 		if !s.Joined || len(s.A) == 0 || len(s.B) == 0 || numbers[s.A[0]] == 0 || numbers[s.B[0]] == 0 {
 			continue
@@ -148,6 +148,7 @@ func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 			t.place(g)
 		}
 	}
+	t.High = treeRow * len(t.Leaves) // records that are alike from the beginning are one leaf
 	return t
 }
 

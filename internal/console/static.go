@@ -14,9 +14,9 @@ var static embed.FS
 
 // File is a static file.
 type File struct {
-	Body []byte
-	Type string // the media type
-	ETag string // changes with the content; in quotes
+	Body    []byte
+	Type    string // the media type
+	Version string // changes with the content
 }
 
 var types = map[string]string{
@@ -39,10 +39,13 @@ func readStatic() map[string]File {
 			panic(err)
 		}
 		sum := sha256.Sum256(body)
-		all[e.Name()] = File{body, types[path.Ext(e.Name())], `"` + hex.EncodeToString(sum[:8]) + `"`}
+		all[e.Name()] = File{body, types[path.Ext(e.Name())], hex.EncodeToString(sum[:8])}
 	}
 	return all
 }
+
+// staticPath returns the URL of a file. It has the version, so that browsers need not ask for the file again with each page.
+func staticPath(name string) string { return "/static/" + name + "?v=" + files[name].Version }
 
 // Static returns the file with a name such as "console.css". Names are looked up in a table, so no name leads outside
 // of it.

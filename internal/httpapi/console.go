@@ -66,6 +66,11 @@ func (p *site) sorry(c *call, err error) {
 	case CodeNotFound:
 		n.Title, n.Text = "Not found", "No record or entity has this address."
 		n.Hint, n.Command = "Search by name above, or look up the cell of the address.", []string{"locus", "route", n.Asked}
+	case CodeInvalid:
+		n.Title = "Not understood"
+		if c.r.PathValue("id") != "" {
+			n.Hint = "Search by name, id or SOURCE:KEY above."
+		}
 	case CodeErased:
 		n.Title, n.Text = "Deleted", "The record or entity with this address was deleted."
 	}
@@ -74,7 +79,7 @@ func (p *site) sorry(c *call, err error) {
 	}
 }
 
-// file serves static files. A browser caches them and revalidates.
+// file serves static files. A browser keeps what it asked for by its version, and revalidates the rest.
 func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	f, ok := console.Static(r.PathValue("file"))
 	if !ok {
@@ -83,7 +88,10 @@ func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.Type)
-	h.Set("ETag", f.ETag)
+	h.Set("ETag", `"`+f.Version+`"`)
 	h.Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery == "v="+f.Version {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Body))
 }

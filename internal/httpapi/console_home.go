@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
@@ -18,14 +19,16 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/locality"
 )
 
 // Limits of the survey on the first page: its cost does not depend on the size of the installation.
 const (
-	surveyEntities = 500 // entities that are read, of the highest rank
-	surveyJoins    = 20  // of them, the largest, whose joins are compared
-	surveyMembers  = 40  // records of an entity whose joins are compared: the pairs grow with the square
-	surveyChanges  = 512 // of the logs of all cells
+	surveyEntities = 500            // entities that are read, of the highest rank
+	surveyLargest  = 250            // others that are read, the largest of a sample of records
+	surveyJoins    = 20             // of them, the largest, whose joins are compared
+	surveyMembers  = 40             // records of an entity whose joins are compared: the pairs grow with the square
+	surveyChanges  = locus.MaxLimit // of the logs of all cells
 )
 
 // homePage shows what came in, what needs a person and what looks wrong. Those who may not see all of the
@@ -54,6 +57,20 @@ func (p *site) survey(ctx context.Context) (*console.Survey, error) {
 	sample, _, err := p.svc.Entities().Search(ctx, entities.Query{Order: entities.OrderBest, Limit: surveyEntities})
 	if err != nil {
 		return nil, err
+	}
+	// An entity of many records may have a low rank: one source, few attributes.
+	largest, err := p.svc.Entities().Largest(ctx, surveyLargest)
+	if err != nil {
+		return nil, err
+	}
+	ranked := map[locality.ID]bool{}
+	for _, e := range sample {
+		ranked[e.ID] = true
+	}
+	for _, e := range largest {
+		if !ranked[e.ID] {
+			sample = append(sample, e)
+		}
 	}
 	s.Entities = len(sample)
 	s.Shared = console.SharedValues(sample, p.svc.Kinds().Schema)

@@ -3,9 +3,14 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"html"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/httpapi"
 )
 
 // The first page says which sources brought what, and which entity to look at first.
@@ -36,4 +41,36 @@ func TestConsole_HomeReadsASample(t *testing.T) {
 	}
 	f.put(many...)
 	f.says(f.get("/").page(200), "Among 500 sampled entities", `>520</p>`)
+}
+
+// An entity of many records is shown although others have more sources and values, as in an import of one source.
+func TestConsole_HomeFindsLargeEntities(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	var records []httpapi.RecordInput
+	for i := range 520 {
+		name := fmt.Sprintf("Q%dx%d", i*i, i)
+		records = append(records, httpapi.RecordInput{Source: "pos", Key: name, Attributes: httpapi.Attributes{
+			"name": {name}, "city": {"Oakland"}, "region": {"CA"}, "country": {"US"}, "category": {"cafe"}, "description": {name}, "hours": {name},
+		}})
+	}
+	body, err := json.Marshal(httpapi.PutRequest{Records: records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", string(body))).Results {
+		if r.Error != nil {
+			t.Fatal(r.Error)
+		}
+	}
+	large := []string{"Joe's Pizza", "Zebra Lounge", "Quince Bakery", "Alpha Motors", "Violet Dental", "Otter Plumbing"}
+	for i, name := range large {
+		phone := fmt.Sprintf("+1415555%04d", 2300+i)
+		f.put([4]string{"desk", name, name, phone}, [4]string{"desk", name + "2", name, phone}, [4]string{"desk", name + "3", name, phone})
+	}
+	_, page, _ := strings.Cut(f.get("/").page(200), "Among 506 sampled entities")
+	largest, _, _ := strings.Cut(page[strings.Index(page, `id="largest"`):], "</tbody>")
+	for _, name := range large {
+		f.says(largest, "<bdi>"+html.EscapeString(name)+"</bdi></a></th><td>3</td>")
+	}
 }

@@ -116,6 +116,7 @@ func (p *site) importPart(c *call) error {
 			}
 		}
 	}
+	p.looks.drop("survey") // the page of the import shows its sources
 	slices.SortStableFunc(answer.Refused, func(a, b importedRefusal) int { return int(a.Line - b.Line) })
 	writeJSON(c.w, http.StatusOK, mediaJSON, answer)
 	return nil

@@ -312,6 +312,14 @@ func TestConsole_Files(t *testing.T) {
 		if again := f.do(http.MethodGet, "/static/"+name, "", "If-None-Match", a.Header().Get("ETag")); again.Code != http.StatusNotModified {
 			t.Errorf("%s asked again: %d", name, again.Code)
 		}
+		// A page asks by the version, and a browser keeps that: another version is never kept.
+		asked := "/static/" + name + "?v=" + strings.Trim(a.Header().Get("ETag"), `"`)
+		f.says(f.get("/").page(200), `"`+asked+`"`)
+		for path, want := range map[string]string{asked: "private, max-age=31536000, immutable", asked[:len(asked)-1]: "no-cache"} {
+			if kept := f.get(path); kept.Code != 200 || kept.Header().Get("Cache-Control") != want {
+				t.Errorf("%s: %d %v", path, kept.Code, kept.Header())
+			}
+		}
 	}
 	for _, path := range []string{"/static/", "/static", "/static/x.css", "/static/%2e%2e%5c", "/static/../../etc/passwd", "/static/..%2fpage.go"} {
 		if a := f.get(path); a.Code != http.StatusNotFound {

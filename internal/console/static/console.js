@@ -263,6 +263,16 @@ function upload(form) {
     offer(proposal);
   }
 
+  // sources shows what has become of the sources below.
+  async function sources() {
+    const answer = await fetch(location.href, { signal: AbortSignal.timeout(silence) });
+    const came = new DOMParser().parseFromString(pages.createHTML(await answer.text()), "text/html").getElementById("of-sources");
+    if (!answer.ok || !came) return;
+    const part = document.importNode(came, true);
+    document.getElementById("of-sources").replaceWith(part);
+    localize(part);
+  }
+
   async function send(fields) {
     problem.hidden = true;
     const shown = document.getElementById("importing");
@@ -288,6 +298,8 @@ function upload(form) {
     }
     tally("Imported");
     progress.value = 1;
+    document.getElementById("first-records")?.remove(); // they are stored now
+    await sources().catch(() => {}); // a reload shows them, too
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = false;
     const mending = document.getElementById("mending");
     mending.hidden = !byLine || refused.length === 0;
