@@ -47,8 +47,15 @@ func (db *DB) LastBackup(ctx context.Context) (*BackupMark, error) {
 	return backup.Newest(ctx, db.engine)
 }
 
+// VerifyBackup checks what DB.Backup has written as RestoreBackup does: it compares every file with its hash, opens the
+// copy, reads it whole and compares how many records and entities each cell has. The copy is in the directory for temporary files and is
+// removed. The error is ErrBackupFile if the backup cannot be restored.
+func VerifyBackup(ctx context.Context, r io.Reader) (*Backup, error) {
+	return backup.Verify(ctx, r)
+}
+
 // RestoreBackup makes a data directory from what DB.Backup has written. Puids, entity ids, decisions, rollups, counters and
-// logs are those of the backup; each cell skips the puids that the original may have allocated since. The directory must
+// logs are those of the backup, which is checked first as VerifyBackup does; each cell skips the puids that the original may have allocated since. The directory must
 // be missing or empty, and appears when it is complete. The error is ErrBackupFile if the backup is not whole, and wraps
 // ErrConflict if there is data already. To restore the directory again, delete it first.
 func RestoreBackup(ctx context.Context, dir string, r io.Reader) (*Backup, error) {

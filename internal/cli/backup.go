@@ -7,31 +7,42 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/backup"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	var out string
+	var out, verify string
 	c := &cobra.Command{
-		Use:   "backup -o FILE",
+		Use:   "backup -o FILE | --verify FILE",
 		Short: "Copy a data directory, while a server writes to it, to a file that locus restore reads",
 		Long: "All cells are copied as they are at one moment, while writes go on: they wait for some milliseconds at the\n" +
 			"beginning. Puids, entity ids, decisions, rollups, counters and logs are in the file, which is a tar compressed with\n" +
 			"zstd. It appears under its name once it is complete. While it is written the write-ahead logs of the cells cannot\n" +
 			"shrink, so there has to be room for what is written in that time.\n" +
 			"\n" +
+			"--verify checks such a file without a server: it compares the hash of each cell's file, opens a copy of them in the\n" +
+			"directory for temporary files (TMPDIR), reads it whole, and counts records and entities.\n" +
+			"\n" +
 			"Cells of PostgreSQL are backed up by the tools of PostgreSQL; locus dump copies an installation of any kind.",
 		Example: "  locus backup --data /var/lib/locus -o places.backup\n" +
-			"  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'",
+			"  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'\n" +
+			"  locus backup --verify places.backup",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if out == "" || out == "-" && a.out.Terminal {
+			switch {
+			case verify != "" && out != "":
+				return usage("locus backup -o FILE, then locus backup --verify FILE", "--verify reads a backup, and -o makes one")
+			case verify != "":
+				return a.verifyBackup(c.Context(), verify)
+			case out == "" || out == "-" && a.out.Terminal:
 				return usage("locus backup -o places.backup", "name the file to write with -o, or - for a pipe")
 			}
 			cl, err := a.connect(c, reads)
@@ -56,7 +67,34 @@ func (a *app) backupCommand() *cobra.Command {
 	}
 	c.AddCommand(a.backupMark())
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; - is standard output")
+	c.Flags().StringVar(&verify, "verify", "", "check this file, as locus restore does before it makes a directory of it; - is standard input")
 	return a.connection(c)
+}
+
+// verifyBackup checks a file of locus backup.
+func (a *app) verifyBackup(ctx context.Context, name string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return usage("locus check --data "+name+" compares what is in a directory", "%s is a directory, not a file of locus backup", name)
+	}
+	in, done, err := a.readBackup(name, "verifying")
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !backup.Is(in) {
+		return usage("locus backup -o FILE writes one", "%s is no backup", name)
+	}
+	b, err := locus.VerifyBackup(ctx, in)
+	done()
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return a.summary(raw, "%s: whole, as of %s: %s, %s, %s, %s bytes; every file has its hash and can be opened", term.Escape(name), b.At.Local().Format(time.DateTime),
+		plural(len(b.Files), "cell"), counted(b.Records(), "record", "records"), counted(b.Entities(), "entity", "entities"), term.Count(b.Bytes))
 }
 
 func (a *app) backupMark() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -60,28 +61,11 @@ func (a *app) restoreCommand() *cobra.Command {
 }
 
 func (a *app) restore(ctx context.Context, w where, name string, cells int) (err error) {
-	in, size := io.Reader(os.Stdin), int64(0)
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		in = f
+	file, done, err := a.readBackup(name, "restoring")
+	if err != nil {
+		return err
 	}
-	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
-	defer progress.Close()
-	file := bufio.NewReaderSize(&metered{r: in, tell: func(n int64) {
-		progress.Update(func() string {
-			if size == 0 {
-				return fmt.Sprintf("restoring: %s bytes read", term.Count(n))
-			}
-			return fmt.Sprintf("restoring: %d%% read", 100*n/size)
-		})
-	}}, 64<<10)
+	defer done()
 	if backup.Is(file) {
 		return a.restoreBackup(ctx, w, file, cells)
 	}
@@ -97,7 +81,7 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 	restored, err := locus.Restore(ctx, w.place, file, &locus.Options{
 		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe}, Logger: a.logger(slog.LevelError),
 	})
-	progress.Close()
+	done()
 	if err != nil {
 		return err
 	}
@@ -123,6 +107,33 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		return errDiffers
 	}
 	return nil
+}
+
+// readBackup opens a file of locus backup or locus dump, "-" for standard input, and shows as doing how much of it is read, until done
+// is called.
+func (a *app) readBackup(name, doing string) (file *bufio.Reader, done func(), err error) {
+	in, size := io.Reader(os.Stdin), int64(0)
+	shut := func() {}
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
+		}
+		shut = func() { _ = f.Close() }
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = f
+	}
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	return bufio.NewReaderSize(&metered{r: in, tell: func(n int64) {
+		progress.Update(func() string {
+			if size == 0 {
+				return fmt.Sprintf("%s: %s bytes read", doing, term.Count(n))
+			}
+			return fmt.Sprintf("%s: %d%% read", doing, 100*n/size)
+		})
+	}}, 64<<10), sync.OnceFunc(func() { progress.Close(); shut() }), nil
 }
 
 // errDiffers ends a restore that is complete.
