@@ -18,6 +18,10 @@ var (
 	ErrElsewhere = backup.ErrElsewhere
 	// ErrBackupFile means that a file is no backup, is damaged or was cut off.
 	ErrBackupFile = backup.ErrFile
+	// ErrNoServer means that MarkServers found no cell on a server.
+	ErrNoServer = backup.ErrNoServer
+	// ErrNoPoint means that MarkServers found cells on servers and cells in files.
+	ErrNoPoint = backup.ErrNoPoint
 )
 
 // Backup writes the files of a data directory to w, compressed, as they are at one moment, while they are written to. All
@@ -40,6 +44,16 @@ type BackupMark = backup.Mark
 // older than the newest changes nothing.
 func (db *DB) MarkBackup(ctx context.Context, m BackupMark) error {
 	return backup.Note(ctx, db.engine, m)
+}
+
+// MarkServers makes a moment of that name to which the PostgreSQL servers of all cells can be recovered together, and notes it as MarkBackup
+// does. All writes, of all processes, wait until it returns: for some milliseconds, or for two seconds if a server makes no restore points. The error
+// is ErrNoServer if no cell is on a server, and ErrNoPoint if only some are.
+func (db *DB) MarkServers(ctx context.Context, name string) (*BackupMark, error) {
+	if err := db.engine.CheckWrites(); err != nil {
+		return nil, err
+	}
+	return backup.Point(ctx, db.engine, name)
 }
 
 // LastBackup returns the newest note of a backup, nil if there is none. Backup makes one, too, unless the installation is read-only.

@@ -205,7 +205,7 @@ var Picture = map[string]Rule{
 	},
 	// An installation as a file, and back.
 	"internal/snapshot": {Imports: []string{"cell", "changelog", "internal/engine", "storage"}, Modules: []string{xSync}},
-	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress}},
+	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress, xSync}},
 	"internal/dump": {
 		Imports: []string{
 			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 	"os"
 	"time"
 
@@ -95,40 +94,6 @@ func (a *app) verifyBackup(ctx context.Context, name string) error {
 	}
 	return a.summary(raw, "%s: whole, as of %s: %s, %s, %s, %s bytes; every file has its hash and can be opened", term.Escape(name), b.At.Local().Format(time.DateTime),
 		plural(len(b.Files), "cell"), counted(b.Records(), "record", "records"), counted(b.Entities(), "entity", "entities"), term.Count(b.Bytes))
-}
-
-func (a *app) backupMark() *cobra.Command {
-	var at string
-	c := &cobra.Command{
-		Use:   "mark [NAME]",
-		Short: "Note a backup that other tools have made, so that its age is known",
-		Long: "Servers report the age of the last backup as locus_backup_age_seconds, and locus doctor names an old one. Backups by locus\n" +
-			"backup through a server are noted on their own. Run this after each backup by other tools: pgBackRest, WAL-G, snapshots.",
-		Example: "  locus backup mark pgbackrest --map postgres://db1/locus\n" +
-			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-			body := map[string]string{}
-			if len(args) == 1 {
-				body["name"] = args[0]
-			}
-			if at != "" {
-				body["at"] = at
-			}
-			raw, err := json.Marshal(body)
-			if err != nil {
-				return err
-			}
-			var last httpapi.BackupMark
-			answer, err := cl.do(c.Context(), http.MethodPost, "/v1/backup/mark", nil, raw, &last)
-			if err != nil {
-				return err
-			}
-			return a.summary(answer, "the last backup is of %s", last.At)
-		}),
-	}
-	c.Flags().StringVar(&at, "at", "", "the moment that the backup is of, as RFC 3339; by default now")
-	return a.connection(c)
 }
 
 // restoreBackup makes a data directory from a backup.

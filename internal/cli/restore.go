@@ -23,10 +23,10 @@ import (
 )
 
 func (a *app) restoreCommand() *cobra.Command {
-	cells := 0
+	cells, mark := 0, ""
 	c := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Make an installation from a file that locus backup or locus dump wrote; - is standard input",
+		Use:   "restore FILE | --map URL --mark NAME",
+		Short: "Make an installation from a file of locus backup or locus dump (- is standard input), or of servers recovered to a mark",
 		Long: "From a backup it makes the data directory again, and checks each file against the hash in the backup. Each cell\n" +
 			"skips the puids that it may have allocated after the backup, so the directory can be served at once. It appears\n" +
 			"when it is complete.\n" +
@@ -35,13 +35,29 @@ func (a *app) restoreCommand() *cobra.Command {
 			"cells. Entities, their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are\n" +
 			"other ones. Sinks and streams are paused. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
 			"which another version of the matcher may cause, the exit code is 1. If it is interrupted it leaves an installation\n" +
-			"that cannot be opened: delete it and restore again.",
+			"that cannot be opened: delete it and restore again.\n" +
+			"\n" +
+			"With --mark, PostgreSQL servers are finished that other tools have recovered to a moment of locus backup mark:\n" +
+			"every cell has to be at it, or nothing is changed and the cells that are not are named. --map OLD=NEW is for servers\n" +
+			"that were recovered to another address, see locus cell restored.",
 		Example: "  locus restore places.backup --data ./places\n" +
-			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus",
-		Args: arguments("FILE"),
+			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus\n" +
+			"  locus restore --map postgres://db1/locus,postgres://db2/locus --mark monday",
+		Args: func(c *cobra.Command, args []string) error {
+			if mark != "" {
+				return arguments()(c, args)
+			}
+			return arguments("FILE")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if cells < 0 {
 				return usage("leave it out", "--cells cannot be below 0")
+			}
+			if mark != "" {
+				return a.restoreMark(c, mark)
+			}
+			if newer.MatchString(a.cellMap) {
+				return usage("leave OLD= out", "--map OLD=NEW goes with --mark")
 			}
 			w, err := a.locate(c)
 			if err != nil {
@@ -56,6 +72,8 @@ func (a *app) restoreCommand() *cobra.Command {
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory to make"
 	_ = c.Flags().MarkHidden("mongodb")
+	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
+	c.Flags().StringVar(&mark, "mark", "", "moment of locus backup mark that the servers of --map were recovered to")
 	c.Flags().IntVar(&cells, "cells", 0, "number of cells; 0 means 16")
 	return c
 }
