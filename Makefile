@@ -120,11 +120,12 @@ eval: ## matching quality on the labelled sets in DATA (../shared/data), against
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
-generate: ## write what is made from code: settings, dashboard, alerts, the OpenAPI document and the clients
+generate: ## write what is made from code: settings, dashboard, alerts, the OpenAPI document, the clients, exported names
 	UPDATE=1 $(GO) test -count 1 ./internal/cli -run '^TestConfig_OfTheService$$'
 	UPDATE=1 $(GO) test -count 1 ./internal/obs -run '^TestSignals_Generated$$'
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
+	$(GO) test -count 1 -run TestAPI ./internal/archtest -rewrite
 
 site: ## the documentation as a website with a search, in dist/site
 	cd tools/site && $(GO) run . ../.. ../../dist/site
@@ -144,6 +145,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 verify/generated: ## the clients are what the OpenAPI document says, which is the server's
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen
+	$(GO) test -count 1 -run TestAPI ./internal/archtest
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...
