@@ -16,11 +16,12 @@ LEAN := -gcflags=modernc.org/...=-race=false
 COMPILE := GOGC=400 $(GO)
 # The go command stamps the tag or the commit, see locus version --json.
 RELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
+ACTIONLINT := $(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
-        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities release release/snapshot clean
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/workflows verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -162,6 +163,9 @@ verify/others: ## what compiles much that nothing else needs: the benchmarks, an
 
 verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
 	$(GO) -C deploy/verify test -count 1 -timeout 30m ./...
+
+verify/workflows: ## actionlint reads the workflows of CI
+	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 verify/site: ## each link of the website leads somewhere, and its search finds what is there
 	$(GO) -C tools/site test -count 1 ./...
