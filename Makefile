@@ -174,10 +174,10 @@ verify/package: ## the deb and the rpm, with man pages and completions, built an
 	$(GO) -C tools/release test -count 1 -timeout 30m ./...
 
 release/snapshot: ## archives, deb, rpm, formulas and checksums of this commit in dist/, without publishing (builds GoReleaser first: half an hour)
-	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom
+	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom --timeout 3h
 
 release: ## what a tag publishes, as a draft; only .github/workflows/release.yml runs it
-	$(RELEASER) release --clean
+	$(RELEASER) release --clean --timeout 3h
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...
