@@ -31,8 +31,7 @@ func (a *app) backupCommand() *cobra.Command {
 			"directory for temporary files (TMPDIR), reads it whole, and counts records and entities.\n" +
 			"\n" +
 			"Cells of PostgreSQL are backed up by the tools of PostgreSQL; locus dump copies an installation of any kind.",
-		Example: "  locus backup --data /var/lib/locus -o places.backup\n" +
-			"  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'\n" +
+		Example: "  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'\n" +
 			"  locus backup --verify places.backup",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {

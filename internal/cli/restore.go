@@ -41,7 +41,6 @@ func (a *app) restoreCommand() *cobra.Command {
 			"every cell has to be at it, or nothing is changed and the cells that are not are named. --map OLD=NEW is for servers\n" +
 			"that were recovered to another address, see locus cell restored.",
 		Example: "  locus restore places.backup --data ./places\n" +
-			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus\n" +
 			"  locus restore --map postgres://db1/locus,postgres://db2/locus --mark monday",
 		Args: func(c *cobra.Command, args []string) error {
 			if mark != "" {
