@@ -16,11 +16,12 @@ LEAN := -gcflags=modernc.org/...=-race=false
 COMPILE := GOGC=400 $(GO)
 # The go command stamps the tag or the commit, see locus version --json.
 RELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
+ACTIONLINT := $(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
-        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities release release/snapshot clean
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/workflows verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -120,11 +121,12 @@ eval: ## matching quality on the labelled sets in DATA (../shared/data), against
 demo: ## 20,000 dirty records become entities while you watch
 	$(GO) run ./cmd/locus demo
 
-generate: ## write what is made from code: settings, dashboard, alerts, the OpenAPI document and the clients
+generate: ## write what is made from code: settings, dashboard, alerts, the OpenAPI document, the clients, exported names
 	UPDATE=1 $(GO) test -count 1 ./internal/cli -run '^TestConfig_OfTheService$$'
 	UPDATE=1 $(GO) test -count 1 ./internal/obs -run '^TestSignals_Generated$$'
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi -rewrite
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen -rewrite
+	$(GO) test -count 1 -run TestAPI ./internal/archtest -rewrite
 
 site: ## the documentation as a website with a search, in dist/site
 	cd tools/site && $(GO) run . ../.. ../../dist/site
@@ -144,6 +146,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 verify/generated: ## the clients are what the OpenAPI document says, which is the server's
 	$(GO) test -count 1 -run TestOpenAPI_Golden ./internal/httpapi
 	$(GO) test -count 1 -run TestGenerated ./internal/apigen
+	$(GO) test -count 1 -run TestAPI ./internal/archtest
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...
@@ -161,6 +164,9 @@ verify/others: ## what compiles much that nothing else needs: the benchmarks, an
 verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
 	$(GO) -C deploy/verify test -count 1 -timeout 30m ./...
 
+verify/workflows: ## actionlint reads the workflows of CI
+	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
+
 verify/site: ## each link of the website leads somewhere, and its search finds what is there
 	$(GO) -C tools/site test -count 1 ./...
 
@@ -168,10 +174,10 @@ verify/package: ## the deb and the rpm, with man pages and completions, built an
 	$(GO) -C tools/release test -count 1 -timeout 30m ./...
 
 release/snapshot: ## archives, deb, rpm, formulas and checksums of this commit in dist/, without publishing (builds GoReleaser first: half an hour)
-	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom
+	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom --timeout 3h
 
 release: ## what a tag publishes, as a draft; only .github/workflows/release.yml runs it
-	$(RELEASER) release --clean
+	$(RELEASER) release --clean --timeout 3h
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...

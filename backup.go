@@ -18,6 +18,10 @@ var (
 	ErrElsewhere = backup.ErrElsewhere
 	// ErrBackupFile means that a file is no backup, is damaged or was cut off.
 	ErrBackupFile = backup.ErrFile
+	// ErrNoServer means that MarkServers found no cell on a server.
+	ErrNoServer = backup.ErrNoServer
+	// ErrNoPoint means that MarkServers found cells on servers and cells in files.
+	ErrNoPoint = backup.ErrNoPoint
 )
 
 // Backup writes the files of a data directory to w, compressed, as they are at one moment, while they are written to. All
@@ -42,13 +46,30 @@ func (db *DB) MarkBackup(ctx context.Context, m BackupMark) error {
 	return backup.Note(ctx, db.engine, m)
 }
 
+// MarkServers makes a moment of that name to which the PostgreSQL servers of all cells can be recovered together, and notes it as MarkBackup
+// does. All writes, of all processes, wait until it returns: for some milliseconds, or for two seconds if a server makes no restore points. The error
+// is ErrNoServer if no cell is on a server, and ErrNoPoint if only some are.
+func (db *DB) MarkServers(ctx context.Context, name string) (*BackupMark, error) {
+	if err := db.engine.CheckWrites(); err != nil {
+		return nil, err
+	}
+	return backup.Point(ctx, db.engine, name)
+}
+
 // LastBackup returns the newest note of a backup, nil if there is none. Backup makes one, too, unless the installation is read-only.
 func (db *DB) LastBackup(ctx context.Context) (*BackupMark, error) {
 	return backup.Newest(ctx, db.engine)
 }
 
+// VerifyBackup checks what DB.Backup has written as RestoreBackup does: it compares every file with its hash, opens the
+// copy, reads it whole and compares how many records and entities each cell has. The copy is in the directory for temporary files and is
+// removed. The error is ErrBackupFile if the backup cannot be restored.
+func VerifyBackup(ctx context.Context, r io.Reader) (*Backup, error) {
+	return backup.Verify(ctx, r)
+}
+
 // RestoreBackup makes a data directory from what DB.Backup has written. Puids, entity ids, decisions, rollups, counters and
-// logs are those of the backup; each cell skips the puids that the original may have allocated since. The directory must
+// logs are those of the backup, which is checked first as VerifyBackup does; each cell skips the puids that the original may have allocated since. The directory must
 // be missing or empty, and appears when it is complete. The error is ErrBackupFile if the backup is not whole, and wraps
 // ErrConflict if there is data already. To restore the directory again, delete it first.
 func RestoreBackup(ctx context.Context, dir string, r io.Reader) (*Backup, error) {

@@ -3,12 +3,18 @@
 package locus_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,6 +25,7 @@ import (
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/backup"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
@@ -133,6 +140,88 @@ func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 	}
 }
 
+// A backup with the hashes of its files is refused all the same if a file is no sound database, or has other rows than were counted.
+func TestP07_ABackupIsReadBeforeItIsBelieved(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), 2)
+	put(t, s, record("s", "1", "Quill Dental", "", ""), record("s", "2", "Zephyr Trampolines", "", ""), record("s", "3", "Quill Dental", "", ""))
+	var whole bytes.Buffer
+	made, err := s.Backup(t.Context(), &whole)
+	must(t, err)
+	must(t, s.Close())
+	if got, err := locus.VerifyBackup(t.Context(), bytes.NewReader(whole.Bytes())); err != nil || got.Records() != 3 || got.Entities() != 2 || !reflect.DeepEqual(got, made) {
+		t.Errorf("verified %+v, %v; made %+v", got, err, made)
+	}
+	for name, alter := range map[string]func(file []byte, f *backup.File){
+		"a page": func(file []byte, _ *backup.File) { // the root of a table or an index: none of the first pages is empty
+			const page = 4096
+			clear(file[5*page : 6*page])
+		},
+		"a record":  func(_ []byte, f *backup.File) { f.Records++ },
+		"an entity": func(_ []byte, f *backup.File) { f.Entities-- },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := rewritten(t, whole.Bytes(), alter)
+			if _, err := locus.VerifyBackup(t.Context(), bytes.NewReader(file)); !errors.Is(err, locus.ErrBackupFile) {
+				t.Errorf("verified: %v", err)
+			}
+			dir := filepath.Join(t.TempDir(), "restored")
+			if _, err := locus.RestoreBackup(t.Context(), dir, bytes.NewReader(file)); !errors.Is(err, locus.ErrBackupFile) {
+				t.Errorf("restored: %v", err)
+			}
+			if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("there is a directory: %v", err)
+			}
+		})
+	}
+}
+
+// rewritten returns a backup whose last file, or what its manifest says of it, is altered, with the hash of the file as it is then.
+func rewritten(t *testing.T, whole []byte, alter func(file []byte, f *backup.File)) []byte {
+	t.Helper()
+	var out, file bytes.Buffer
+	z, err := zstd.NewWriter(&out)
+	must(t, err)
+	to, from := tar.NewWriter(z), tar.NewReader(bytes.NewReader(unpacked(whole)))
+	var last *tar.Header
+	add := func(h *tar.Header, content []byte) {
+		h.Size = int64(len(content))
+		must(t, to.WriteHeader(h))
+		_, err := to.Write(content)
+		must(t, err)
+	}
+	for {
+		h, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		must(t, err)
+		content, err := io.ReadAll(from)
+		must(t, err)
+		if h.Name == "manifest.json" {
+			var m backup.Manifest
+			must(t, json.Unmarshal(content, &m))
+			f := &m.Files[len(m.Files)-1]
+			alter(file.Bytes(), f)
+			f.SHA256 = fmt.Sprintf("%x", sha256.Sum256(file.Bytes()))
+			add(last, file.Bytes())
+			content, err = json.Marshal(m)
+			must(t, err)
+			add(h, content)
+			break
+		}
+		if last != nil {
+			add(last, file.Bytes())
+		}
+		last = h
+		file.Reset()
+		file.Write(content)
+	}
+	must(t, errors.Join(to.Close(), z.Close()))
+	return out.Bytes()
+}
+
 // A backup that was cut off, or in which a byte differs, makes no directory.
 func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 	t.Parallel()
@@ -156,7 +245,11 @@ func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 		} else {
 			file[at] ^= byte(1 + r.IntN(255))
 		}
+		_, verified := locus.VerifyBackup(t.Context(), bytes.NewReader(file))
 		_, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(file))
+		if (verified == nil) != (err == nil) || err != nil && !errors.Is(verified, locus.ErrBackupFile) {
+			t.Fatalf("byte %d of %d: verified %v, restored %v", at, whole.Len(), verified, err)
+		}
 		if err == nil && bytes.Equal(unpacked(file), unpacked(whole.Bytes())) { // a byte about the compression, such as its window
 			must(t, os.RemoveAll(filepath.Join(dir, "restored")))
 		} else if !errors.Is(err, locus.ErrBackupFile) {

@@ -1133,7 +1133,7 @@ func (c *Client) LookUpIDs(ctx context.Context, body *IDRequest) (*IDAnswer, err
 	return value[IDAnswer](ctx, c, &operation{method: "POST", path: "/v1/ids", repeatable: true, body: body})
 }
 
-// MarkBackup is POST /v1/backup/mark: Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last.
+// MarkBackup is POST /v1/backup/mark: Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them.
 func (c *Client) MarkBackup(ctx context.Context, body *BackupMarkRequest) (*BackupMark, error) {
 	return value[BackupMark](ctx, c, &operation{method: "POST", path: "/v1/backup/mark", repeatable: true, body: body})
 }

@@ -91,14 +91,27 @@ type BackupMark struct {
 	At string `json:"at,omitempty"`
 	// What made it, or its name there; left out for one of GET /v1/backup
 	Name string `json:"name,omitempty"`
+	// Of each server: the moment that it can be recovered to, if the servers were marked
+	Points []BackupPoint `json:"points,omitempty"`
 }
 
 // BackupMarkRequest is the object of this name in the OpenAPI document.
 type BackupMarkRequest struct {
 	// RFC 3339: the moment that the backup is of; defaults to now
 	At time.Time `json:"at,omitzero"`
-	// What made the backup, or its name there; at most 100 bytes
+	// What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
 	Name string `json:"name,omitempty"`
+}
+
+// BackupPoint is the object of this name in the OpenAPI document.
+type BackupPoint struct {
+	// RFC 3339, by the server's clock: the time to recover to, if it makes none
+	At string `json:"at"`
+	// The restore point to recover to; left out if the server makes none
+	Name string `json:"name,omitempty"`
+	// Why it makes none
+	Refused string `json:"refused,omitempty"`
+	Server  string `json:"server"`
 }
 
 // BlockList is the object of this name in the OpenAPI document.

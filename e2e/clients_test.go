@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +67,7 @@ func TestClients_Agree(t *testing.T) {
 	now := time.Now().UTC()
 	list = bytes.ReplaceAll(list, []byte("{now}"), []byte(now.Format(time.RFC3339)))
 	list = bytes.ReplaceAll(list, []byte("{day}"), []byte(now.Format(time.DateOnly)))
+	list = bytes.ReplaceAll(list, []byte("{next}"), []byte(now.AddDate(0, 0, 1).Format(time.DateOnly)))
 	var calls []apiCall
 	read(t, list, &calls)
 	plain := func() []apiResult {
@@ -92,7 +95,14 @@ func TestClients_Agree(t *testing.T) {
 			failed++
 		}
 	}
-	if len(calls) < 40 || failed < 8 || failed > 20 {
+	for _, c := range calls {
+		delete(operations, c.Op)
+	}
+	delete(operations, "callAgentTools") // a protocol of its own, which the clients lack
+	if len(operations) > 0 {
+		t.Errorf("not called: %v", slices.Sorted(maps.Keys(operations)))
+	}
+	if failed < 30 || failed > 65 {
 		t.Errorf("%d calls, %d of which fail: %v", len(calls), failed, want)
 	}
 	t.Run("Go", func(t *testing.T) {
@@ -162,7 +172,7 @@ func interpreter(t *testing.T, name string) string {
 // snake is the name of an operation in Python.
 func snake(name string) string {
 	var out strings.Builder
-	for _, r := range strings.ReplaceAll(name, "IDs", "Ids") {
+	for _, r := range strings.NewReplacer("IDs", "Ids", "API", "Api").Replace(name) {
 		if unicode.IsUpper(r) {
 			out.WriteByte('_')
 		}
@@ -185,10 +195,33 @@ func agree(t *testing.T, calls []apiCall, want, got []apiResult) {
 		t.Fatalf("%d results of %d calls", len(got), len(want))
 	}
 	for i := range want {
-		if diff := cmp.Diff(steady(want[i]), steady(got[i])); diff != "" {
+		compared := steady
+		if inconstant[calls[i].Op] {
+			compared = outline
+		}
+		if diff := cmp.Diff(compared(want[i]), compared(got[i])); diff != "" {
 			t.Errorf("call %d, %s (-plain +client):\n%s", i, calls[i].Op, diff)
 		}
 	}
+}
+
+// inconstant are operations whose answers differ each time: of texts it is compared that there is one, of objects the fields.
+var inconstant = map[string]bool{
+	"getProcessMetrics": true, "exportAudit": true, "downloadBackup": true, "downloadDump": true, "getStatus": true, "listAudit": true,
+	"markBackup": true, "getLastBackup": true, "listCells": true, "getCell": true, "getMapHistory": true, "planCells": true, "vacuum": true,
+}
+
+// outline returns what stays of such an answer.
+func outline(r apiResult) any {
+	v := steady(r)
+	of, _ := v.(map[string]any)
+	switch ok := of["ok"].(type) {
+	case string:
+		of["ok"] = len(ok) > 100
+	case map[string]any:
+		of["ok"] = slices.Sorted(maps.Keys(ok))
+	}
+	return v
 }
 
 // steady returns a result as JSON without ages and times of the call.

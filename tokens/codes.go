@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"regexp"
 	"slices"
 	"time"
@@ -158,11 +159,19 @@ func (h *Handle) Quit(ctx context.Context, who *Principal) (ended bool, err erro
 	err = h.alter(ctx, func(c *catalog) error {
 		before := len(c.Tokens)
 		c.Tokens = slices.DeleteFunc(c.Tokens, func(r row) bool { return r.ID == who.ID && r.Login })
-		ended = len(c.Tokens) < before
+		if ended = len(c.Tokens) < before; !ended {
+			return errNone // a catalogue that is stored ends the time without tokens
+		}
 		return nil
 	})
+	if errors.Is(err, errNone) {
+		err = nil
+	}
 	return ended, err
 }
+
+// errNone means that there is nothing to change.
+var errNone = errors.New("tokens: not a token of a login")
 
 // secretBytes is the length of the secret that seals the cookies of logins.
 const secretBytes = 32

@@ -79,13 +79,25 @@ export interface BackupMark {
   at?: string
   /** What made it, or its name there; left out for one of GET /v1/backup */
   name?: string
+  /** Of each server: the moment that it can be recovered to, if the servers were marked */
+  points?: Array<BackupPoint> | null
 }
 
 export interface BackupMarkRequest {
   /** RFC 3339: the moment that the backup is of; defaults to now */
   at?: string
-  /** What made the backup, or its name there; at most 100 bytes */
+  /** What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes */
   name?: string
+}
+
+export interface BackupPoint {
+  /** RFC 3339, by the server's clock: the time to recover to, if it makes none */
+  at: string
+  /** The restore point to recover to; left out if the server makes none */
+  name?: string
+  /** Why it makes none */
+  refused?: string
+  server: string
 }
 
 export interface BlockList {
@@ -2766,7 +2778,7 @@ export class Operations extends Core {
   /** The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing. POST /v1/ids */
   lookUpIDs(body: IDRequest): Promise<IDAnswer>
 
-  /** Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last. POST /v1/backup/mark */
+  /** Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them. POST /v1/backup/mark */
   markBackup(body: BackupMarkRequest): Promise<BackupMark>
 
   /** Match 1 to 1000 records without storing them: the candidates of each, and what a put would do. POST /v1/match */

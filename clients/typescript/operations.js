@@ -511,7 +511,7 @@ export class Operations extends Core {
     return this._value('POST', `/v1/ids`, { repeatable: true, body })
   }
 
-  /** Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last. POST /v1/backup/mark */
+  /** Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them. POST /v1/backup/mark */
   async markBackup(body) {
     return this._value('POST', `/v1/backup/mark`, { repeatable: true, body })
   }

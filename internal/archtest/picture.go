@@ -207,7 +207,7 @@ var Picture = map[string]Rule{
 	"internal/peer": {Imports: []string{"cell", "changelog", "entity", "internal/listen", "internal/problem", "locality", "resolve", "secret"}},
 	// An installation as a file, and back.
 	"internal/snapshot": {Imports: []string{"cell", "changelog", "internal/engine", "storage"}, Modules: []string{xSync}},
-	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress}},
+	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress, xSync}},
 	"internal/dump": {
 		Imports: []string{
 			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/storage"
@@ -19,6 +20,8 @@ type Mark struct {
 	Name string `json:"name,omitempty"`
 	// At is the moment that the backup is of.
 	At time.Time `json:"at"`
+	// Points are the moments that the servers can be recovered to, if Point has made it.
+	Points []cell.Point `json:"points,omitempty"`
 }
 
 // MaxName is the longest name of a Mark, in bytes.

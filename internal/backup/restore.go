@@ -27,7 +27,7 @@ import (
 
 var (
 	// ErrFile means that a file is no backup, is damaged or was cut off.
-	ErrFile = problem.Class(problem.ErrInvalid, "restore: not a whole backup")
+	ErrFile = problem.Class(problem.ErrInvalid, "not a whole backup")
 	// ErrOccupied means that Restore found data where it should make a directory.
 	ErrOccupied = problem.Class(problem.ErrConflict, "restore: there is data already")
 )
@@ -71,10 +71,10 @@ func Restore(ctx context.Context, dir string, in io.Reader) (_ *Manifest, err er
 		}
 	}()
 	m, err := extract(ctx, part, in)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = opened(ctx, part, m, func(cells *storage.Cells) error { return cell.Reincarnate(ctx, cells) })
 	}
-	if err := serve(ctx, part, m); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was empty
@@ -84,19 +84,6 @@ func Restore(ctx context.Context, dir string, in io.Reader) (_ *Manifest, err er
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return m, syncDir(filepath.Dir(dir))
-}
-
-// serve makes restored files safe to serve, and checks that they are the cells of the map.
-func serve(ctx context.Context, dir string, m *Manifest) (err error) {
-	cells, err := storage.Open(ctx, storage.Default+":"+dir, &storage.Options{MustExist: true, Restored: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cells.Close()) }()
-	if got := cells.Map().Spec().ID; got != m.Map {
-		return fmt.Errorf("%w: the files are of map %s, the manifest of %s", ErrFile, got, m.Map)
-	}
-	return cell.Reincarnate(ctx, cells)
 }
 
 // extract writes the files of a backup below dir, durably, and compares them with its manifest.
@@ -132,9 +119,9 @@ func extract(ctx context.Context, dir string, in io.Reader) (*Manifest, error) {
 			if entry.Name == headerName {
 				continue
 			}
-			for i := range m.Files { // the tar has no cells
+			for i := range m.Files { // the tar has neither cells nor counts
 				if i < len(files) {
-					files[i].Cell = m.Files[i].Cell
+					files[i].Cell, files[i].Records, files[i].Entities = m.Files[i].Cell, m.Files[i].Records, m.Files[i].Entities
 				}
 			}
 			if !slices.Equal(m.Files, files) {
@@ -172,11 +159,11 @@ func write(ctx context.Context, dir, name string, in io.Reader) (of File, err er
 	}
 	at := filepath.Join(dir, local)
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		return of, fmt.Errorf("restore: %w", err)
+		return of, fmt.Errorf("write %s: %w", name, err)
 	}
 	f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return of, fmt.Errorf("restore: %w", err)
+		return of, fmt.Errorf("write %s: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	hash := sha256.New()
@@ -189,7 +176,7 @@ func write(ctx context.Context, dir, name string, in io.Reader) (of File, err er
 		hash.Write(buf[:n])
 		of.Bytes += int64(n)
 		if _, err := f.Write(buf[:n]); err != nil {
-			return of, fmt.Errorf("restore: %w", err)
+			return of, fmt.Errorf("write %s: %w", name, err)
 		}
 		if errors.Is(failed, io.EOF) {
 			break
@@ -199,7 +186,7 @@ func write(ctx context.Context, dir, name string, in io.Reader) (of File, err er
 		}
 	}
 	if err := errors.Join(f.Sync(), syncDir(filepath.Dir(at))); err != nil {
-		return of, fmt.Errorf("restore: %w", err)
+		return of, fmt.Errorf("write %s: %w", name, err)
 	}
 	of.Name, of.SHA256 = name, hex.EncodeToString(hash.Sum(nil))
 	return of, nil

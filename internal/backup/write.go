@@ -57,12 +57,32 @@ type File struct {
 	Name   string  `json:"name"`
 	Bytes  int64   `json:"bytes"`
 	SHA256 string  `json:"sha256"`
+	// Records and Entities are how many the cell had.
+	Records  int64 `json:"records"`
+	Entities int64 `json:"entities"`
+}
+
+// Records returns how many records all cells had together.
+func (m *Manifest) Records() (n int64) {
+	for _, f := range m.Files {
+		n += f.Records
+	}
+	return n
+}
+
+// Entities returns how many entities all cells had together.
+func (m *Manifest) Entities() (n int64) {
+	for _, f := range m.Files {
+		n += f.Entities
+	}
+	return n
 }
 
 // inFile is a transaction of a cell that is in a file.
 type inFile interface {
 	FileSize(ctx context.Context) (int64, error)
 	WriteFile(ctx context.Context, w io.Writer) error
+	CheckFile(ctx context.Context) (records, entities int64, err error)
 }
 
 // Write copies the cells as they are at one moment, while they are written to: writes wait for the milliseconds in which
@@ -160,6 +180,11 @@ func (c *copying) cell(ctx context.Context, id cell.ID, t storage.Tx) error {
 	if err != nil {
 		return err
 	}
+	counts, err := t.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	of.Records, of.Entities = counts.Records, counts.Entities
 	if of.Bytes, err = tx.FileSize(ctx); err != nil {
 		return err
 	}

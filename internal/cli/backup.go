@@ -6,32 +6,41 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/backup"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	var out string
+	var out, verify string
 	c := &cobra.Command{
-		Use:   "backup -o FILE",
+		Use:   "backup -o FILE | --verify FILE",
 		Short: "Copy a data directory, while a server writes to it, to a file that locus restore reads",
 		Long: "All cells are copied as they are at one moment, while writes go on: they wait for some milliseconds at the\n" +
 			"beginning. Puids, entity ids, decisions, rollups, counters and logs are in the file, which is a tar compressed with\n" +
 			"zstd. It appears under its name once it is complete. While it is written the write-ahead logs of the cells cannot\n" +
 			"shrink, so there has to be room for what is written in that time.\n" +
 			"\n" +
+			"--verify checks such a file without a server: it compares the hash of each cell's file, opens a copy of them in the\n" +
+			"directory for temporary files (TMPDIR), reads it whole, and counts records and entities.\n" +
+			"\n" +
 			"Cells of PostgreSQL are backed up by the tools of PostgreSQL; locus dump copies an installation of any kind.",
-		Example: "  locus backup --data /var/lib/locus -o places.backup\n" +
-			"  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'",
+		Example: "  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'\n" +
+			"  locus backup --verify places.backup",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if out == "" || out == "-" && a.out.Terminal {
+			switch {
+			case verify != "" && out != "":
+				return usage("locus backup -o FILE, then locus backup --verify FILE", "--verify reads a backup, and -o makes one")
+			case verify != "":
+				return a.verifyBackup(c.Context(), verify)
+			case out == "" || out == "-" && a.out.Terminal:
 				return usage("locus backup -o places.backup", "name the file to write with -o, or - for a pipe")
 			}
 			cl, err := a.connect(c, reads)
@@ -56,41 +65,34 @@ func (a *app) backupCommand() *cobra.Command {
 	}
 	c.AddCommand(a.backupMark())
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; - is standard output")
+	c.Flags().StringVar(&verify, "verify", "", "check this file, as locus restore does before it makes a directory of it; - is standard input")
 	return a.connection(c)
 }
 
-func (a *app) backupMark() *cobra.Command {
-	var at string
-	c := &cobra.Command{
-		Use:   "mark [NAME]",
-		Short: "Note a backup that other tools have made, so that its age is known",
-		Long: "Servers report the age of the last backup as locus_backup_age_seconds, and locus doctor names an old one. Backups by locus\n" +
-			"backup through a server are noted on their own. Run this after each backup by other tools: pgBackRest, WAL-G, snapshots.",
-		Example: "  locus backup mark pgbackrest --map postgres://db1/locus\n" +
-			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
-		Args: cobra.MaximumNArgs(1),
-		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-			body := map[string]string{}
-			if len(args) == 1 {
-				body["name"] = args[0]
-			}
-			if at != "" {
-				body["at"] = at
-			}
-			raw, err := json.Marshal(body)
-			if err != nil {
-				return err
-			}
-			var last httpapi.BackupMark
-			answer, err := cl.do(c.Context(), http.MethodPost, "/v1/backup/mark", nil, raw, &last)
-			if err != nil {
-				return err
-			}
-			return a.summary(answer, "the last backup is of %s", last.At)
-		}),
+// verifyBackup checks a file of locus backup.
+func (a *app) verifyBackup(ctx context.Context, name string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return usage("locus check --data "+name+" compares what is in a directory", "%s is a directory, not a file of locus backup", name)
 	}
-	c.Flags().StringVar(&at, "at", "", "the moment that the backup is of, as RFC 3339; by default now")
-	return a.connection(c)
+	in, done, err := a.readBackup(name, "verifying")
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !backup.Is(in) {
+		return usage("locus backup -o FILE writes one", "%s is no backup", name)
+	}
+	b, err := locus.VerifyBackup(ctx, in)
+	done()
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return a.summary(raw, "%s: whole, as of %s: %s, %s, %s, %s bytes; every file has its hash and can be opened", term.Escape(name), b.At.Local().Format(time.DateTime),
+		plural(len(b.Files), "cell"), counted(b.Records(), "record", "records"), counted(b.Entities(), "entity", "entities"), term.Count(b.Bytes))
 }
 
 // restoreBackup makes a data directory from a backup.

@@ -125,6 +125,7 @@ var errAgreed = errors.New("a dry run ends here")
 type restoring struct {
 	pairs   [][2]string // OLD and NEW of the cells
 	mongodb *[2]string  // OLD and NEW of the document database, nil if not given
+	mark    string      // that every cell has to be at, "" for none
 }
 
 func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {
@@ -151,6 +152,9 @@ func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) erro
 					a.say("cell %v was at %s, is at %s", r.Cell, from, to)
 				}
 			}
+			if err := r.atMark(c, m, cells); err != nil {
+				return err
+			}
 			return agree(m)
 		}}
 	}
@@ -163,6 +167,9 @@ func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) erro
 	}
 	defer cells.Close()
 	if pairs == nil {
+		if err := r.atMark(c, cells.Map(), nil); err != nil {
+			return err
+		}
 		if err := agree(cells.Map()); errors.Is(err, errAgreed) {
 			return nil
 		} else if err != nil {

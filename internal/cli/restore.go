@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -22,10 +23,10 @@ import (
 )
 
 func (a *app) restoreCommand() *cobra.Command {
-	cells := 0
+	cells, mark := 0, ""
 	c := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Make an installation from a file that locus backup or locus dump wrote; - is standard input",
+		Use:   "restore FILE | --map URL --mark NAME",
+		Short: "Make an installation from a file of locus backup or locus dump (- is standard input), or of servers recovered to a mark",
 		Long: "From a backup it makes the data directory again, and checks each file against the hash in the backup. Each cell\n" +
 			"skips the puids that it may have allocated after the backup, so the directory can be served at once. It appears\n" +
 			"when it is complete.\n" +
@@ -34,13 +35,28 @@ func (a *app) restoreCommand() *cobra.Command {
 			"cells. Entities, their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are\n" +
 			"other ones. Sinks and streams are paused. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
 			"which another version of the matcher may cause, the exit code is 1. If it is interrupted it leaves an installation\n" +
-			"that cannot be opened: delete it and restore again.",
+			"that cannot be opened: delete it and restore again.\n" +
+			"\n" +
+			"With --mark, PostgreSQL servers are finished that other tools have recovered to a moment of locus backup mark:\n" +
+			"every cell has to be at it, or nothing is changed and the cells that are not are named. --map OLD=NEW is for servers\n" +
+			"that were recovered to another address, see locus cell restored.",
 		Example: "  locus restore places.backup --data ./places\n" +
-			"  locus restore places.dump --map postgres://db1/locus,postgres://db2/locus",
-		Args: arguments("FILE"),
+			"  locus restore --map postgres://db1/locus,postgres://db2/locus --mark monday",
+		Args: func(c *cobra.Command, args []string) error {
+			if mark != "" {
+				return arguments()(c, args)
+			}
+			return arguments("FILE")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if cells < 0 {
 				return usage("leave it out", "--cells cannot be below 0")
+			}
+			if mark != "" {
+				return a.restoreMark(c, mark)
+			}
+			if newer.MatchString(a.cellMap) {
+				return usage("leave OLD= out", "--map OLD=NEW goes with --mark")
 			}
 			w, err := a.locate(c)
 			if err != nil {
@@ -55,33 +71,18 @@ func (a *app) restoreCommand() *cobra.Command {
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory to make"
 	_ = c.Flags().MarkHidden("mongodb")
+	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
+	c.Flags().StringVar(&mark, "mark", "", "moment of locus backup mark that the servers of --map were recovered to")
 	c.Flags().IntVar(&cells, "cells", 0, "number of cells; 0 means 16")
 	return c
 }
 
 func (a *app) restore(ctx context.Context, w where, name string, cells int) (err error) {
-	in, size := io.Reader(os.Stdin), int64(0)
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		in = f
+	file, done, err := a.readBackup(name, "restoring")
+	if err != nil {
+		return err
 	}
-	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
-	defer progress.Close()
-	file := bufio.NewReaderSize(&metered{r: in, tell: func(n int64) {
-		progress.Update(func() string {
-			if size == 0 {
-				return fmt.Sprintf("restoring: %s bytes read", term.Count(n))
-			}
-			return fmt.Sprintf("restoring: %d%% read", 100*n/size)
-		})
-	}}, 64<<10)
+	defer done()
 	if backup.Is(file) {
 		return a.restoreBackup(ctx, w, file, cells)
 	}
@@ -97,7 +98,7 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 	restored, err := locus.Restore(ctx, w.place, file, &locus.Options{
 		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe}, Logger: a.logger(slog.LevelError),
 	})
-	progress.Close()
+	done()
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,33 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		return errDiffers
 	}
 	return nil
+}
+
+// readBackup opens a file of locus backup or locus dump, "-" for standard input, and shows as doing how much of it is read, until done
+// is called.
+func (a *app) readBackup(name, doing string) (file *bufio.Reader, done func(), err error) {
+	in, size := io.Reader(os.Stdin), int64(0)
+	shut := func() {}
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
+		}
+		shut = func() { _ = f.Close() }
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = f
+	}
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	return bufio.NewReaderSize(&metered{r: in, tell: func(n int64) {
+		progress.Update(func() string {
+			if size == 0 {
+				return fmt.Sprintf("%s: %s bytes read", doing, term.Count(n))
+			}
+			return fmt.Sprintf("%s: %d%% read", doing, 100*n/size)
+		})
+	}}, 64<<10), sync.OnceFunc(func() { progress.Close(); shut() }), nil
 }
 
 // errDiffers ends a restore that is complete.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/buildinfo"
+	"github.com/locus-db/locus/storage/all"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -21,7 +22,10 @@ func (a *app) versionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			build := buildinfo.Read()
 			if a.json {
-				return a.printJSON(build)
+				return a.printJSON(struct {
+					buildinfo.Info
+					Formats map[string]int `json:"formats"`
+				}{build, all.Formats()})
 			}
 			said := []string{"locus " + build.Version, build.Go, build.OS + "/" + build.Arch}
 			if build.Commit != "" {

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -13,17 +14,26 @@ import (
 
 // BackupMark is the note that a backup was made.
 type BackupMark struct {
-	Name string `json:"name,omitempty" doc:"What made it, or its name there; left out for one of GET /v1/backup"`
-	At   string `json:"at,omitempty" doc:"RFC 3339: the moment that it is of. Left out if none was noted"`
+	Name   string        `json:"name,omitempty" doc:"What made it, or its name there; left out for one of GET /v1/backup"`
+	At     string        `json:"at,omitempty" doc:"RFC 3339: the moment that it is of. Left out if none was noted"`
+	Points []BackupPoint `json:"points,omitempty" doc:"Of each server: the moment that it can be recovered to, if the servers were marked"`
+}
+
+// BackupPoint is a moment that a database server can be recovered to.
+type BackupPoint struct {
+	Server  string `json:"server"`
+	Name    string `json:"name,omitempty" doc:"The restore point to recover to; left out if the server makes none"`
+	At      string `json:"at" doc:"RFC 3339, by the server's clock: the time to recover to, if it makes none"`
+	Refused string `json:"refused,omitempty" doc:"Why it makes none"`
 }
 
 // BackupMarkRequest is the body of POST /v1/backup/mark.
 type BackupMarkRequest struct {
-	Name string    `json:"name,omitempty" doc:"What made the backup, or its name there; at most 100 bytes"`
+	Name string    `json:"name,omitempty" doc:"What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes"`
 	At   time.Time `json:"at,omitzero" doc:"RFC 3339: the moment that the backup is of; defaults to now"`
 }
 
-// markBackup notes a backup that something else has made.
+// markBackup notes a backup that something else has made, or marks the servers.
 func (s *Server) markBackup(c *call) (any, error) {
 	body, err := object(c.body, "name", "at")
 	if err != nil {
@@ -43,6 +53,15 @@ func (s *Server) markBackup(c *call) (any, error) {
 			return nil, fault(CodeInvalid, "/at", "want a time like 2026-11-28T03:00:00Z that is not in the future")
 		}
 	}
+	if _, given := body["at"]; !given && m.Name != "" {
+		made, err := s.svc.MarkServers(c, m.Name)
+		switch {
+		case err == nil:
+			return markOf(made), nil
+		case !errors.Is(err, locus.ErrNoServer):
+			return nil, err
+		}
+	}
 	if err := s.svc.MarkBackup(c, m); err != nil {
 		return nil, err
 	}
@@ -55,7 +74,18 @@ func (s *Server) lastBackup(c *call) (any, error) {
 	if err != nil || m == nil {
 		return BackupMark{}, err
 	}
-	return BackupMark{m.Name, m.At.Format(time.RFC3339Nano)}, nil
+	return markOf(m), nil
+}
+
+// recoveryTime is RFC 3339 as recovery_target_time of PostgreSQL takes it, without Z and to the microsecond.
+const recoveryTime = "2006-01-02T15:04:05.000000-07:00"
+
+func markOf(m *locus.BackupMark) BackupMark {
+	of := BackupMark{Name: m.Name, At: m.At.UTC().Format(time.RFC3339Nano)}
+	for _, p := range m.Points {
+		of.Points = append(of.Points, BackupPoint{p.Server, p.Name, p.At.UTC().Format(recoveryTime), p.Refused})
+	}
+	return of
 }
 
 // backup streams the files of the data directory.

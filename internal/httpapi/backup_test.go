@@ -4,6 +4,7 @@ package httpapi_test
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +18,13 @@ import (
 func TestBackup_IsNoted(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	if got := decode[httpapi.BackupMark](f.get("/v1/backup/mark")); got != (httpapi.BackupMark{}) {
+	if got := decode[httpapi.BackupMark](f.get("/v1/backup/mark")); !reflect.DeepEqual(got, httpapi.BackupMark{}) {
 		t.Errorf("before the first: %+v", got)
 	}
 	mark := func(body string) httpapi.BackupMark {
 		return decode[httpapi.BackupMark](f.do("POST", "/v1/backup/mark", body))
 	}
-	if got := mark(`{"name":"pgbackrest","at":"2026-03-01T03:00:00Z"}`); got != (httpapi.BackupMark{Name: "pgbackrest", At: "2026-03-01T03:00:00Z"}) {
+	if got := mark(`{"name":"pgbackrest","at":"2026-03-01T03:00:00Z"}`); !reflect.DeepEqual(got, httpapi.BackupMark{Name: "pgbackrest", At: "2026-03-01T03:00:00Z"}) {
 		t.Errorf("noted %+v", got)
 	}
 	if got := mark(`{"name":"late","at":"2025-03-01T03:00:00Z"}`); got.Name != "pgbackrest" {

@@ -254,3 +254,15 @@ func TestP10_GuessesAtTheProvider(t *testing.T) {
 		<-time.After(20 * time.Millisecond)
 	}
 }
+
+// Ending a login that there is none of does not end the time in which there is no token: nothing would be admitted any more.
+func TestLogin_NoneToEnd(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	if a := f.do("DELETE", "/v1/login", ""); a.Code != 200 || !strings.Contains(a.Body.String(), "false") {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := f.get("/v1/status"); a.Code != 200 {
+		t.Errorf("then: %d %s", a.Code, a.Body)
+	}
+}

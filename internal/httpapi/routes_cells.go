@@ -119,7 +119,7 @@ func (s *Server) copyRoutes() []route {
 		{
 			method: "POST", path: "/v1/backup/mark", class: admin, needs: access.All(access.Operate), handle: s.markBackup, body: BackupMarkRequest{}, answer: BackupMark{},
 			failures: append([]Code{CodeRange}, changeErrors...),
-			summary:  "Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last",
+			summary:  "Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them",
 		},
 		{
 			method: "GET", path: "/v1/dump", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},

@@ -6,6 +6,7 @@ package pgtest
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,6 +28,37 @@ func (s *Server) Snapshot(t testing.TB) (putBack func()) {
 		}
 	}
 }
+
+// Base makes a backup of the files of a server in use, whose Options have Archive. The function it returns recovers the server from it and
+// from the archive, after it was stopped: settings say up to where, such as recovery_target_name. It is then the same server on another
+// timeline.
+func (s *Server) Base(t testing.TB) (recoverTo func(settings map[string]string)) {
+	t.Helper()
+	kept := filepath.Join(s.dir, "base"+strconv.FormatInt(s.last.Add(1), 10))
+	if err := run(need(t, "pg_basebackup"), "-D", kept, "-h", s.dir, "-U", "postgres", "-X", "none", "-c", "fast"); err != nil {
+		t.Fatal(err)
+	}
+	return func(settings map[string]string) {
+		t.Helper()
+		signal := filepath.Join(s.data(), "recovery.signal")
+		if err := errors.Join(os.RemoveAll(s.data()), run("cp", "-a", kept, s.data()), os.WriteFile(signal, nil, 0o600), own(signal)); err != nil {
+			t.Fatal(err)
+		}
+		usual := s.settings
+		s.settings = maps.Clone(usual)
+		s.settings["restore_command"] = "cp " + s.archive() + "/%f %p"
+		s.settings["recovery_target_action"] = "promote"
+		s.settings["recovery_target_timeline"] = "current"
+		maps.Copy(s.settings, settings)
+		s.Restart(t)
+		s.settings = usual
+		if !await(func() bool { return s.Exec(t, "postgres", "SELECT pg_is_in_recovery()")[0][0] == "f" }) {
+			t.Fatalf("the server does not recover:\n%s", s.Log())
+		}
+	}
+}
+
+func (s *Server) archive() string { return filepath.Join(s.dir, "archive") }
 
 // Copy creates a database from a backup of another one, which may be in use, and returns its name.
 func (s *Server) Copy(t testing.TB, db string) string {

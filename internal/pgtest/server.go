@@ -34,6 +34,8 @@ type Options struct {
 	// not wait for the disk that all tests share. A kill loses as little there as on a disk: neither loses what was
 	// written.
 	InMemory bool
+	// Archive makes the server keep its log, for Server.Base.
+	Archive bool
 
 	room uint64 // bytes required in memory; 0 means enough for dozens of databases
 }
@@ -99,6 +101,11 @@ func newServer(program string, opts *Options) (*Server, error) {
 		"log_min_messages":           "warning",
 		"log_line_prefix":            "%m [%p] %d ",
 	}}
+	if o.Archive && err == nil {
+		s.settings["archive_mode"] = "on"
+		s.settings["archive_command"] = "cp %p " + s.archive() + "/%f"
+		err = errors.Join(os.Mkdir(s.archive(), 0o700), own(s.archive()))
+	}
 	maps.Copy(s.settings, o.Settings)
 	if _, err := os.Stat("/proc/sys"); err != nil {
 		delete(s.settings, "recovery_init_sync_method") // Linux only

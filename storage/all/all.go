@@ -5,6 +5,11 @@
 package all
 
 import (
-	_ "github.com/locus-db/locus/storage/postgres" // postgres://HOST/NAME
-	_ "github.com/locus-db/locus/storage/sqlite"   // sqlite:DIR, or just DIR
+	"github.com/locus-db/locus/storage/postgres" // postgres://HOST/NAME
+	"github.com/locus-db/locus/storage/sqlite"   // sqlite:DIR, or just DIR
 )
+
+// Formats returns the newest format of cells that this program writes, by the kind of database.
+func Formats() map[string]int {
+	return map[string]int{"sqlite": sqlite.Format, "postgresql": postgres.Format}
+}

@@ -27,8 +27,10 @@ var auditSQL string
 //go:embed migrations/0006_address.sql
 var addressSQL string
 
+// Format is the number of the newest migration.
+const Format = format
+
 const (
-	// format is the number of the newest migration.
 	format = 6
 	// oldest is the lowest format that is migrated: those before it were never released.
 	oldest = 3
@@ -184,16 +186,19 @@ func cause(err error) error {
 	return err
 }
 
-// sqlFormat reports whether the tables of a cell exist, and counts all tables.
+// sqlFormat reports whether the tables of a cell exist, and counts all tables. The oldest reader is in a comment: the oldest format whose
+// programs may work with the database. A migration that they do not notice writes their format there; without it only its own may.
 const sqlFormat = `SELECT to_regclass('locus_cell') IS NOT NULL, to_regclass('goose_db_version') IS NOT NULL,
+	coalesce(substring(obj_description(to_regclass('locus_cell'), 'pg_class') FROM '^oldest reader ([0-9]{1,9})$')::bigint, 0),
 	(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`
 
-// format returns the format of a database, or 0 for an empty one. It refuses a database that is not a cell, or has
+// format returns the format of a database, 0 for an empty one, and this program's for a newer one that it may work with. It refuses a database that is not a cell, or has
 // another format.
 func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error) {
 	var isCell, migrated bool
 	var tables int
-	err = on.QueryRow(ctx, sqlFormat).Scan(&isCell, &migrated, &tables)
+	var reader int64
+	err = on.QueryRow(ctx, sqlFormat).Scan(&isCell, &migrated, &reader, &tables)
 	if err == nil && migrated {
 		err = on.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&has)
 	}
@@ -202,6 +207,8 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 		return 0, fmt.Errorf("read the format of %s: %w", t.shown, explain(err))
 	case isCell != (has > 0) || !migrated && tables > 0:
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", ErrFormat, t.shown)
+	case has > format && reader > 0 && reader <= format:
+		return format, nil // a newer Locus has added what this one does not notice
 	case has > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, t.shown, has, format)
 	case has > 0 && has < oldest:

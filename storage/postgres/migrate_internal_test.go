@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -54,5 +55,32 @@ func TestMigrate_NewDatabasesAreAsGooseMakesThem(t *testing.T) {
 	}
 	if diff := cmp.Diff(tables(byGoose), tables(atOnce)); diff != "" {
 		t.Errorf("-goose +at once:\n%s", diff)
+	}
+}
+
+// A database of a newer format is refused, unless a comment says that programs of this format may work with it. Its numbers stay.
+func TestMigrate_TakesWhatANewerOneHasOnlyAddedTo(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Shared(t)
+	name := s.Database(t)
+	dial := func() error {
+		c, err := NewDriver(nil).Dial(t.Context(), s.URL(name), true)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+	if err := dial(); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, name, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+	for comment, takes := range map[string]bool{"": false, "oldest reader 99": false, fmt.Sprint("oldest reader ", format): true, fmt.Sprint("oldest reader ", format-1): true} {
+		s.Exec(t, name, "COMMENT ON TABLE locus_cell IS '"+comment+"'")
+		if err := dial(); (err == nil) != takes || !takes && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 99, this one reads up to ")) {
+			t.Errorf("%q: %v", comment, err)
+		}
+	}
+	if has := s.Exec(t, name, "SELECT max(version_id) FROM goose_db_version")[0][0]; has != "99" {
+		t.Errorf("it has format %s then", has)
 	}
 }

@@ -4,7 +4,9 @@ package sqlite_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +70,10 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 		"a text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, sqlite.ErrFormat, "no database"},
 		"another program's": {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, sqlite.ErrFormat, "another program"},
 		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 99") }, sqlite.ErrFormat, "format 99, this one reads up to "},
+		"a newer one's that only newer ones may work with": {func(t *testing.T, path string) {
+			cellOf(t, path)
+			script(t, path, fmt.Sprintf("PRAGMA user_version = %d", 99+99<<16))
+		}, sqlite.ErrFormat, "format 99, this one reads up to "},
 		"an unreleased one's": {func(t *testing.T, path string) {
 			cellOf(t, path)
 			script(t, path, "PRAGMA user_version = 2")
@@ -86,6 +92,24 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 				t.Errorf("%s: %v, want %v and %q", name, err, c.want, c.says)
 			}
 		})
+	}
+}
+
+// A file of a newer format is worked with if its oldest reader is this format, or a former one, and keeps its numbers.
+func TestOpen_TakesWhatANewerOneHasOnlyAddedTo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "cell.db")
+	cellOf(t, path)
+	for _, reader := range []int{sqlite.Format, sqlite.Format - 1} {
+		script(t, path, fmt.Sprintf("PRAGMA user_version = %d; CREATE TABLE IF NOT EXISTS added (one INTEGER)", 99+reader<<16))
+		cellOf(t, path)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := binary.BigEndian.Uint32(before[60:]); has != uint32(99+reader<<16) { // where SQLite has user_version
+			t.Errorf("oldest reader %d: user_version is %d then", reader, has)
+		}
 	}
 }
 

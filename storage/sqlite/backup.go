@@ -4,8 +4,11 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/locus-db/locus/cell"
 )
 
 // FileSize returns the size of the cell's file in bytes, as the transaction sees it: with what is still in the
@@ -41,4 +44,28 @@ func (t *tx) WriteFile(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("copy the file of cell %s: %w", t.cell, err)
 	}
 	return nil
+}
+
+// CheckFile reads every page of the cell's file, and counts its records and entities. The error is cell.ErrDamaged if
+// pages, indexes or the search contradict each other.
+func (t *tx) CheckFile(ctx context.Context) (records, entities int64, err error) {
+	if err := t.use(ctx); err != nil {
+		return 0, 0, err
+	}
+	if err := t.query(ctx, `PRAGMA quick_check(1)`, func(r row) error {
+		if found := r.text(0); found != "ok" {
+			return cell.Damaged("file", t.cell.path, errors.New(found))
+		}
+		return nil
+	}); err != nil {
+		return 0, 0, fmt.Errorf("check the file of cell %s: %w", t.cell, err)
+	}
+	err = t.query(ctx, `SELECT (SELECT count(*) FROM record WHERE body IS NOT NULL), (SELECT count(*) FROM entity)`, func(r row) error {
+		records, entities = r.int(0), r.int(1)
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the rows of cell %s: %w", t.cell, err)
+	}
+	return records, entities, nil
 }

@@ -24,12 +24,18 @@ var auditSQL string
 //go:embed migrations/0005_address.sql
 var addressSQL string
 
+// Format is the number of the newest migration.
+const Format = format
+
 const (
 	// applicationID marks a file as a cell of Locus: the letters LOCs.
 	applicationID = 0x4c4f4373
-	// format is the number of the newest migration. A file carries the number of its newest migration, so opening
+	// A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
 	format = 5
+	// readerShift is where in user_version the oldest reader stands: the oldest format whose programs may work with the file. A migration that
+	// they do not notice sets it to their format; 0 means the format of the file.
+	readerShift = 16
 	// oldest is the lowest format that is migrated: those before it were never released.
 	oldest = 3
 	// migrateTries is how often the migrations are tried.
@@ -139,8 +145,8 @@ func cause(err error) error {
 	return err
 }
 
-// format returns the format of a file, or 0 for an empty one. It refuses a file that is not a cell, or has another
-// format.
+// format returns the format of a file, 0 for an empty one, and this program's for a newer one that it may work with. It refuses a
+// file that is not a cell, or has another format.
 func (c *conn) format(path string) (int64, error) {
 	r, err := c.do(`SELECT application_id, user_version,
 		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%')
@@ -149,9 +155,12 @@ func (c *conn) format(path string) (int64, error) {
 		return 0, err
 	}
 	id, version, tables := r.int(0), r.int(1), r.int(2)
+	version, reader := version&(1<<readerShift-1), version>>readerShift
 	switch {
-	case id != applicationID && (id != 0 || version != 0 || tables != 0):
+	case id != applicationID && (id != 0 || version != 0 || reader != 0 || tables != 0):
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
+	case version > format && reader > 0 && reader <= format:
+		return format, nil // a newer Locus has added what this one does not notice
 	case version > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
 	case version > 0 && version < oldest:

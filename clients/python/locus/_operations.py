@@ -790,7 +790,7 @@ class Operations(Core):
         return self._value("POST", "/v1/ids", body=body, repeatable=True)
 
     def mark_backup(self, body: types.BackupMarkRequest) -> types.BackupMark:
-        """Note a backup that other tools have made, so that its age is known. An older one than the last changes nothing; the answer is the last.
+        """Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them.
 
         POST /v1/backup/mark
         """

@@ -90,13 +90,25 @@ class BackupMark(TypedDict):
     at: NotRequired[str]
     # What made it, or its name there; left out for one of GET /v1/backup
     name: NotRequired[str]
+    # Of each server: the moment that it can be recovered to, if the servers were marked
+    points: NotRequired[list[BackupPoint] | None]
 
 
 class BackupMarkRequest(TypedDict):
     # RFC 3339: the moment that the backup is of; defaults to now
     at: NotRequired[str]
-    # What made the backup, or its name there; at most 100 bytes
+    # What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
     name: NotRequired[str]
+
+
+class BackupPoint(TypedDict):
+    # RFC 3339, by the server's clock: the time to recover to, if it makes none
+    at: str
+    # The restore point to recover to; left out if the server makes none
+    name: NotRequired[str]
+    # Why it makes none
+    refused: NotRequired[str]
+    server: str
 
 
 class BlockList(TypedDict):

@@ -14,13 +14,13 @@ def main() -> None:
     with locus.Client(sys.argv[1]) as client:
         for call in json.load(sys.stdin):
             arguments = {**call.get("query", {}), **call.get("header", {})}
-            names = {k: k.lower().replace("-", "_") + ("_" if k == "from" else "") for k in arguments}
+            names = {k: k.lower().replace("-", "_") + ("_" if k in ("class", "from") else "") for k in arguments}
             body = [call["body"]] if "body" in call else []
             try:
                 answer = getattr(client, call["python"])(*call.get("path", []), *body, **{names[k]: v for k, v in arguments.items()})
                 if isinstance(answer, locus.Download):
                     with answer:
-                        answer = answer.read().decode()
+                        answer = answer.read().decode(errors="replace")
                 results.append({"ok": answer})
             except locus.LocusError as e:
                 results.append({"error": {"code": e.code, "detail": e.detail, "status": e.status, "outcome": e.outcome, "pointer": e.pointer}})

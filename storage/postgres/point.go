@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// still is how long nothing is written before and after a time that a server is recovered to.
+const still = time.Second
+
+// prerequisite is the state of an error about a server that is not configured for something.
+const prerequisite = "55000"
+
+// Points implements cell.Recoverable. Each server is asked through a connection of its own, beyond the budget, in the database
+// postgres: the function belongs to superusers until they grant it, and so to one database for each server.
+func (d *Driver) Points(ctx context.Context, urls []string, name string) ([]cell.Point, error) {
+	asked, err := d.servers(urls)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]cell.Point, len(asked))
+	refused := false
+	for i, t := range asked {
+		all[i] = cell.Point{Server: t.server, Name: name}
+		err := d.ask(ctx, t, "SELECT clock_timestamp() FROM pg_create_restore_point($1)", &all[i].At, name)
+		switch state(err) {
+		case noPrivilege, undefinedFunction, prerequisite, "0A000":
+			refused = true
+			all[i].Name, all[i].Refused = "", explain(err).Error()
+			err = nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make a restore point on %s: %w", t.server, explain(err))
+		}
+	}
+	if !refused {
+		return all, nil
+	}
+	if err := wait(ctx, still); err != nil {
+		return nil, err
+	}
+	for i, t := range asked {
+		if all[i].Name == "" {
+			if err := d.ask(ctx, t, "SELECT clock_timestamp()", &all[i].At); err != nil {
+				return nil, fmt.Errorf("read the clock of %s: %w", t.server, explain(err))
+			}
+		}
+	}
+	return all, wait(ctx, still)
+}
+
+// servers returns a database of each server, by the server's name.
+func (d *Driver) servers(urls []string) (asked []*target, err error) {
+	for _, url := range urls {
+		t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(asked, func(a *target) bool { return a.server == t.server }) {
+			asked = append(asked, t)
+		}
+	}
+	slices.SortFunc(asked, func(a, b *target) int { return strings.Compare(a.server, b.server) })
+	return asked, nil
+}
+
+// ask reads a time from a server.
+func (d *Driver) ask(ctx context.Context, t *target, sql string, at *time.Time, args ...any) error {
+	on, err := t.maintenance().dial(ctx, d.opts)
+	if err != nil {
+		return err
+	}
+	defer on.Close(context.WithoutCancel(ctx))
+	return on.QueryRow(ctx, sql, args...).Scan(at)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Noted implements cell.Recoverable, on a connection of its own, without migrating or adopting the database.
+func (d *Driver) Noted(ctx context.Context, url, name string) (body []byte, err error) {
+	t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
+	if err != nil {
+		return nil, err
+	}
+	on, err := t.insist(ctx, d.opts)
+	if err != nil {
+		return nil, err
+	}
+	defer on.Close(context.WithoutCancel(ctx))
+	if err = on.QueryRow(ctx, sqlDefinition, name).Scan(&body); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("read definition %s of %s: %w", name, t.shown, explain(err))
+	}
+	return body, nil
+}
