@@ -151,7 +151,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	}
 	owner := ownerOf(e)
 	e.Resolver, err = resolve.New(resolve.Options{
-		Cells: e.Cells, Owner: owner, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint,
+		Cells: e.Cells, Owner: owner, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint, Hold: o.Hold,
 		OnBatch: func(b resolve.Batched) { db.batched(b, o.OnBatch) }, OnOthers: func() { db.rollups.Wake() },
 	})
 	if err != nil {

@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/resolve"
 )
 
 // load puts the records of a run, slice by slice.
@@ -114,6 +116,28 @@ func (l *load) measured(before reading, from, to int64, latencies []time.Duratio
 	s.PerSecond = n / s.Seconds
 	s.P50, s.P99 = quantiles(latencies)
 	return s, err
+}
+
+// loadAll resolves at once what was put, and prints what its steps and the whole run cost.
+func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
+	before, last := l.stages.read(), time.Now()
+	step := resolve.LoadStep("")
+	took := map[resolve.LoadStep]time.Duration{}
+	peak := resident()
+	if err := service.Records().Load(ctx, func(p resolve.LoadProgress) {
+		step = p.Step
+		took[step] += time.Since(last)
+		last, peak = time.Now(), max(peak, resident())
+	}); err != nil {
+		return err
+	}
+	n := float64(l.o.records)
+	now := l.stages.read()
+	servers, program, _ := now.used.Since(before.used, int(n))
+	all := time.Since(l.begin)
+	fmt.Printf("\nload: %.1f s, cpu %.0f µs/record, %.0f of it of database servers; %v\n", now.at.Sub(before.at).Seconds(), servers+program, servers, took)
+	fmt.Printf("put and load: %.0f records/s, peak RSS %.0f MB while loading\n", n/all.Seconds(), peak)
+	return nil
 }
 
 // progress regularly prints how far the run is.
