@@ -3,6 +3,7 @@
 package resolve_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -208,8 +209,8 @@ func TestP09_AKilledLoadIsFinished(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(25, 25))
-	ops := unsettled(r, 3, 30)
-	more := unsettled(r, 8, 12) // other content of some of the keys
+	ops := unsettled(r, 3, 12)
+	more := unsettled(r, 8, 5) // other content of some of the keys
 	for i := range more {
 		more[i].Observed = more[i].Observed.Add(1000 * time.Hour)
 	}
@@ -228,7 +229,7 @@ func TestP09_AKilledLoadIsFinished(t *testing.T) {
 	want, wantChanged := plain.rows(t), changed.rows(t)
 
 	killed := 0
-	for step := 0; ; step += longtest.Stride(2) {
+	for step := 0; ; step += longtest.Stride(6) {
 		fault := &crash{left: step}
 		dir := copied(t, base)
 		in := holding(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
@@ -260,7 +261,7 @@ func TestP09_AKilledLoadIsFinished(t *testing.T) {
 		in.check(t)
 		same(t, in.rows(t), want)
 	}
-	if killed < 8 {
+	if killed < 4 {
 		t.Errorf("killed at %d places only", killed)
 	}
 }
@@ -343,4 +344,47 @@ func TestRelease(t *testing.T) {
 	in.Release()
 	in.apply(t, ops[:1])
 	in.check(t)
+}
+
+// Of two processes that share the cells, one loads. What the other one puts is durable at once and resolved after it.
+func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	cells := open(t, t.TempDir(), nil).cells
+	r, err := resolve.New(resolve.Options{
+		Cells: wrapped{cells, nil}, Owner: "loader", Rules: resolve.NewRules(1, matcher), Mint: birth, Now: time.Now, Cache: 200, Hold: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.LoadIn(7, 23, 31)
+	loader, other := &installation{r, cells, matcher}, process(t, cells, "other", nil)
+	ops := world(6, 40)
+	half := len(ops) / 2
+	loader.apply(t, ops[:half])
+	loader.Rest(t.Context())
+	put, step := 0, resolve.LoadStep("")
+	if err := loader.Load(t.Context(), func(p resolve.LoadProgress) {
+		// Between two steps the other process puts new records, which the load does not know.
+		if p.Step != step && put < len(ops)-half && (p.Step == resolve.LoadPost || p.Step == resolve.LoadWrite) {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			for _, res := range other.Apply(ctx, ops[half+put:half+put+5]) {
+				if res.Err != nil || !res.Pending {
+					t.Errorf("put during a load: %+v, want it durable and pending", res)
+				}
+			}
+			put += 5
+		}
+		step = p.Step
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if put == 0 {
+		t.Fatal("nothing was put during the load")
+	}
+	loader.Leave(t.Context())
+	other.apply(t, ops[half+put:])
+	other.check(t)
+	other.checkPostings(t)
 }
