@@ -15,11 +15,12 @@ LEAN := -gcflags=modernc.org/...=-race=false
 # The compiler with fewer collections of garbage: a third less of its time.
 COMPILE := GOGC=400 $(GO)
 # The go command stamps the tag or the commit, see locus version --json.
+RELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
-        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities clean
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
+        generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +28,7 @@ help: ## list the targets
 build: ## build bin/locus: static, reproducible, no C compiler needed
 	$(BUILD) -o bin/locus ./cmd/locus
 
-test: ## vet, then every test with the race detector, as CI does
+test: ## vet, then every test with the race detector
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
@@ -100,6 +101,9 @@ bench/counters: ## hits beside the source text's documents and Redis, most of an
 bench/spread: ## who takes the writes of a sharded collection: docs/mongodb.csv, docs/mongodb.svg (SPREAD='-uri mongodb://ROUTER/ -picture run')
 	$(GO) -C bench run ./spread $(or $(SPREAD),-picture ../docs/mongodb)
 
+bench/exchange: ## files in and out: import, export, dump, restore, dedupe of 100,000 rows, some minutes (EXCHANGE='-records 1000000 -rounds 1')
+	$(GO) -C bench run ./exchange $(EXCHANGE)
+
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
 	$(GO) -C bench test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
@@ -155,13 +159,19 @@ verify/others: ## what compiles much that nothing else needs: the benchmarks, an
 	GOARCH=386 CGO_ENABLED=0 $(GO) test ./locality
 
 verify/deploy: ## the files of deploy, read by the software that they are for: Prometheus, Kubernetes, Compose, BuildKit (compiles them)
-	$(GO) -C deploy/verify test -count 1 ./...
+	$(GO) -C deploy/verify test -count 1 -timeout 30m ./...
 
 verify/site: ## each link of the website leads somewhere, and its search finds what is there
 	$(GO) -C tools/site test -count 1 ./...
 
 verify/package: ## the deb and the rpm, with man pages and completions, built and inspected (compiles them)
-	$(GO) -C tools/release test -count 1 ./...
+	$(GO) -C tools/release test -count 1 -timeout 30m ./...
+
+release/snapshot: ## archives, deb, rpm, formulas and checksums of this commit in dist/, without publishing (builds GoReleaser first: half an hour)
+	$(RELEASER) release --snapshot --clean --skip=publish,sign,sbom
+
+release: ## what a tag publishes, as a draft; only .github/workflows/release.yml runs it
+	$(RELEASER) release --clean
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
 	tools/bin/govulncheck ./...

@@ -30,6 +30,9 @@ func New(e *engine.Engine, r *rollups.Handle, log *audits.Handle) *Handle { retu
 // Map returns the cell map.
 func (h *Handle) Map() *cell.Map { return h.engine.Map() }
 
+// Servers looks at the database servers that have the cells: their connections, clocks and replicas. Cells in files have none.
+func (h *Handle) Servers(ctx context.Context) []cell.Server { return h.engine.Cells.Servers(ctx) }
+
 // Documents returns the name of the document database beside the cells, "" if there is none.
 func (h *Handle) Documents() string {
 	if h.engine.Documents == nil {

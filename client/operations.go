@@ -44,6 +44,11 @@ func (c *Client) AdoptSink(ctx context.Context, name string, body *SinkAdoptRequ
 	return value[Sink](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/adopt", repeatable: true, body: body})
 }
 
+// AssignReview is POST /v1/review/assign: Assign pairs of the review queue to a person for some days, or release them.
+func (c *Client) AssignReview(ctx context.Context, body *AssignRequest) (*AssignResponse, error) {
+	return value[AssignResponse](ctx, c, &operation{method: "POST", path: "/v1/review/assign", repeatable: true, body: body})
+}
+
 // BlockPrincipal is PUT /v1/blocks/{principal}: Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
 func (c *Client) BlockPrincipal(ctx context.Context, principal string) (*TokensBlock, error) {
 	return value[TokensBlock](ctx, c, &operation{method: "PUT", path: "/v1/blocks/" + segment(principal), repeatable: true})
@@ -69,6 +74,11 @@ func (c *Client) CreateToken(ctx context.Context, body *TokenRequest) (*TokenMad
 // Decide is POST /v1/decisions: Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable.
 func (c *Client) Decide(ctx context.Context, body *DecideRequest) (*DecideResponse, error) {
 	return value[DecideResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions", repeatable: true, body: body})
+}
+
+// DecideBulk is POST /v1/decisions/bulk: Make one decision about each chosen pair of the review queue, as one batch.
+func (c *Client) DecideBulk(ctx context.Context, body *BulkRequest) (*BulkResponse, error) {
+	return value[BulkResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions/bulk", repeatable: true, body: body})
 }
 
 // DeleteRecordParams are the parameters of DeleteRecord.
@@ -399,6 +409,30 @@ func (c *Client) GetProcessMetrics(ctx context.Context) (*Download, error) {
 	return c.download(ctx, &operation{method: "GET", path: "/metrics", repeatable: true})
 }
 
+// GetProfileParams are the parameters of GetProfile.
+type GetProfileParams struct {
+	// Only this kind.
+	Kind string
+	// One more match threshold, in bits, whose effect is computed.
+	Threshold string
+}
+
+func (p *GetProfileParams) query() url.Values {
+	if p == nil {
+		return nil
+	}
+	v := url.Values{}
+	add(v, "kind", p.Kind)
+	add(v, "threshold", p.Threshold)
+	return v
+}
+
+// GetProfile is GET /v1/quality/profile: What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+// The parameters may be nil.
+func (c *Client) GetProfile(ctx context.Context, params *GetProfileParams) (*DecisionsProfile, error) {
+	return value[DecisionsProfile](ctx, c, &operation{method: "GET", path: "/v1/quality/profile", repeatable: true, query: params.query()})
+}
+
 // GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
 func (c *Client) GetQuality(ctx context.Context) (*DecisionsQuality, error) {
 	return value[DecisionsQuality](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})
@@ -412,6 +446,11 @@ func (c *Client) GetReadiness(ctx context.Context) (*Health, error) {
 // GetRecord is GET /v1/records/{source}/{key}: Get a record by its external key, whose bytes are percent-encoded.
 func (c *Client) GetRecord(ctx context.Context, source string, key string) (*Record, error) {
 	return value[Record](ctx, c, &operation{method: "GET", path: "/v1/records/" + segment(source) + "/" + segment(key), repeatable: true})
+}
+
+// GetReviewTeam is GET /v1/review/team: How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions.
+func (c *Client) GetReviewTeam(ctx context.Context) (*DecisionsTeam, error) {
+	return value[DecisionsTeam](ctx, c, &operation{method: "GET", path: "/v1/review/team", repeatable: true})
 }
 
 // GetRollup is GET /v1/rollups/{name}: State of a rollup in each cell.
@@ -955,8 +994,18 @@ func (c *Client) ListRelations(ctx context.Context, id string) (*RelationList, e
 type ListReviewParams struct {
 	// Maximum number of pairs, 1 to 100; 20 by default.
 	Limit int64
-	// best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality.
+	// best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion.
 	Order string
+	// Only pairs with a record of this source.
+	Source string
+	// Only pairs of this kind.
+	Kind string
+	// Only pairs that disagree in this attribute.
+	Attribute string
+	// Only pairs whose match weight has these whole bits.
+	Bits string
+	// all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow.
+	Assigned string
 	// Cursor that the previous page returned; valid for the same route and filters.
 	Cursor string
 }
@@ -968,6 +1017,11 @@ func (p *ListReviewParams) query() url.Values {
 	v := url.Values{}
 	add(v, "limit", p.Limit)
 	add(v, "order", p.Order)
+	add(v, "source", p.Source)
+	add(v, "kind", p.Kind)
+	add(v, "attribute", p.Attribute)
+	add(v, "bits", p.Bits)
+	add(v, "assigned", p.Assigned)
 	add(v, "cursor", p.Cursor)
 	return v
 }
@@ -997,6 +1051,11 @@ func (c *Client) AllReview(ctx context.Context, params *ListReviewParams) iter.S
 // ListRollups is GET /v1/rollups: List rollups with their states.
 func (c *Client) ListRollups(ctx context.Context) (*RollupList, error) {
 	return value[RollupList](ctx, c, &operation{method: "GET", path: "/v1/rollups", repeatable: true})
+}
+
+// ListServers is GET /v1/servers: The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs.
+func (c *Client) ListServers(ctx context.Context) (*ServerList, error) {
+	return value[ServerList](ctx, c, &operation{method: "GET", path: "/v1/servers", repeatable: true})
 }
 
 // ListSessions is GET /v1/sessions: List the sessions of people in the console that have not ended.
@@ -1127,6 +1186,11 @@ func (c *Client) PlanCells(ctx context.Context, body *GrowRequest) (*CellPlan, e
 	return value[CellPlan](ctx, c, &operation{method: "POST", path: "/v1/cells/plan", repeatable: true, body: body})
 }
 
+// PreviewDecisions is POST /v1/decisions/preview: Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing.
+func (c *Client) PreviewDecisions(ctx context.Context, body *PreviewRequest) (*DecisionsEffect, error) {
+	return value[DecisionsEffect](ctx, c, &operation{method: "POST", path: "/v1/decisions/preview", repeatable: true, body: body})
+}
+
 // PutKind is PUT /v1/kinds/{kind}: Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration.
 func (c *Client) PutKind(ctx context.Context, kind string, body map[string]any) (*Kind, error) {
 	return value[Kind](ctx, c, &operation{method: "PUT", path: "/v1/kinds/" + segment(kind), repeatable: true, body: body})
@@ -1192,6 +1256,11 @@ func (c *Client) RevokeToken(ctx context.Context, name string) (*TokensRevoked, 
 	return value[TokensRevoked](ctx, c, &operation{method: "DELETE", path: "/v1/tokens/" + segment(name), repeatable: true})
 }
 
+// RevokeTokens is DELETE /v1/tokens: Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases.
+func (c *Client) RevokeTokens(ctx context.Context) (*TokensRevoked, error) {
+	return value[TokensRevoked](ctx, c, &operation{method: "DELETE", path: "/v1/tokens", repeatable: true})
+}
+
 // RotateToken is POST /v1/tokens/{name}/rotate: Give a token another secret; the older ones stay valid for the overlap.
 func (c *Client) RotateToken(ctx context.Context, name string, body *RotateRequest) (*TokenMade, error) {
 	return value[TokenMade](ctx, c, &operation{method: "POST", path: "/v1/tokens/" + segment(name) + "/rotate", body: body})
@@ -1206,6 +1275,11 @@ func (c *Client) RunUpgrade(ctx context.Context, body *UpgradeRequest, progress 
 // UnblockPrincipal is DELETE /v1/blocks/{principal}: End the block of a principal.
 func (c *Client) UnblockPrincipal(ctx context.Context, principal string) (*TokensBlock, error) {
 	return value[TokensBlock](ctx, c, &operation{method: "DELETE", path: "/v1/blocks/" + segment(principal), repeatable: true})
+}
+
+// UndoBulk is POST /v1/decisions/bulk/{batch}/undo: Withdraw the decisions of a batch that still stand.
+func (c *Client) UndoBulk(ctx context.Context, batch string, body *UndoRequest) (*DecideResponse, error) {
+	return value[DecideResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions/bulk/" + segment(batch) + "/undo", repeatable: true, body: body})
 }
 
 // UnmergeEntity is POST /v1/entities/{id}/unmerge: Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member.

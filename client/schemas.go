@@ -16,6 +16,25 @@ type AccessRates struct {
 	Requests int64 `json:"requests,omitempty"`
 }
 
+// AssignRequest is the object of this name in the OpenAPI document.
+type AssignRequest struct {
+	// For how many days; 7 by default
+	Days *int64 `json:"days,omitempty"`
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	// Name of a person as decisions have it; empty to release the pairs
+	To string `json:"to,omitempty"`
+}
+
+// AssignResponse is the object of this name in the OpenAPI document.
+type AssignResponse struct {
+	// There are pairs further down in the queue, which were not looked at
+	More  bool  `json:"more,omitempty"`
+	Pairs int64 `json:"pairs"`
+}
+
 // AuditEntry is the object of this name in the OpenAPI document.
 type AuditEntry struct {
 	Action     string      `json:"action,omitempty"`
@@ -85,6 +104,28 @@ type BackupMarkRequest struct {
 // BlockList is the object of this name in the OpenAPI document.
 type BlockList struct {
 	Blocks []TokensBlock `json:"blocks"`
+}
+
+// BulkRequest is the object of this name in the OpenAPI document.
+type BulkRequest struct {
+	// Author of the decisions, at most 255 bytes
+	Author string `json:"author,omitempty"`
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	// Reason, at most 1024 bytes
+	Reason string `json:"reason,omitempty"`
+	// That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+	Stamp   string `json:"stamp,omitempty"`
+	Verdict string `json:"verdict"`
+}
+
+// BulkResponse is the object of this name in the OpenAPI document.
+type BulkResponse struct {
+	// Names the decisions for POST /v1/decisions/bulk/{batch}/undo
+	Batch   string         `json:"batch"`
+	Results []DecideResult `json:"results"`
 }
 
 // Cell is the object of this name in the OpenAPI document.
@@ -335,12 +376,41 @@ type CellRange struct {
 	Lo string `json:"lo"`
 }
 
+// CellServer is the object of this name in the OpenAPI document.
+type CellServer struct {
+	ArchiveFails   bool          `json:"archive_fails"`
+	Archives       bool          `json:"archives"`
+	Budget         int64         `json:"budget"`
+	ClockMs        int64         `json:"clock_ms"`
+	Connections    int64         `json:"connections"`
+	Own            int64         `json:"own"`
+	Pooled         bool          `json:"pooled"`
+	PoolerNamed    bool          `json:"pooler_named"`
+	Profile        string        `json:"profile,omitempty"`
+	Recovering     bool          `json:"recovering"`
+	Server         string        `json:"server"`
+	Standbys       []CellStandby `json:"standbys,omitempty"`
+	StandbysHidden bool          `json:"standbys_hidden"`
+	Trouble        string        `json:"trouble,omitempty"`
+	Used           int64         `json:"used"`
+	Version        string        `json:"version,omitempty"`
+}
+
 // CellSlot is the object of this name in the OpenAPI document.
 type CellSlot struct {
 	Cell       string `json:"cell,omitempty"`
 	Generation int64  `json:"generation"`
 	Hi         string `json:"hi"`
 	Lo         string `json:"lo"`
+}
+
+// CellStandby is the object of this name in the OpenAPI document.
+type CellStandby struct {
+	Bytes int64  `json:"bytes"`
+	LagMs int64  `json:"lag_ms"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Sync  string `json:"sync"`
 }
 
 // CellStatus is the object of this name in the OpenAPI document.
@@ -527,6 +597,8 @@ type DecisionInput struct {
 	B string `json:"b,omitempty"`
 	// Reason, at most 1024 bytes
 	Reason string `json:"reason,omitempty"`
+	// The answer ends a disagreement of others, and does not count as an answer of its own
+	Settles *bool `json:"settles,omitempty"`
 	// For value: the value that the entity shows, even if no record has it
 	Value string `json:"value,omitempty"`
 	// same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows
@@ -542,26 +614,163 @@ type DecisionList struct {
 	Decisions []DecisionsDecided `json:"decisions"`
 }
 
+// DecisionsAgreement is the object of this name in the OpenAPI document.
+type DecisionsAgreement struct {
+	A string `json:"a"`
+	// Of them with the same answer
+	Agree int64  `json:"agree"`
+	B     string `json:"b"`
+	// Pairs that both answered
+	Pairs int64 `json:"pairs"`
+}
+
+// DecisionsAssignment is the object of this name in the OpenAPI document.
+type DecisionsAssignment struct {
+	// Who assigned it
+	By    string    `json:"by,omitempty"`
+	To    string    `json:"to"`
+	Until time.Time `json:"until"`
+}
+
+// DecisionsAttributeProfile is the object of this name in the OpenAPI document.
+type DecisionsAttributeProfile struct {
+	Filled    int64            `json:"filled"`
+	Name      string           `json:"name"`
+	Odd       []DecisionsShape `json:"odd"`
+	OddValues int64            `json:"odd_values"`
+	Shapes    []DecisionsShape `json:"shapes"`
+	Sources   []int64          `json:"sources"`
+	Type      string           `json:"type"`
+	Values    int64            `json:"values"`
+}
+
+// DecisionsBatch is the object of this name in the OpenAPI document.
+type DecisionsBatch struct {
+	At     time.Time `json:"at"`
+	Author string    `json:"author,omitempty"`
+	ID     string    `json:"id"`
+	Reason string    `json:"reason,omitempty"`
+	// Decisions that neither were withdrawn nor replaced
+	Stands  int64  `json:"stands"`
+	Verdict string `json:"verdict"`
+}
+
+// DecisionsChosen is the object of this name in the OpenAPI document.
+type DecisionsChosen struct {
+	// Puid or SOURCE:KEY
+	A string `json:"a"`
+	// Puid or SOURCE:KEY
+	B string `json:"b"`
+}
+
 // DecisionsDecided is the object of this name in the OpenAPI document.
 type DecisionsDecided struct {
-	A         string     `json:"a"`
-	At        time.Time  `json:"at"`
-	Attribute string     `json:"attribute,omitempty"`
-	Author    string     `json:"author,omitempty"`
-	B         string     `json:"b,omitempty"`
-	By        string     `json:"by,omitempty"`
-	Conflict  string     `json:"conflict,omitempty"`
-	EntityA   string     `json:"entity_a,omitempty"`
-	EntityB   string     `json:"entity_b,omitempty"`
-	Hidden    bool       `json:"hidden,omitempty"`
-	Kind      string     `json:"kind,omitempty"`
-	Pending   bool       `json:"pending,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	RefA      *EntityRef `json:"ref_a,omitempty"`
-	RefB      *EntityRef `json:"ref_b,omitempty"`
-	Value     string     `json:"value,omitempty"`
-	Verdict   string     `json:"verdict"`
-	Withdrawn bool       `json:"withdrawn,omitempty"`
+	A         string         `json:"a"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Conflict  string         `json:"conflict,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	EntityA   string         `json:"entity_a,omitempty"`
+	EntityB   string         `json:"entity_b,omitempty"`
+	Hidden    bool           `json:"hidden,omitempty"`
+	Kind      string         `json:"kind,omitempty"`
+	Pending   bool           `json:"pending,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RefA      *EntityRef     `json:"ref_a,omitempty"`
+	RefB      *EntityRef     `json:"ref_b,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
+}
+
+// DecisionsDisagreement is the object of this name in the OpenAPI document.
+type DecisionsDisagreement struct {
+	A         string         `json:"a"`
+	Answers   []EntityAnswer `json:"answers"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Conflict  string         `json:"conflict,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	EntityA   string         `json:"entity_a,omitempty"`
+	EntityB   string         `json:"entity_b,omitempty"`
+	Hidden    bool           `json:"hidden,omitempty"`
+	Kind      string         `json:"kind,omitempty"`
+	Pending   bool           `json:"pending,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RefA      *EntityRef     `json:"ref_a,omitempty"`
+	RefB      *EntityRef     `json:"ref_b,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
+}
+
+// DecisionsEffect is the object of this name in the OpenAPI document.
+type DecisionsEffect struct {
+	// The largest entity that there would be; missing if none changes
+	Largest *DecisionsEffectEntity `json:"largest,omitempty"`
+	// Entities that would become parts of larger ones
+	Merged int64 `json:"merged"`
+	// There are pairs further down in the queue, which were not looked at
+	More  bool                  `json:"more,omitempty"`
+	Pairs []DecisionsReviewPair `json:"pairs"`
+	// Entities that would be divided
+	Split int64 `json:"split"`
+	// Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+	Stamp string `json:"stamp"`
+}
+
+// DecisionsEffectEntity is the object of this name in the OpenAPI document.
+type DecisionsEffectEntity struct {
+	ID      string   `json:"id"`
+	Of      []string `json:"of"`
+	Records int64    `json:"records"`
+}
+
+// DecisionsFilter is the object of this name in the OpenAPI document.
+type DecisionsFilter struct {
+	// all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+	Assigned string `json:"assigned,omitempty"`
+	// The pair disagrees in this attribute
+	Attribute string `json:"attribute,omitempty"`
+	// The match weight has these whole bits, such as 3 for 3.00 to 3.99
+	Bits string `json:"bits,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// One of the records is of this source
+	Source string `json:"source,omitempty"`
+}
+
+// DecisionsKeyCount is the object of this name in the OpenAPI document.
+type DecisionsKeyCount struct {
+	Key     string `json:"key"`
+	Keys    int64  `json:"keys"`
+	Records int64  `json:"records"`
+}
+
+// DecisionsKindProfile is the object of this name in the OpenAPI document.
+type DecisionsKindProfile struct {
+	Attributes   []DecisionsAttributeProfile `json:"attributes"`
+	BlockingKeys []DecisionsKeyCount         `json:"blocking_keys"`
+	Entities     int64                       `json:"entities"`
+	Evidence     []DecisionsLevelEvidence    `json:"evidence"`
+	Keyed        int64                       `json:"keyed"`
+	Kind         string                      `json:"kind"`
+	MatchWeights []DecisionsWeightCount      `json:"match_weights"`
+	MoreSources  int64                       `json:"more_sources"`
+	Records      int64                       `json:"records"`
+	Sizes        []DecisionsSizeCount        `json:"sizes"`
+	Sources      []DecisionsSourceProfile    `json:"sources"`
+	Threshold    float64                     `json:"threshold"`
+	Thresholds   []DecisionsThresholdEffect  `json:"thresholds"`
 }
 
 // DecisionsKindQuality is the object of this name in the OpenAPI document.
@@ -575,6 +784,46 @@ type DecisionsKindQuality struct {
 	Strata    []DecisionsStratumQuality `json:"strata"`
 }
 
+// DecisionsLevelEvidence is the object of this name in the OpenAPI document.
+type DecisionsLevelEvidence struct {
+	Apart       int64   `json:"apart"`
+	Different   int64   `json:"different"`
+	Field       string  `json:"field"`
+	Joined      int64   `json:"joined"`
+	Level       string  `json:"level"`
+	MatchWeight float64 `json:"match_weight"`
+	Matching    int64   `json:"matching"`
+	MatchingOf  int64   `json:"matching_of"`
+	Own         bool    `json:"own,omitempty"`
+	Random      int64   `json:"random"`
+	RandomOf    int64   `json:"random_of"`
+	Same        int64   `json:"same"`
+}
+
+// DecisionsProfile is the object of this name in the OpenAPI document.
+type DecisionsProfile struct {
+	Kinds   []DecisionsKindProfile `json:"kinds"`
+	Records int64                  `json:"records"`
+	Whole   bool                   `json:"whole"`
+}
+
+// DecisionsProgress is the object of this name in the OpenAPI document.
+type DecisionsProgress struct {
+	All int64 `json:"all"`
+	// Pairs of the review queue that are assigned to the person
+	Assigned int64 `json:"assigned"`
+	// Pairs decided in bulk, which the other figures leave out
+	InBulk int64 `json:"in_bulk"`
+	// Empty for decisions without a name
+	Person string `json:"person"`
+	// Answers an hour, over the hours of the last seven days that have some
+	Rate float64 `json:"rate"`
+	// Answers since midnight UTC
+	Today int64 `json:"today"`
+	// Answers in the last seven days
+	Week int64 `json:"week"`
+}
+
 // DecisionsQuality is the object of this name in the OpenAPI document.
 type DecisionsQuality struct {
 	Kinds   []DecisionsKindQuality `json:"kinds"`
@@ -584,15 +833,39 @@ type DecisionsQuality struct {
 
 // DecisionsReviewPair is the object of this name in the OpenAPI document.
 type DecisionsReviewPair struct {
-	A           EntityRef        `json:"a"`
-	B           EntityRef        `json:"b"`
-	EntityA     string           `json:"entity_a"`
-	EntityB     string           `json:"entity_b"`
-	Explanation MatchExplanation `json:"explanation"`
-	Joined      bool             `json:"joined,omitempty"`
-	Kind        string           `json:"kind"`
-	Merges      int64            `json:"merges"`
-	Teaches     float64          `json:"teaches"`
+	A           EntityRef            `json:"a"`
+	Assigned    *DecisionsAssignment `json:"assigned,omitempty"`
+	B           EntityRef            `json:"b"`
+	EntityA     string               `json:"entity_a"`
+	EntityB     string               `json:"entity_b"`
+	Explanation MatchExplanation     `json:"explanation"`
+	Joined      bool                 `json:"joined,omitempty"`
+	Kind        string               `json:"kind"`
+	Merges      int64                `json:"merges"`
+	Teaches     float64              `json:"teaches"`
+}
+
+// DecisionsShape is the object of this name in the OpenAPI document.
+type DecisionsShape struct {
+	Example string    `json:"example"`
+	Record  EntityRef `json:"record"`
+	Shape   string    `json:"shape"`
+	Values  int64     `json:"values"`
+}
+
+// DecisionsSizeCount is the object of this name in the OpenAPI document.
+type DecisionsSizeCount struct {
+	Entities int64 `json:"entities"`
+	Records  int64 `json:"records"`
+}
+
+// DecisionsSourceProfile is the object of this name in the OpenAPI document.
+type DecisionsSourceProfile struct {
+	Duplicates int64  `json:"duplicates"`
+	Example    string `json:"example,omitempty"`
+	Members    int64  `json:"members"`
+	Records    int64  `json:"records"`
+	Source     string `json:"source"`
 }
 
 // DecisionsStratumQuality is the object of this name in the OpenAPI document.
@@ -604,6 +877,37 @@ type DecisionsStratumQuality struct {
 	Joined    bool    `json:"joined"`
 	Pairs     int64   `json:"pairs"`
 	To        float64 `json:"to,omitempty"`
+}
+
+// DecisionsTeam is the object of this name in the OpenAPI document.
+type DecisionsTeam struct {
+	// For each two people how often they gave the same answer to a pair
+	Agreement     []DecisionsAgreement    `json:"agreement"`
+	Batches       []DecisionsBatch        `json:"batches"`
+	Disagreements []DecisionsDisagreement `json:"disagreements"`
+	// Pairs in the head of the review queue
+	Left int64 `json:"left"`
+	// There are more pairs than left
+	More      bool                `json:"more,omitempty"`
+	People    []DecisionsProgress `json:"people"`
+	Unsettled int64               `json:"unsettled"`
+}
+
+// DecisionsThresholdEffect is the object of this name in the OpenAPI document.
+type DecisionsThresholdEffect struct {
+	Before    int64   `json:"before"`
+	Entities  int64   `json:"entities"`
+	Merged    int64   `json:"merged"`
+	Moved     int64   `json:"moved"`
+	Split     int64   `json:"split"`
+	Threshold float64 `json:"threshold"`
+}
+
+// DecisionsWeightCount is the object of this name in the OpenAPI document.
+type DecisionsWeightCount struct {
+	Apart  int64 `json:"apart"`
+	Bits   int64 `json:"bits"`
+	Joined int64 `json:"joined"`
 }
 
 // DeleteInput is the object of this name in the OpenAPI document.
@@ -686,6 +990,16 @@ type Entity struct {
 	View map[string]ViewAttribute `json:"view"`
 }
 
+// EntityAnswer is the object of this name in the OpenAPI document.
+type EntityAnswer struct {
+	At      time.Time `json:"at"`
+	Author  string    `json:"author,omitempty"`
+	Batch   string    `json:"batch,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Settles bool      `json:"settles,omitempty"`
+	Verdict string    `json:"verdict"`
+}
+
 // EntityCounts is the object of this name in the OpenAPI document.
 type EntityCounts struct {
 	Entities int64 `json:"entities"`
@@ -696,16 +1010,19 @@ type EntityCounts struct {
 
 // EntityDecision is the object of this name in the OpenAPI document.
 type EntityDecision struct {
-	A         string    `json:"a"`
-	At        time.Time `json:"at"`
-	Attribute string    `json:"attribute,omitempty"`
-	Author    string    `json:"author,omitempty"`
-	B         string    `json:"b,omitempty"`
-	By        string    `json:"by,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-	Value     string    `json:"value,omitempty"`
-	Verdict   string    `json:"verdict"`
-	Withdrawn bool      `json:"withdrawn,omitempty"`
+	A         string         `json:"a"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
 }
 
 // EntityList is the object of this name in the OpenAPI document.
@@ -1232,6 +1549,15 @@ type MoveRequest struct {
 	URL string `json:"url"`
 }
 
+// PreviewRequest is the object of this name in the OpenAPI document.
+type PreviewRequest struct {
+	// Pairs of the head of the review queue; all of it without filter and pairs
+	Filter *DecisionsFilter `json:"filter,omitempty"`
+	// These pairs, instead of a filter
+	Pairs   []DecisionsChosen `json:"pairs,omitempty"`
+	Verdict string            `json:"verdict"`
+}
+
 // ProbeInput is the object of this name in the OpenAPI document.
 type ProbeInput struct {
 	// Values by attribute. Responses contain arrays of strings.
@@ -1632,6 +1958,12 @@ type SeriesRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// ServerList is the object of this name in the OpenAPI document.
+type ServerList struct {
+	// By name; none if all cells are files
+	Servers []CellServer `json:"servers"`
+}
+
 // SessionList is the object of this name in the OpenAPI document.
 type SessionList struct {
 	Sessions []TokensSession `json:"sessions"`
@@ -1707,7 +2039,7 @@ type SinkList struct {
 
 // SinkRequest is the object of this name in the OpenAPI document.
 type SinkRequest struct {
-	// states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+	// states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
 	Feed string `json:"feed,omitempty"`
 	// For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
 	Hold string `json:"hold,omitempty"`
@@ -1836,6 +2168,8 @@ type TermsList struct {
 type TermsRequest struct {
 	// Kind whose records are counted
 	Kind string `json:"kind"`
+	// A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records
+	Table []string `json:"table,omitempty"`
 }
 
 // Token is the object of this name in the OpenAPI document.
@@ -1920,7 +2254,7 @@ type TokensBlock struct {
 
 // TokensRevoked is the object of this name in the OpenAPI document.
 type TokensRevoked struct {
-	// Number of tokens that the name had
+	// Number of tokens that there were
 	Revoked int64 `json:"revoked"`
 }
 
@@ -1948,6 +2282,12 @@ type Top struct {
 type TopMetric struct {
 	Metric string `json:"metric"`
 	N      int64  `json:"n"`
+}
+
+// UndoRequest is the object of this name in the OpenAPI document.
+type UndoRequest struct {
+	Author string `json:"author,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // UnmergeRequest is the object of this name in the OpenAPI document.

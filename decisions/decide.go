@@ -5,18 +5,13 @@ package decisions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
@@ -45,6 +40,9 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	}
 	if len(decisions) == 0 {
 		return results, nil
+	}
+	if err := h.keepAnswers(ctx, decisions); err != nil {
+		return nil, engine.Wrap(err)
 	}
 	made := h.engine.Resolver.Decide(ctx, decisions)
 	h.engine.Written()
@@ -79,7 +77,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 // Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
 // be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
-	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By, Reason: d.Reason, Withdrawn: d.Withdraw}
+	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By, Reason: d.Reason, Withdrawn: d.Withdraw, Batch: d.Batch, Settles: d.Settles}
 	if problems := d.check(); problems != nil {
 		return decision, &problem.InvalidError{Problems: problems}
 	}
@@ -118,7 +116,8 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 		if was.Pair() && was.B == decision.A {
 			was = was.Mirror()
 		}
-		if was.Key() == decision.Key() {
+		if was.Key() == decision.Key() && (d.Batch == "" || was.Batch == d.Batch && !was.Withdrawn) {
+			decision.Batch = was.Batch
 			decision.Verdict, decision.Value = was.Verdict, was.Value
 			return decision, nil
 		}
@@ -145,70 +144,6 @@ func (h *Handle) record(ctx context.Context, address string, deleted bool) (*ent
 		return nil, err
 	}
 	return &entity.Record{PUID: puid}, nil
-}
-
-// check returns the problems of an input: missing or extra parts for its verdict, and unreadable text.
-func (d *Input) check() (problems []problem.Problem) {
-	note := func(pointer, code, format string, args ...any) {
-		problems = append(problems, problem.New(pointer, code, fmt.Sprintf(format, args...)))
-	}
-	pair, value := false, false
-	switch d.Verdict {
-	case entity.VerdictSame, entity.VerdictDifferent:
-		pair = true
-	case entity.VerdictValue:
-		value = true
-	case entity.VerdictAnchor:
-	default:
-		note("/verdict", "invalid", "%.60q is no verdict: there are same, different, anchor and value", string(d.Verdict))
-		return problems
-	}
-	switch {
-	case d.A == "":
-		note("/a", "required", "the record that it is about is missing")
-	case pair && d.B == "":
-		note("/b", "required", "verdict %s is about two records: the other one is missing", d.Verdict)
-	case !pair && d.B != "":
-		note("/b", "invalid", "verdict %s is about one record", d.Verdict)
-	}
-	switch {
-	case value && d.Attribute == "":
-		note("/attribute", "required", "the attribute is missing")
-	case value && d.Value == "" && !d.Withdraw:
-		note("/value", "required", "the value is missing")
-	case !value && d.Attribute+d.Value != "":
-		note("/attribute", "invalid", "verdict %s is about no attribute", d.Verdict)
-	}
-	for _, text := range []struct {
-		pointer, text string
-		most          int
-	}{{"/author", d.Author, MaxAuthor}, {"/by", d.By, MaxBy}, {"/reason", d.Reason, MaxReason}} {
-		switch {
-		case len(text.text) > text.most:
-			note(text.pointer, "too_large", "%d bytes, at most %d are taken", len(text.text), text.most)
-		case !utf8.ValidString(text.text):
-			note(text.pointer, "invalid_utf8", "it is not valid UTF-8")
-		case strings.ContainsFunc(text.text, unicode.IsControl):
-			note(text.pointer, "invalid", "it holds a control character")
-		}
-	}
-	return problems
-}
-
-// checkValue returns the problems of a value for an attribute of a kind, as for a record.
-func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.Problem) {
-	for _, p := range h.engine.Schema(kind).Check(match.Attributes{attribute: {value}}) {
-		switch {
-		case p.Code == match.CodeUnknown:
-			problems = append(problems, problem.New("/attribute", p.Code, p.Detail))
-		case p.Pointer == problem.Pointer(attribute):
-			problems = append(problems, problem.New("/value", p.Code, p.Detail))
-		}
-	}
-	if problems == nil && h.engine.Kind(kind).Matcher.NormaliseValue(attribute, value) == "" {
-		problems = []problem.Problem{problem.New("/value", "invalid", fmt.Sprintf("%.60q says nothing", value))}
-	}
-	return problems
 }
 
 // describe adds the keys of the records to decisions, the entities they are in now, and any conflict.

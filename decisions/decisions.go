@@ -40,8 +40,11 @@ type Input struct {
 	Author    string // at most 255 bytes
 	By        string // the proved principal, see entity.Decision; at most 320 bytes
 	Reason    string // at most 1024 bytes
-	// Withdraw withdraws the decision on this topic.
+	// Withdraw withdraws the decision on this topic; with Batch only if it is of that batch.
 	Withdraw bool
+	// Batch and Settles are those of entity.Decision.
+	Batch   string
+	Settles bool
 }
 
 // Decided is a stored decision with the keys of its records; the key of a deleted record is zero.

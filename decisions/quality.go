@@ -55,7 +55,7 @@ type StratumQuality struct {
 // kinds are those to look at, nil for all. Pairs that share no blocking key, or that the matcher finds different, are not
 // looked at.
 func (h *Handle) Quality(ctx context.Context, kinds []string) (*Quality, error) {
-	s, err := h.survey(ctx, kinds)
+	s, err := h.survey(ctx, kinds, false)
 	if err != nil {
 		return nil, err
 	}

@@ -28,17 +28,6 @@ const (
 	mostKnown = 1000
 )
 
-// question is a pair with its place in an order. The cursor of a page is the place of its last question.
-type question struct {
-	place int64
-	edge  derived.Edge
-	pair  *ReviewPair // nil until it is read
-}
-
-func (q *question) compare(place int64, a, b entity.PUID) int {
-	return cmp.Or(cmp.Compare(q.place, place), cmp.Compare(q.edge.A, a), cmp.Compare(q.edge.B, b))
-}
-
 // Review returns possible matches between two entities, the best first, and only the best pair of any two entities.
 // Entities with a decision between them are left out, so that deciding removes the pair from the queue. The orders
 // Teaches and Chance have pairs within entities, too. They are taken from a sample of the records of a large
@@ -53,10 +42,20 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 	if err := q.checkOrder(); err != nil {
 		return nil, err
 	}
-	if q.Order == Best {
-		return h.bestFirst(ctx, q)
+	if err := q.Filter.check(); err != nil {
+		return nil, err
 	}
-	s, err := h.survey(ctx, q.Kinds)
+	switch q.Order {
+	case Best:
+		return h.bestFirst(ctx, q)
+	case Second:
+		all, err := h.answered(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return h.page(ctx, q, all)
+	}
+	s, err := h.survey(ctx, q.Kinds, false)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +82,10 @@ func (h *Handle) page(ctx context.Context, q ReviewQuery, all []question) (*Revi
 		}
 		all = slices.DeleteFunc(all, func(q question) bool { return q.compare(place, a, b) <= 0 })
 	}
+	of, err := h.assignments(ctx, &q.Filter)
+	if err != nil {
+		return nil, err
+	}
 	page := &ReviewPage{Pairs: []ReviewPair{}}
 	for len(all) > 0 {
 		some := all[:min(len(all), q.Limit-len(page.Pairs))]
@@ -91,7 +94,7 @@ func (h *Handle) page(ctx context.Context, q ReviewQuery, all []question) (*Revi
 			return nil, err
 		}
 		for _, one := range some {
-			if one.pair != nil {
+			if assign([]*ReviewPair{one.pair}, of); one.pair != nil && (q.Kinds == nil || slices.Contains(q.Kinds, one.pair.Kind)) && q.Filter.Takes(one.pair) {
 				page.Pairs = append(page.Pairs, *one.pair)
 			}
 		}

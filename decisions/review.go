@@ -9,15 +9,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
-	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/match/learn"
 	"github.com/locus-db/locus/resolve/derived"
-	"github.com/locus-db/locus/storage"
 )
 
 // Order is an order of the review queue.
@@ -32,9 +28,12 @@ const (
 	// Chance lists all compared pairs by chance, from each stratum of Quality. What people answer about these says how good
 	// the entities are.
 	Chance Order = "chance"
+	// Second lists pairs that another person has answered and Filter.Person has not, by chance, without the answer. Answers
+	// to these say how often people agree, see Team.
+	Second Order = "second"
 )
 
-// Orders are the orders of the review queue, the default first.
+// Orders are the orders of the review queue, the default first. Second is none of it: its pairs are answered.
 func Orders() []Order { return []Order{Best, Teaches, Chance} }
 
 // ReviewQuery selects a page of the review queue.
@@ -45,6 +44,8 @@ type ReviewQuery struct {
 	Order Order
 	// Kinds are those whose pairs are listed, nil for all.
 	Kinds []string
+	// Filter selects among the pairs. With one, a page may have fewer pairs than Limit though others follow.
+	Filter Filter
 	// Read is from how many possible matches on the page ends, though it has fewer pairs than Limit; 0 for no bound.
 	Read int
 }
@@ -55,26 +56,13 @@ type ReviewPage struct {
 	Next  string       `json:"next,omitempty"`
 }
 
-// ReviewPair is a pair of records for a human to decide: in two entities, or in one if Joined.
-type ReviewPair struct {
-	A           entity.Ref        `json:"a"`
-	B           entity.Ref        `json:"b"`
-	EntityA     locality.ID       `json:"entity_a"`
-	EntityB     locality.ID       `json:"entity_b"`
-	Kind        string            `json:"kind"`
-	Explanation match.Explanation `json:"explanation"`
-	// Merges is how many records the entity would have if the two are the same thing.
-	Merges int `json:"merges"`
-	// Joined reports that the two are in one entity already.
-	Joined bool `json:"joined,omitempty"`
-	// Teaches is how many bits the answer teaches, 0 to 9; see learn.Bits.
-	Teaches float64 `json:"teaches"`
-	settles int     // pairs of records that the answer is about
-}
-
 // bestFirst returns a page in the order Best.
 func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
 	queue, err := h.possible(q.After)
+	if err != nil {
+		return nil, err
+	}
+	of, err := h.assignments(ctx, &q.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +79,9 @@ func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, err
 		if err != nil {
 			return nil, err
 		}
+		assign(pairs, of)
 		for i, pair := range pairs {
-			if pair == nil || q.Kinds != nil && !slices.Contains(q.Kinds, pair.Kind) {
+			if pair == nil || q.Kinds != nil && !slices.Contains(q.Kinds, pair.Kind) || !q.Filter.Takes(pair) {
 				continue
 			}
 			page.Pairs = append(page.Pairs, *pair)
@@ -110,79 +99,6 @@ func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, err
 
 // nextPair returns the After of the page that begins after an edge.
 func nextPair(e derived.Edge) string { return fmt.Sprintf("%d %d %d", e.Weight, e.A, e.B) }
-
-// possible merges the lists of possible matches of all cells.
-type possibleMatches struct {
-	engine *engine.Engine
-	cells  []*possibleCell
-}
-
-// possibleCell buffers the unread part of a cell's list.
-type possibleCell struct {
-	id    cell.ID
-	after derived.Edge
-	edges []derived.Edge
-	end   bool
-}
-
-func (h *Handle) possible(after string) (*possibleMatches, error) {
-	at := derived.Edge{Weight: match.Threshold}
-	if after != "" {
-		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Weight, &at.A, &at.B); n != 3 || err != nil {
-			return nil, errBadAfter
-		}
-	}
-	u := &possibleMatches{engine: h.engine}
-	for _, id := range h.engine.Map().Cells() {
-		u.cells = append(u.cells, &possibleCell{id: id, after: at})
-	}
-	return u, nil
-}
-
-// next returns the n next best pairs.
-func (u *possibleMatches) next(ctx context.Context, n int) (edges []derived.Edge, err error) {
-	for len(edges) < n {
-		errs := make([]error, len(u.cells))
-		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
-		for i, err := range errs {
-			if err != nil {
-				return nil, fmt.Errorf("possible matches of cell %v: %w", u.cells[i].id, err)
-			}
-		}
-		var best *possibleCell
-		for _, c := range u.cells {
-			if len(c.edges) > 0 && (best == nil || better(c.edges[0], best.edges[0])) {
-				best = c
-			}
-		}
-		if best == nil {
-			return edges, nil
-		}
-		edges, best.edges = append(edges, best.edges[0]), best.edges[1:]
-	}
-	return edges, nil
-}
-
-// fill reads the next page of a cell if its buffer is empty.
-func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) error {
-	if len(c.edges) > 0 || c.end {
-		return nil
-	}
-	return u.engine.View(ctx, c.id, func(tx storage.Tx) (err error) {
-		if c.edges, err = tx.PossibleMatches(ctx, c.after, n); len(c.edges) > 0 {
-			c.after = c.edges[len(c.edges)-1]
-		}
-		c.end = len(c.edges) < n
-		return err
-	})
-}
-
-// byRank compares places in the queue.
-func byRank(a, b derived.Edge) int {
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
-}
-
-func better(a, b derived.Edge) bool { return byRank(a, b) < 0 }
 
 // pairs turns edges into pairs, nil for those that need no decision in an order.
 func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) ([]*ReviewPair, error) {
@@ -228,7 +144,7 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) (
 		}
 		m := h.engine.Kind(a.Kind).Matcher
 		v := edges[i].Vector // weighted by current name frequencies
-		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID}
+		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID, puids: ordered(a.PUID, b.PUID)}
 		switch {
 		case pair.Joined:
 			pair.Merges, pair.settles = len(x.Members), len(x.Members)-1
@@ -313,8 +229,8 @@ func taught(weight, threshold match.Weight, settles int) float64 {
 
 // checkOrder sets the default order.
 func (q *ReviewQuery) checkOrder() error {
-	if q.Order = cmp.Or(q.Order, Best); !slices.Contains(Orders(), q.Order) {
-		return problem.Invalid("/order", "invalid", "%.60q is no order: there are best, teaches and chance", string(q.Order))
+	if q.Order = cmp.Or(q.Order, Best); q.Order != Second && !slices.Contains(Orders(), q.Order) {
+		return problem.Invalid("/order", "invalid", "%.60q is no order: there are best, teaches, chance and second", string(q.Order))
 	}
 	return nil
 }

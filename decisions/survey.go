@@ -27,6 +27,12 @@ type survey struct {
 	pairs   []surveyedPair
 	records int
 	whole   bool // of all records
+	// sample are the records of the sample, and known these and those that they have a pair or a decision with.
+	sample []*entity.Record
+	known  map[entity.PUID]*entity.Record
+	said   []entity.Decision
+	// entities are those of several records whose anchor is in the sample, if they were asked for.
+	entities []*entity.Entity
 }
 
 // surveyedPair is a compared pair that was not found different. Its first record is in the sample.
@@ -41,8 +47,8 @@ type surveyedPair struct {
 
 func (p *surveyedPair) joined() bool { return p.a.Anchor == p.b.Anchor }
 
-// survey reads pairs of the given kinds, nil for all.
-func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
+// survey reads pairs of the given kinds, nil for all, and entities if they are wanted.
+func (h *Handle) survey(ctx context.Context, kinds []string, entities bool) (*survey, error) {
 	cells := h.engine.Map().Cells()
 	extents := make(map[cell.ID]int64, len(cells))
 	var all int64
@@ -64,6 +70,9 @@ func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
 			var w window
 			if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
 				w, err = readWindow(ctx, tx, entity.PUID(lo+at), kinds)
+				if err == nil && entities {
+					err = w.readEntities(ctx, tx, entity.PUID(lo+at), kinds)
+				}
 				return err
 			}); err != nil {
 				return nil, fmt.Errorf("compared pairs of cell %v: %w", id, err)
@@ -71,10 +80,11 @@ func (h *Handle) survey(ctx context.Context, kinds []string) (*survey, error) {
 			for _, rec := range w.records {
 				records[rec.PUID] = rec
 			}
+			s.sample, s.entities = append(s.sample, w.records...), append(s.entities, w.entities...)
 			read.edges, read.said = append(read.edges, w.edges...), append(read.said, w.said...)
 		}
 	}
-	s.records = len(records)
+	s.records, s.known, s.said = len(records), records, read.said
 	return s, h.surveyPairs(ctx, s, records, read)
 }
 
@@ -104,17 +114,33 @@ func (h *Handle) extent(ctx context.Context, id cell.ID) (extent int64, err erro
 
 // window has the records of one window, their edges to records of higher puids, and the decisions about them.
 type window struct {
-	records []*entity.Record
-	edges   []derived.Edge
-	said    []entity.Decision
+	records  []*entity.Record
+	edges    []derived.Edge
+	said     []entity.Decision
+	entities []*entity.Entity
+}
+
+// readEntities reads the entities whose anchors are in the window.
+func (w *window) readEntities(ctx context.Context, tx storage.Tx, from entity.PUID, kinds []string) error {
+	found, err := tx.ListEntities(ctx, before(from), surveyWindow)
+	for _, e := range found {
+		if e.Anchor() < from+surveyWindow && (kinds == nil || slices.Contains(kinds, e.Kind)) {
+			w.entities = append(w.entities, e)
+		}
+	}
+	return err
+}
+
+// before is the place from which a list begins with a puid.
+func before(p entity.PUID) entity.PUID {
+	if p > math.MinInt64 {
+		p--
+	}
+	return p
 }
 
 func readWindow(ctx context.Context, tx storage.Tx, from entity.PUID, kinds []string) (w window, err error) {
-	after := from
-	if after > math.MinInt64 {
-		after--
-	}
-	found, err := tx.ListRecords(ctx, "", after, surveyWindow)
+	found, err := tx.ListRecords(ctx, "", before(from), surveyWindow)
 	if err != nil {
 		return w, err
 	}

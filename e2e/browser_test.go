@@ -107,18 +107,33 @@ func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 // openTabOver is openTab for an open installation.
 func openTabOver(t *testing.T, browser context.Context, svc *locus.DB) *tab {
 	t.Helper()
-	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
+	tab := newTab(t, svc)
 	tab.serve()
 	t.Cleanup(func() { tab.stop() })
+	tab.attach(browser)
+	return tab
+}
 
+// beside opens a tab of another person at the same server.
+func (tab *tab) beside(browser context.Context) *tab {
+	tab.Helper()
+	other := newTab(tab.T, tab.svc)
+	other.addr = tab.addr
+	other.attach(browser)
+	return other
+}
+
+// attach opens the tab.
+func (tab *tab) attach(browser context.Context) {
+	tab.Helper()
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	tab.ctx = ctx
-	t.Cleanup(func() {
+	tab.Cleanup(func() {
 		closeTab()
 		tab.judge()
 	})
 	if err := chromedp.Listen(ctx, tab.hear); err != nil {
-		t.Fatal(err)
+		tab.Fatal(err)
 	}
 	call(tab, func(ctx context.Context) error {
 		if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
@@ -128,7 +143,10 @@ func openTabOver(t *testing.T, browser context.Context, svc *locus.DB) *tab {
 		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	})
-	return tab
+}
+
+func newTab(t *testing.T, svc *locus.DB) *tab {
+	return &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
 }
 
 // serve starts a server on the tab's address, which stays the same.
@@ -246,9 +264,17 @@ func (tab *tab) open(path string) {
 	tab.do(chromedp.Navigate("http://" + tab.addr + path))
 }
 
+// click clicks an element, and again if a page that follows changes has replaced it between the look and the click.
 func (tab *tab) click(selector string) {
 	tab.Helper()
-	tab.do(chromedp.Click(chromedp.CSS(selector)))
+	call(tab, func(ctx context.Context) error {
+		for {
+			err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "Could not find node") {
+				return err
+			}
+		}
+	})
 }
 
 // enter types keys into a field; \r submits it.

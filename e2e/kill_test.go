@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
 
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
@@ -293,15 +295,72 @@ func writeCSV(t *testing.T, path string, seed uint64, n int64) {
 	}
 }
 
-// An import that is killed repeatedly continues where it was, with the result of an undisturbed one.
+// An import that is killed repeatedly continues where it was, with the result of an undisturbed one, in every format.
 func TestP01_KilledImport(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file, data := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data")
 	kills := rounds(t)
-	n := int64(kills * 150)
-	writeCSV(t, file, 5, n)
-	args := []string{"ingest", "--data", data, "--batch", "25", file}
+	dir := t.TempDir()
+	name := func(ext string) string { return filepath.Join(dir, "places."+ext) }
+	writeCSV(t, name("csv"), 5, int64(kills*150))
+	if out, err := run(t, "ingest", "--data", filepath.Join(dir, "calm"), name("csv")); err != nil {
+		t.Fatalf("the undisturbed import: %v\n%s", err, out)
+	}
+	for _, ext := range []string{"jsonl", "parquet"} {
+		if out, err := run(t, "export", "records", "--data", filepath.Join(dir, "calm"), "-o", name(ext)); err != nil {
+			t.Fatal(err, out)
+		}
+	}
+	text, err := os.ReadFile(name("jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	array := `{"data": [` + strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), ", ") + "]}"
+	if err := os.WriteFile(name("json"), []byte(array), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeXLSX(t, name("csv"), name("xlsx"))
+	calm := serve(t, filepath.Join(dir, "calm"), "127.0.0.1:0")
+	want := partition(t, calm.url)
+	calm.kill()
+	for _, ext := range []string{"csv", "jsonl", "json", "parquet", "xlsx"} {
+		t.Run(ext, func(t *testing.T) {
+			t.Parallel()
+			got := killedImport(t, name(ext), filepath.Join(dir, "data-"+ext), kills)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("entities (-undisturbed +killed):\n%.4000s", diff)
+			}
+		})
+	}
+}
+
+// writeXLSX writes a table of CSV as a workbook.
+func writeXLSX(t *testing.T, from, to string) {
+	t.Helper()
+	file, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := excelize.NewFile()
+	defer book.Close()
+	for i, row := range rows {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := book.SaveAs(to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killedImport imports a file, is killed and begins again, and returns the entities in the end.
+func killedImport(t *testing.T, file, data string, kills int) []string {
+	t.Helper()
+	args := []string{"ingest", "--data", data, "--batch", "25", "--yes", file}
 	resumed := 0
 	for range kills {
 		before, _ := os.ReadFile(bulk.StateName(file))
@@ -338,15 +397,9 @@ func TestP01_KilledImport(t *testing.T) {
 	if _, err := os.Stat(bulk.StateName(file)); err == nil {
 		t.Error("the state of a finished import is still there")
 	}
-	calm := filepath.Join(dir, "calm")
-	if out, err := run(t, "ingest", "--data", calm, file); err != nil {
-		t.Fatalf("the undisturbed import: %v\n%s", err, out)
-	}
-	want, got := partition(t, serve(t, calm, "127.0.0.1:0").url), partition(t, serve(t, data, "127.0.0.1:0").url)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entities (-undisturbed +killed):\n%.4000s", diff)
-	}
+	got := partition(t, serve(t, data, "127.0.0.1:0").url)
 	t.Logf("%d kills, %d resumed, %d entities", kills, resumed, len(got))
+	return got
 }
 
 // run runs the binary to its end.

@@ -45,7 +45,8 @@ func crowded(tab *tab) []string {
 	id := "/entities/" + of.String()
 	return []string{
 		"/", "/operations", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
-		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/streams", "/data", "/kinds", "/entities?q=web:" + long, "/" + long,
+		"/counters/metric?name=page+/" + long, "/counters/chart?before=1&from=2026-01-01&to=2040-01-01&with=locus.records&name=page+/" + long,
+		"/define", "/review/bulk?verdict=same", "/review/team", "/ring?address=" + of.String(), "/rollups", "/streams", "/data", "/quality", "/kinds", "/kinds/draft?kind=place", "/kinds/try?kind=place&a=name:+" + long + "&b=name:+" + long, "/entities?q=web:" + long, "/" + long,
 	}
 }
 

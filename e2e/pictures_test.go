@@ -55,6 +55,34 @@ func TestPictures(t *testing.T) {
 	tab.shoot("entity.png")
 }
 
+// work answers some pairs as two people, one of them twice, and assigns others.
+func work(t *testing.T, tab *tab) {
+	t.Helper()
+	ctx := context.Background()
+	page, err := tab.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: 12})
+	if err != nil || len(page.Pairs) < 8 {
+		t.Fatal(page, err)
+	}
+	var list []decisions.Input
+	for i, p := range page.Pairs[:6] {
+		first, second := entity.VerdictDifferent, entity.VerdictDifferent
+		if i == 2 {
+			second = entity.VerdictSame
+		}
+		list = append(list, decisions.Input{Verdict: first, A: p.A.String(), B: p.B.String(), Author: "Ada"}, decisions.Input{Verdict: second, A: p.A.String(), B: p.B.String(), Author: "Ben"})
+	}
+	if _, err := tab.svc.Decisions().Decide(ctx, list); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.svc.Decisions().Assign(ctx, page.Pairs[6:], "Ben", "Ada", 0); err != nil {
+		t.Fatal(err)
+	}
+	some := &decisions.Selection{Pairs: []decisions.Chosen{{A: page.Pairs[6].A.String(), B: page.Pairs[6].B.String()}, {A: page.Pairs[7].A.String(), B: page.Pairs[7].B.String()}}}
+	if _, _, err := tab.svc.Decisions().DecideAll(ctx, some, "", entity.VerdictDifferent, decisions.By{Author: "Ada", Reason: "other branches of a chain"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPictures_Review takes the pictures of the review queue of the same data, and of the decisions about an entity.
 func TestPictures_Review(t *testing.T) {
 	picturesAreWanted(t)
@@ -63,6 +91,14 @@ func TestPictures_Review(t *testing.T) {
 	tab.do(chromedp.EmulateViewport(1280, 1360, chromedp.EmulateScale(0.75)))
 	tab.open("/review")
 	tab.shoot("review.png")
+	tab.do(chromedp.EmulateViewport(1280, 900, chromedp.EmulateScale(0.75)))
+	tab.open("/review/bulk?verdict=same&bits=4")
+	tab.await(`document.querySelector("#chosen")`)
+	tab.shoot("review-bulk.png")
+	work(t, tab)
+	tab.open("/review/team")
+	tab.await(`document.querySelector(".agreement")`)
+	tab.shoot("review-team.png")
 
 	e := telling(t, tab.svc)
 	last := e.Members[2].Ref.String()
@@ -99,6 +135,16 @@ func TestPictures_Data(t *testing.T) {
 	})()`)
 	tab.await(`document.querySelector("#mapping:not([data-old])") && document.querySelector(".first-records")`)
 	tab.shoot("data.png")
+}
+
+// TestPictures_Quality takes the picture of the quality of the same data.
+func TestPictures_Quality(t *testing.T) {
+	picturesAreWanted(t)
+	tab := openTab(t, startBrowser(t), 4)
+	tab.tell()
+	tab.do(chromedp.EmulateViewport(1280, 2900, chromedp.EmulateScale(0.6)))
+	tab.open("/quality")
+	tab.shoot("quality.png")
 }
 
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is about to grow again,

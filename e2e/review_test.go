@@ -23,17 +23,18 @@ import (
 func TestReview(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
-		"the queue is answered by keys":     reviewByKeys,
-		"a key decides for a named person":  keysNeedAName,
-		"skipped, returned to and undone":   reviewSkipsAndReturns,
-		"the next pair comes at once":       reviewIsQuick,
-		"the queue is answered by buttons":  reviewWithoutScript,
-		"merge, then unmerge":               mergeThenUnmerge,
-		"a pinned value shows":              pinShows,
-		"another site decides nothing":      strangersDecideNothing,
-		"what records say is text":          reviewShowsText,
-		"nothing is wider than a telephone": func(tab *tab) { tab.isNarrow(reviewPages(tab), "main > *, header > *, .panel > *, .deed") },
-		"light and dark can be read":        func(tab *tab) { tab.canBeRead(reviewPages(tab), func(string) {}) },
+		"the queue is answered by keys":      reviewByKeys,
+		"a key decides for a named person":   keysNeedAName,
+		"skipped, returned to and undone":    reviewSkipsAndReturns,
+		"the next pair comes at once":        reviewIsQuick,
+		"many pairs are decided, and undone": reviewInBulk,
+		"the queue is answered by buttons":   reviewWithoutScript,
+		"merge, then unmerge":                mergeThenUnmerge,
+		"a pinned value shows":               pinShows,
+		"another site decides nothing":       strangersDecideNothing,
+		"what records say is text":           reviewShowsText,
+		"nothing is wider than a telephone":  func(tab *tab) { tab.isNarrow(reviewPages(tab), "main > *, header > *, .panel > *, .deed") },
+		"light and dark can be read":         func(tab *tab) { tab.canBeRead(reviewPages(tab), func(string) {}) },
 	})
 }
 
@@ -120,6 +121,43 @@ func keysNeedAName(tab *tab) {
 	if tab.thing("pos:1") != tab.thing("web:1") {
 		tab.Error("the key of a named person did not decide")
 	}
+}
+
+// reviewInBulk marks a pair, sees what deciding it would do, decides it, and undoes it by keyboard; then it gives the pair to
+// another person, and it is not shown any more.
+func reviewInBulk(tab *tab) {
+	a, b := tab.doubtful("1", "Joe's Pizza")
+	tab.doubtful("2", "Zebra Lounge")
+	tab.open("/review")
+	tab.await(`document.querySelectorAll(".queue [name=pair]").length === 2`)
+	mark := `[...document.querySelectorAll(".queue [name=pair]")].find((box) => box.value.includes("%3A1"))`
+	evaluate[bool](tab, `(`+mark+`.click(), true)`)
+	tab.enter("#bulk button", "\r")
+	tab.await(`document.querySelector("#chosen")?.textContent === "1 pair" && document.querySelector("#largest").textContent === "2 records"`)
+	if tab.thing("pos:1") != a || tab.thing("web:1") != b {
+		tab.Fatal("a preview has decided")
+	}
+	tab.enter(`form[action="/review/bulk"] [name=author]`, "Ada")
+	tab.enter(`form[action="/review/bulk"] button`, "\r")
+	tab.await(`document.querySelector("#made")?.textContent.includes("Ada") && document.querySelector("#waiting").textContent === "1 pair to review"`)
+	if tab.thing("pos:1") != tab.thing("web:1") {
+		tab.Error("the marked pair was not decided")
+	}
+	tab.open("/review/team")
+	tab.enter(`form[action="/review/undo"] button`, "\r")
+	tab.await(`!document.querySelector("form[action='/review/undo']") && document.querySelector("#waiting").textContent === "2 pairs to review"`)
+	if tab.thing("pos:1") == tab.thing("web:1") {
+		tab.Error("the batch was not undone")
+	}
+	tab.open("/review")
+	tab.await(`document.querySelectorAll(".queue [name=pair]").length === 2`)
+	evaluate[bool](tab, `(`+mark+`.click(), document.querySelector("#bulk button").click(), true)`)
+	tab.await(`document.querySelector("form[action='/review/assign']")`)
+	tab.enter(`form[action="/review/assign"] [name=to]`, "Ben")
+	tab.enter(`form[action="/review/assign"] button`, "\r")
+	tab.await(`document.querySelector("#assigned")?.textContent.includes("Ben: 1")`)
+	tab.open("/review")
+	tab.await(`document.querySelectorAll(".queue tbody tr").length === 1 && document.querySelector("#waiting").textContent === "2 pairs to review"`)
 }
 
 // press presses a key in a page whose script runs.
@@ -284,7 +322,7 @@ func reviewPages(tab *tab) []string {
 		tab.Fatal(err)
 	}
 	return []string{
-		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
+		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds", "/review/bulk?verdict=same", "/review/team",
 		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3", "/entities/" + e + "/what-if?merge=" + a,
 		"/entities/" + e + "/what-if?merge=" + long,
 	}

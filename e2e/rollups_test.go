@@ -192,7 +192,7 @@ func rollupsAreEmpty(tab *tab) {
 	tab.check(`document.querySelector("[data-copy]").dataset.copy === document.querySelector("pre").textContent`, "what is copied is not what is shown")
 	tab.counted("city") // the open page changes to the list without a reload
 	tab.await(`document.querySelector("#rollups h2 a")?.textContent === "places_by_category"`)
-	tab.click(`#rollups h2 a`)
+	tab.click("#rollups h2 a")
 	tab.await(`document.querySelector("#groups")?.textContent.includes("No groups: no stored data matches the definition")`)
 }
 

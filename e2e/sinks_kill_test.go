@@ -146,7 +146,7 @@ func TestP17_KilledServerDelivers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})
-	database := postgres.URL(postgres.Database(t))
+	database := postgres.Remote(t, postgres.Database(t))
 	r := &receiver{events: map[string]sink.Event{}}
 	hook := httptest.NewServer(r)
 	defer hook.Close()
@@ -185,7 +185,7 @@ func TestP17_KilledServerWritesFiles(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	dir := t.TempDir()
-	killedWhileDelivering(t, int64(longtest.Sample(100, 100, 300, 1000)), map[string]delivered{
+	killedWhileDelivering(t, int64(longtest.Times(100, 1000)), map[string]delivered{
 		"golden": {"file:golden", func() map[string]string { return fileTexts(t, filepath.Join(dir, "golden")) }},
 	}, "--sink-files", dir)
 }
@@ -196,8 +196,7 @@ type delivered struct {
 	texts func() map[string]string
 }
 
-// killedWhileDelivering puts and deletes records under a server that is killed three times, and waits until all targets have
-// the states of all ids.
+// killedWhileDelivering writes under a server that is killed, and waits until all targets have the states of all ids.
 func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivered, flags ...string) {
 	t.Helper()
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
@@ -207,8 +206,27 @@ func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivere
 			t.Fatal(err, out)
 		}
 	}
+	s = killedWhileWriting(t, s, size, 3, func(*server) {}, func() *server { return serve(t, dir, addr, flags...) })
+	eventually(t, 20*time.Second, "the targets have all states", func() (bool, string) {
+		want, settled := statesOf(t, s.url)
+		if !settled {
+			return false, "some ids are being resolved"
+		}
+		for name, of := range targets {
+			if got := of.texts(); !maps.Equal(want, got) {
+				return false, fmt.Sprintf("%s has %d ids of %d, %d differ", name, len(got), len(want), differ(want, got))
+			}
+		}
+		return true, ""
+	})
+}
+
+// killedWhileWriting puts and deletes records while the server is killed, each time after ready, and started again. It
+// returns the last server.
+func killedWhileWriting(t *testing.T, s *server, size int64, kills int, ready func(*server), again func() *server) *server {
+	t.Helper()
 	g := demo.New(5, 10*size)
-	for round := range int64(4) {
+	for round := range int64(kills) + 1 {
 		for part := range 2 { // the second part repeats records of the first with changes, and deletes some
 			var batch []httpapi.RecordInput
 			for i := range size {
@@ -224,23 +242,13 @@ func killedWhileDelivering(t *testing.T, size int64, targets map[string]delivere
 				t.Fatal(err)
 			}
 		}
-		if round < 3 {
+		if round < int64(kills) {
+			ready(s)
 			s.kill()
-			s = serve(t, dir, addr, flags...)
+			s = again()
 		}
 	}
-	eventually(t, 20*time.Second, "the targets have all states", func() (bool, string) {
-		want, settled := statesOf(t, s.url)
-		if !settled {
-			return false, "some ids are being resolved"
-		}
-		for name, of := range targets {
-			if got := of.texts(); !maps.Equal(want, got) {
-				return false, fmt.Sprintf("%s has %d ids of %d, %d differ", name, len(got), len(want), differ(want, got))
-			}
-		}
-		return true, ""
-	})
+	return s
 }
 
 func differ(want, got map[string]string) (n int) {

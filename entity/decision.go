@@ -48,7 +48,17 @@ type Decision struct {
 	At time.Time `json:"at"`
 	// Withdrawn marks a decision that no longer counts. The row stays as a trace of it.
 	Withdrawn bool `json:"withdrawn,omitempty"`
+	// Batch names the decisions that were made in one step, and are withdrawn in one; "" for one that was made alone.
+	Batch string `json:"batch,omitempty"`
+	// Settles marks an answer that ends a disagreement. It is no answer of its own to the pair.
+	Settles bool `json:"settles,omitempty"`
+	// Earlier are the answers of other people that this decision about a pair has replaced, oldest first; at most
+	// MaxEarlier.
+	Earlier Answers `json:"earlier,omitempty"`
 }
+
+// MaxEarlier is how many replaced answers a decision keeps.
+const MaxEarlier = 8
 
 // Pair reports whether the decision is about two records.
 func (d *Decision) Pair() bool { return d.Verdict == VerdictSame || d.Verdict == VerdictDifferent }

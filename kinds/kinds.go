@@ -35,7 +35,7 @@ var (
 // Rules is how a kind is resolved.
 type Rules struct {
 	Schema *match.Schema
-	// Term-frequency table is the hash of the name statistics.
+	// Terms is the hash of the term-frequency table.
 	Terms string
 	// Default reports whether this is the default kind, used by records that name none.
 	Default bool
@@ -47,8 +47,8 @@ type Rules struct {
 type Proposal struct {
 	// Kind is the name of the kind; that of Schema if Schema is set.
 	Kind string
-	// Schema is the proposed schema; nil means the current one. Term-frequency table is the hash of a stored
-	// term-frequency table; "" means the current one.
+	// Schema is the proposed schema; nil means the current one. Terms is the hash of a stored term-frequency table; ""
+	// means the current one.
 	Schema *match.Schema
 	Terms  string
 }

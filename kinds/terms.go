@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Term-frequency tables returns the stored term-frequency tables, the latest last.
+// Terms returns the stored term-frequency tables, the latest last.
 func (h *Handle) Terms() []resolve.Terms { return h.engine.Resolver.Rules().Terms }
 
 // BuildTermFrequencies counts the words of the names of a kind's live records and stores the counts as a term-frequency table,
@@ -37,11 +37,24 @@ func (h *Handle) BuildTermFrequencies(ctx context.Context, kind string, progress
 			return nil
 		})
 	})
-	if failed == nil {
-		failed = h.engine.Resolver.Keep(ctx, k.Name(), terms)
-	}
 	if failed != nil {
 		return resolve.Terms{}, engine.Wrap(failed)
+	}
+	return h.StoreTermFrequencies(ctx, kind, terms)
+}
+
+// StoreTermFrequencies stores a term-frequency table for a kind, which is not used until the kind is migrated to it.
+// Storing it again changes nothing.
+func (h *Handle) StoreTermFrequencies(ctx context.Context, kind string, terms *match.TermFrequencies) (resolve.Terms, error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return resolve.Terms{}, err
+	}
+	k := h.engine.Kind(kind)
+	if k == nil {
+		return resolve.Terms{}, fmt.Errorf("%w: %.64q", ErrNoKind, kind)
+	}
+	if err := h.engine.Resolver.Keep(ctx, k.Name(), terms); err != nil {
+		return resolve.Terms{}, engine.Wrap(err)
 	}
 	hash := resolve.HashText(terms.Hash())
 	for _, p := range h.Terms() {

@@ -144,7 +144,7 @@ func TestScatter_EvenAtEveryStride(t *testing.T) {
 	const bursts = 32
 	for n, most := range map[int]float64{16: 1.9, 64: 2.0} {
 		worst, at := 0.0, 0
-		for stride := 1; stride <= 1024; stride++ {
+		for stride := 1; stride <= 1024; stride += longtest.Sample(1, 7, 1, 1) {
 			var sum float64
 			for burst := range bursts {
 				load, _ := busiest(cells(lot(t, locality.Scatter, 1024*burst+stride).EveryNth(stride, 10*n), n))

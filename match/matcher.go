@@ -89,7 +89,7 @@ func (m *Matcher) quarter() {
 // Schema returns the kind that the matcher compares.
 func (m *Matcher) Schema() *Schema { return m.schema }
 
-// Term-frequency table returns the term frequencies of the matcher.
+// TermFrequencies returns the term-frequency table of the matcher.
 func (m *Matcher) TermFrequencies() *TermFrequencies { return m.terms }
 
 // NormaliseValue returns the normal form of a raw value of an attribute, "" if it is a null value or the

@@ -91,7 +91,7 @@ func cut(n int, edges []Edge, threshold Weight) []Edge {
 		case least > most:
 			least, limit = Equal, n
 		}
-		of, size := components(n, edges, least)
+		of, size := Components(n, edges, least)
 		var large []Edge
 		for _, e := range edges {
 			switch c := of[e.A]; {
@@ -130,9 +130,9 @@ func (f forest) root(i int) int {
 // join merges the trees of two nodes.
 func (f forest) join(a, b int) { f[f.root(a)] = f.root(b) }
 
-// components returns the component of every node over edges of at least the given weight, and the number of
-// nodes in each, where identical records count once.
-func components(n int, edges []Edge, least Weight) (of, size []int) {
+// Components returns the component of each of n nodes, named by one of them, over edges of at least the given weight,
+// and the number of nodes in each, where identical records count once.
+func Components(n int, edges []Edge, least Weight) (of, size []int) {
 	trees := newForest(n)
 	size = make([]int, n)
 	for _, e := range edges {

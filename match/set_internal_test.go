@@ -20,7 +20,7 @@ func chain(n int, weights ...Weight) []Edge {
 
 // sizes returns the sizes of the components left after the cuts.
 func sizes(n int, edges []Edge) (list []int) {
-	_, size := components(n, cut(n, edges, Threshold), math.MinInt16)
+	_, size := Components(n, cut(n, edges, Threshold), math.MinInt16)
 	for _, n := range size {
 		if n > 0 {
 			list = append(list, n)

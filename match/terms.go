@@ -5,6 +5,7 @@ package match
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"iter"
 	"maps"
 	"math"
@@ -39,9 +40,8 @@ const (
 	weightMax      weight = 1200
 )
 
-// Term-frequency table holds term frequencies: how common tokens and full names are. It is frozen, so decisions under a
-// term-frequency table are reproducible, and the state of a resolver includes the term-frequency table's Hash. A
-// Term-frequency table is safe for concurrent use.
+// TermFrequencies is a table of term frequencies: how common tokens and full names are. It is frozen, so decisions under
+// it are reproducible, and the state of a resolver includes its Hash. It is safe for concurrent use.
 type TermFrequencies struct {
 	records int               // 0: no statistics, the tables decide
 	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
@@ -61,6 +61,36 @@ var DefaultTermFrequencies = sync.OnceValue(func() *TermFrequencies {
 	p.hash = p.sum()
 	return p
 })
+
+const (
+	// FewCounted is the number of records with a name below which the built-in tables know better how common a word is;
+	// see TermsOf.
+	FewCounted = 500
+	// MostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when one
+	// name in 160,000 has it.
+	MostCounted = 100_000
+)
+
+// TermsOf returns the term-frequency table to compare records with: counts of the distinct ones, or of a sample of them if
+// they are more than MostCounted; DefaultTermFrequencies if fewer than FewCounted have a name. It uses no labels, and the
+// order of the records does not matter. The sample is in memory.
+func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
+	sample, highest := map[uint64]Attributes{}, uint64(math.MaxUint64) // by hash of the content
+	for a := range records {
+		content, _ := json.Marshal(a) // sorted keys; cannot fail for maps of strings
+		if h := xxhash.Sum64(content); h <= highest {
+			sample[h] = a
+		}
+		for len(sample) > MostCounted {
+			highest /= 2
+			maps.DeleteFunc(sample, func(h uint64, _ Attributes) bool { return h > highest })
+		}
+	}
+	if p := CountTerms(s, maps.Values(sample)); p.records >= FewCounted {
+		return p
+	}
+	return DefaultTermFrequencies()
+}
 
 // CountTerms counts the tokens and full names of distinct records. It uses no labels. Duplicates count
 // twice, so leave them out.

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrTermFrequencies means that bytes are not a term-frequency table, or one of a newer Locus.
-var ErrTermFrequencies = errors.New("match: not a pack")
+var ErrTermFrequencies = errors.New("match: no term-frequency table")
 
 // An encoded term-frequency table is the magic with the format version, the hash, and, compressed with zstd, the number
 // of records and the three tables. A table is its length followed by rows ordered by hash: the difference to the

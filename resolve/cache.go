@@ -3,8 +3,12 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
@@ -42,7 +46,12 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	n := &node{Record: rec}
 	if !rec.Deleted() {
 		n.kind = r.Rules().Kind(rec.Kind)
-		n.norm = n.kind.normalise(rec)
+		if known := r.cache.equal(n); known != nil {
+			n.norm = known.norm
+			n.said.Store(known.said.Load())
+		} else {
+			n.norm = n.kind.normalise(rec)
+		}
 	}
 	return n
 }
@@ -50,6 +59,7 @@ func (r *Resolver) node(rec *entity.Record) *node {
 // cache keeps the most recently used records in two halves: when the young half is full it becomes the old
 // one, and the previous old half is dropped. A hit costs one or two look-ups and no list.
 type cache struct {
+	mu         sync.Mutex
 	half       int
 	young, old map[entity.PUID]*node
 }
@@ -58,25 +68,51 @@ func newCache(size int) *cache {
 	return &cache{half: max(size/2, 1), young: map[entity.PUID]*node{}, old: map[entity.PUID]*node{}}
 }
 
-func (c *cache) clear() { *c = *newCache(2 * c.half) }
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.young, c.old = map[entity.PUID]*node{}, map[entity.PUID]*node{}
+}
+
+// equal returns the cached record with the content of n, nil if there is none. Unlike get it can be called without the
+// lease: a normalised record depends on the content alone.
+func (c *cache) equal(n *node) *node {
+	c.mu.Lock()
+	known := cmp.Or(c.young[n.PUID], c.old[n.PUID])
+	c.mu.Unlock()
+	if known == nil || known.kind != n.kind || known.Ref != n.Ref || !maps.EqualFunc(known.Attributes, n.Attributes, slices.Equal) {
+		return nil
+	}
+	return known
+}
 
 func (c *cache) get(p entity.PUID) *node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if n := c.young[p]; n != nil {
 		return n
 	}
 	n := c.old[p]
 	if n != nil {
-		c.put(n)
+		c.keep(n)
 	}
 	return n
 }
 
 func (c *cache) drop(p entity.PUID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.young, p)
 	delete(c.old, p)
 }
 
 func (c *cache) put(n *node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(n)
+}
+
+func (c *cache) keep(n *node) {
 	if len(c.young) >= c.half {
 		c.old, c.young = c.young, make(map[entity.PUID]*node, c.half)
 	}

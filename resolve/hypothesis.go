@@ -26,6 +26,9 @@ func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *P
 	if err != nil {
 		return err
 	}
+	if err := h.foresee(ctx, w); err != nil {
+		return err
+	}
 	m, err := h.candidates(ctx)
 	if err != nil {
 		return err
@@ -77,6 +80,22 @@ func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err err
 	}
 	h.writes[w.puid], h.nodes[w.puid] = w, w.new
 	return w, len(p.writes) > 0, nil
+}
+
+// foresee reads the records of all blocking keys of the probe at once, up to the highest limit that follows. A put reads
+// them in two steps.
+func (h *hypothesis) foresee(ctx context.Context, w *write) error {
+	limits := map[uint64]int{}
+	for _, n := range []*node{w.old, w.new} {
+		for _, f := range posted(n, true) {
+			limits[f] = 2 // of identical records, whether there are others matters
+			if !match.IsEqual(f) {
+				limits[f] = match.BlockLimit(f) + 2 // the probe may gain or lose the key
+			}
+		}
+	}
+	_, err := h.blockOf(ctx, h.view, limits)
+	return err
 }
 
 // predict returns what the put would do.

@@ -24,7 +24,7 @@ func (l *loader) compare(ctx context.Context) error {
 	for _, k := range l.Rules().Kinds() {
 		matchers[k] = k.Matcher.Among(l.names)
 	}
-	var asked []block
+	var asked []loadBlock
 	var err error
 	size, done := 0, 0
 	pairs := func() {
@@ -42,7 +42,7 @@ func (l *loader) compare(ctx context.Context) error {
 		}
 		asked, size = nil, 0
 	}
-	l.blocks(func(k block) {
+	l.blocks(func(k loadBlock) {
 		done += len(k)
 		if err != nil || len(k) < 2 || k.stopKey() {
 			return
@@ -66,7 +66,7 @@ func (l *loader) compare(ctx context.Context) error {
 
 // pairs compares the records of a block: a follower with its leader, others with each other unless they share a smaller
 // key that is no stop key.
-func (l *loader) pairs(k block, read map[uint32]*node, matchers map[*Kind]*match.Matcher) (found []loadEdge) {
+func (l *loader) pairs(k loadBlock, read map[uint32]*node, matchers map[*Kind]*match.Matcher) (found []loadEdge) {
 	link := func(a, b uint32) {
 		n, m := read[a], read[b]
 		if n.kind != m.kind {

@@ -23,10 +23,10 @@ type loadPosting struct {
 	identifies bool
 }
 
-// block is the records that carry a key.
-type block []loadPosting
+// loadBlock is the records that carry a key.
+type loadBlock []loadPosting
 
-func (k block) stopKey() bool { return len(k) > match.BlockLimit(k[0].key) }
+func (k loadBlock) stopKey() bool { return len(k) > match.BlockLimit(k[0].key) }
 
 // emit gives a record its number and collects its postings, those of a follower too: the leaders are not known yet.
 func (l *loader) emit(n *node) {
@@ -44,7 +44,7 @@ func (l *loader) emit(n *node) {
 }
 
 // blocks calls fn for the records of each key, ordered by key.
-func (l *loader) blocks(fn func(block)) {
+func (l *loader) blocks(fn func(loadBlock)) {
 	for i := range l.shards {
 		s := l.shards[i]
 		for from := 0; from < len(s); {
@@ -64,7 +64,7 @@ func (l *loader) lead(context.Context) error {
 		slices.SortFunc(l.shards[i], func(a, b loadPosting) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rec, b.rec)) })
 	})
 	l.follows = make([]uint32, len(l.puids))
-	l.blocks(func(k block) {
+	l.blocks(func(k loadBlock) {
 		if match.IsEqual(k[0].key) {
 			for _, p := range k[1:] {
 				l.follows[p.rec] = k[0].rec + 1
@@ -136,7 +136,7 @@ func (l *loader) post(ctx context.Context) error {
 // count finds the stop keys, and counts the names for the identifiers that more than a few records carry.
 func (l *loader) count(ctx context.Context) error {
 	var err error
-	var asked []block
+	var asked []loadBlock
 	size := 0
 	names := func() {
 		read, e := l.nodes(ctx, numbers(asked))
@@ -152,7 +152,7 @@ func (l *loader) count(ctx context.Context) error {
 		}
 		asked, size = nil, 0
 	}
-	l.blocks(func(k block) {
+	l.blocks(func(k loadBlock) {
 		stop := k.stopKey()
 		if stop {
 			l.stops[k[0].key] = struct{}{}
@@ -174,7 +174,7 @@ func (l *loader) count(ctx context.Context) error {
 }
 
 // numbers returns the records of blocks, ordered.
-func numbers(blocks []block) []uint32 {
+func numbers(blocks []loadBlock) []uint32 {
 	set := map[uint32]struct{}{}
 	for _, k := range blocks {
 		for _, p := range k {

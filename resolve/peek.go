@@ -22,7 +22,8 @@ type peek struct {
 	nodes    table[entity.PUID, *node]
 	around   table[entity.PUID, around]
 	entities table[entity.PUID, *entity.Entity]
-	carriers table[wanted, []entity.PUID]
+	carriers table[uint64, block]
+	limits   map[uint64]int // the highest limit that a blocking key was asked for with
 
 	mu      sync.Mutex
 	running int           // batches that have not ended
@@ -30,14 +31,17 @@ type peek struct {
 	round   chan struct{} // closed once the next round has been read
 }
 
-// wanted names the records of a blocking key, up to a limit.
-type wanted struct {
-	key   uint64
-	limit int
+// block are the records of a blocking key up to a limit.
+type block struct {
+	records []entity.PUID
+	limit   int
 }
 
+// complete reports whether there are no more records up to a limit.
+func (b block) complete(limit int) bool { return limit <= b.limit || len(b.records) < b.limit }
+
 func (r *Resolver) newPeek(batches int) *peek {
-	p := &peek{Resolver: r, running: batches, round: make(chan struct{})}
+	p := &peek{Resolver: r, running: batches, round: make(chan struct{}), limits: map[uint64]int{}}
 	home := func(q entity.PUID) cell.ID { id, _ := r.home(q); return id }
 	p.nodes = newTable(home, func(ctx context.Context, puids []entity.PUID) (map[entity.PUID]*node, error) {
 		nodes := make(map[entity.PUID]*node, len(puids))
@@ -49,23 +53,24 @@ func (r *Resolver) newPeek(batches int) *peek {
 	p.entities = newTable(home, func(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 		return r.entitiesOf(ctx, r.view, anchors)
 	})
-	p.carriers = newTable(func(w wanted) cell.ID { return r.keyCell(w.key) }, p.readBlocks)
+	p.carriers = newTable(r.keyCell, p.readBlocks)
+	p.carriers.enough = func(f uint64, known block) bool { return known.complete(p.limits[f]) }
 	return p
 }
 
-func (p *peek) readBlocks(ctx context.Context, asked []wanted) (map[wanted][]entity.PUID, error) {
-	limits := make(map[uint64]int, len(asked))
-	for _, w := range asked {
-		limits[w.key] = max(limits[w.key], w.limit)
+func (p *peek) readBlocks(ctx context.Context, keys []uint64) (map[uint64]block, error) {
+	limits := make(map[uint64]int, len(keys))
+	for _, f := range keys {
+		limits[f] = p.limits[f]
 	}
 	b := &batch{Resolver: p.Resolver}
 	found, err := b.blockOf(ctx, p.view, limits)
-	carriers := make(map[wanted][]entity.PUID, len(asked))
-	for _, w := range asked {
-		list := found[w.key]
-		carriers[w] = list[:min(len(list), w.limit)]
+	blocks := make(map[uint64]block, len(keys))
+	for _, f := range keys {
+		list := found[f]
+		blocks[f] = block{list[:min(len(list), limits[f])], limits[f]}
 	}
-	return carriers, err
+	return blocks, err
 }
 
 // load is batch.load for a hypothetical batch.
@@ -94,14 +99,19 @@ func (p *peek) lookAround(ctx context.Context, puids []entity.PUID) (map[entity.
 	return found, p.around.get(ctx, p, puids, func(q entity.PUID, a around) { found[q] = a })
 }
 
-// blockOf is batch.carriersOf for a hypothetical batch.
+// blockOf is batch.blockOf for a hypothetical batch.
 func (p *peek) blockOf(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
-	asked := make([]wanted, 0, len(limits))
+	keys := make([]uint64, 0, len(limits))
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for f, limit := range limits {
-		asked = append(asked, wanted{f, limit})
+		keys = append(keys, f)
+		p.limits[f] = max(p.limits[f], limit)
 	}
 	found := make(map[uint64][]entity.PUID, len(limits))
-	return found, p.carriers.get(ctx, p, asked, func(w wanted, list []entity.PUID) { found[w.key] = list })
+	return found, p.carriers.getLocked(ctx, p, keys, func(f uint64, known block) {
+		found[f] = known.records[:min(len(known.records), limits[f])]
+	})
 }
 
 // wait returns after the next round of reads. The caller holds p.mu, also when wait returns.
@@ -141,7 +151,9 @@ func (p *peek) advance(ctx context.Context) {
 type table[K comparable, V any] struct {
 	read func(context.Context, []K) (map[K]V, error)
 	// at returns the cell of an address; if a cell is unavailable, the addresses of the others are read without it.
-	at     func(K) cell.ID
+	at func(K) cell.ID
+	// enough reports whether what is known need not be read again; nil if it never need be.
+	enough func(K, V) bool
 	known  map[K]V
 	failed map[K]error
 	asked  map[K]struct{} // to read in the next round
@@ -155,9 +167,15 @@ func newTable[K comparable, V any](at func(K) cell.ID, read func(context.Context
 func (t *table[K, V]) get(ctx context.Context, p *peek, keys []K, take func(K, V)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return t.getLocked(ctx, p, keys, take)
+}
+
+// getLocked is get for a caller that holds p.mu.
+func (t *table[K, V]) getLocked(ctx context.Context, p *peek, keys []K, take func(K, V)) error {
 	waits := false
 	for _, k := range keys {
-		if _, known := t.known[k]; !known && t.failed[k] == nil {
+		known, is := t.known[k]
+		if t.failed[k] == nil && (!is || t.enough != nil && !t.enough(k, known)) {
 			t.asked[k] = struct{}{}
 			waits = true
 		}

@@ -3,7 +3,9 @@
 package resolve_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/entity"
@@ -144,4 +146,22 @@ func TestResolver_SaysWhatBecameOfARecord(t *testing.T) {
 		t.Fatalf("deleted twice: %+v", r)
 	}
 	in.check(t)
+}
+
+// What a record says follows from its content, also while its process remembers what it said before.
+func TestResolver_ReadsOtherContentOfARecordThatItRemembers(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, []resolve.Op{{Ref: entity.Ref{Source: "s", Key: "1"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}}}})
+	_, live := in.state(t)
+	if len(live) != 1 {
+		t.Fatal(live)
+	}
+	rec := *live[0]
+	for _, name := range []string{"Joes Pizza", "Blue Door Books"} {
+		rec.Attributes = entity.Attributes{"name": {name}}
+		if said := fmt.Sprint(in.Alone(&rec).View); !strings.Contains(said, name) {
+			t.Errorf("of %s it says %s", name, said)
+		}
+	}
 }

@@ -47,7 +47,7 @@ type Rules struct {
 	Version int64
 	// Matcher is the version of the matcher that the entities are made by.
 	Matcher string
-	// Term-frequency tables are the stored term-frequency tables, newest last.
+	// Terms are the stored term-frequency tables, newest last.
 	Terms []Terms
 
 	kinds       map[string]*Kind
@@ -57,7 +57,7 @@ type Rules struct {
 	storedRules *storedRules // the stored form; nil if the rules come from Options
 }
 
-// Term-frequency table describes a stored term-frequency table.
+// Terms describes a stored term-frequency table.
 type Terms struct {
 	Hash string `json:"hash"`
 	// Kind of the counted records, "" if none were counted.

@@ -15,21 +15,8 @@ import (
 // and then replaces it. changed is false if the definition is the same. The error is a *rollup.InvalidError that
 // lists every problem, or a *locus.InvalidError if there are as many as Options.MaxRollups of package locus.
 func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Status, changed bool, err error) {
-	schema := h.engine.Schema(d.Kind)
-	if schema == nil {
-		schema = h.engine.Schema("") // Check compares its kind name with the definition's
-	}
-	kind := rollup.Kind{Name: schema.Kind, Many: map[string]bool{}}
-	for _, a := range schema.Attributes {
-		kind.Many[a.Name] = a.Many
-	}
-	if d, err = d.Check(kind); err != nil {
+	if d, err = h.Check(d); err != nil {
 		return nil, false, err
-	}
-	if d.Store == rollup.InMongoDB && h.engine.Documents == nil {
-		return nil, false, &rollup.InvalidError{Definition: "rollup", Problems: []rollup.Problem{
-			problem.New("/store", "invalid", "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out"),
-		}}
 	}
 	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (r rollup.Rollup, err error) {
 		if err := h.room(ctx, tx, d.Name); err != nil {
@@ -42,6 +29,28 @@ func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Statu
 		return nil, false, fmt.Errorf("define rollup %s: %w", d.Name, err)
 	}
 	return h.statusOf(ctx, r), changed, nil
+}
+
+// Check returns a definition as Define would store it. The error is a *rollup.InvalidError that lists every problem.
+func (h *Handle) Check(d rollup.Definition) (rollup.Definition, error) {
+	schema := h.engine.Schema(d.Kind)
+	if schema == nil {
+		schema = h.engine.Schema("") // Check compares its kind name with the definition's
+	}
+	kind := rollup.Kind{Name: schema.Kind, Many: map[string]bool{}}
+	for _, a := range schema.Attributes {
+		kind.Many[a.Name] = a.Many
+	}
+	d, err := d.Check(kind)
+	if err != nil {
+		return d, err
+	}
+	if d.Store == rollup.InMongoDB && h.engine.Documents == nil {
+		return d, &rollup.InvalidError{Definition: "rollup", Problems: []rollup.Problem{
+			problem.New("/store", "invalid", "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out"),
+		}}
+	}
+	return d, nil
 }
 
 // room returns a *locus.InvalidError if a rollup would be one too many.

@@ -41,6 +41,8 @@ type Driver struct {
 	Read func(ctx context.Context, s Spec) (Reader, error)
 	// Changes opens a target of changes. Nil if there are none of this kind.
 	Changes func(ctx context.Context, s Spec) (ChangeSink, error)
+	// CheckChanges returns why a URL that Check accepts cannot be that of a target of changes. Nil if each can.
+	CheckChanges func(u *url.URL) error
 	// Lanes and Batch are those of Options.
 	Lanes, Batch int
 }

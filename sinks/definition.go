@@ -120,14 +120,17 @@ func (h *Handle) check(d *Definition) error {
 	if !nameForm.MatchString(d.Name) {
 		fail("/name", "a sink is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	}
-	_, driver, err := sink.ParseURL(d.To)
+	to, driver, err := sink.ParseURL(d.To)
+	if err == nil && d.Feed == Changes && driver.CheckChanges != nil {
+		err = driver.CheckChanges(to)
+	}
 	switch {
 	case err != nil:
 		fail("/to", err.Error())
 	case d.Feed != "" && d.Feed != Changes:
 		fail("/feed", "want states or changes")
 	case d.Feed == Changes && driver.Changes == nil:
-		fail("/feed", "this target keeps states alone: changes go to webhooks, topics of Kafka and streams of NATS")
+		fail("/feed", "this target keeps states alone: changes go to webhooks, topics of Kafka, streams of NATS, tables of PostgreSQL and files")
 	case d.Feed == Changes && d.Kind != "":
 		fail("/kind", "changes are of all kinds: leave it out")
 	}

@@ -5,7 +5,6 @@ package sinks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -183,10 +182,11 @@ func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err er
 	}
 	spec = sink.Spec{Name: d.Name, URL: u, Files: h.opts.Files, UnsafeDurability: h.opts.UnsafeDurability}
 	if d.SecretEnv != "" {
-		value, _ := h.opts.Secret(d.SecretEnv)
-		if spec.Secret = secret.New(value); spec.Secret.Empty() {
-			return spec, driver, fmt.Errorf("the environment variable %s of the server is not set", d.SecretEnv)
+		value, err := h.opts.Secret(d.SecretEnv, u)
+		if err != nil {
+			return spec, driver, err
 		}
+		spec.Secret = secret.New(value)
 	}
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
 		schema := k.Matcher.Schema()

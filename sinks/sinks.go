@@ -5,10 +5,11 @@ package sinks
 import (
 	"context"
 	"errors"
-	"os"
+	"net/url"
 	"slices"
 
 	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
@@ -18,8 +19,9 @@ import (
 
 // Options say how a process delivers.
 type Options struct {
-	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
-	Secret func(name string) (value string, found bool)
+	// Secret returns the secret that a definition names, for the host of its URL, or why that does not get it. Defaults to the environment
+	// variable, for any host.
+	Secret func(name string, to *url.URL) (value string, err error)
 	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
 	Files string
 	// UnsafeDurability lets sinks deliver to databases that may lose what they have acknowledged.
@@ -44,7 +46,7 @@ func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle
 		h.opts = *o
 	}
 	if h.opts.Secret == nil {
-		h.opts.Secret = os.LookupEnv
+		h.opts.Secret = access.FromEnvironment
 	}
 	if h.owner == "" {
 		h.owner = "alone" // no other process can have it, and a new one takes it over at once

@@ -210,9 +210,9 @@ func (d *decoder) open(ctx context.Context, at source.Position) (source.Stream, 
 	}
 	spec := source.Spec{Name: d.of.Name, URL: u}
 	if name := d.of.SecretEnv; name != "" {
-		value, found := d.h.opts.Secret(name)
-		if !found {
-			return nil, fmt.Errorf("the environment variable %s of this server is not set", name)
+		value, err := d.h.opts.Secret(name, u)
+		if err != nil {
+			return nil, err
 		}
 		spec.Secret = secret.New(value)
 	}

@@ -5,9 +5,10 @@ package sources
 import (
 	"context"
 	"fmt"
-	"os"
+	"net/url"
 	"slices"
 
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
@@ -32,8 +33,9 @@ type Options struct {
 	Compile func(mapping, name string, kinds []*match.Schema) (Mapper, error)
 	// DefineOnly creates and changes sources, and reads none: for commands.
 	DefineOnly bool
-	// Secret returns the value of an environment variable. Defaults to os.LookupEnv.
-	Secret func(name string) (value string, found bool)
+	// Secret returns the secret that a definition names, for the host of its URL, or why that does not get it. Defaults to the environment
+	// variable, for any host.
+	Secret func(name string, to *url.URL) (value string, err error)
 }
 
 // Handle creates, lists and changes the streams that an installation reads: DB.Sources of package locus. It is safe for
@@ -55,7 +57,7 @@ func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle
 		h.opts = *o
 	}
 	if h.opts.Secret == nil {
-		h.opts.Secret = os.LookupEnv
+		h.opts.Secret = access.FromEnvironment
 	}
 	if h.owner == "" {
 		h.owner = "alone" // no other process can have it, and a new one takes it over at once

@@ -55,7 +55,12 @@ func open(t *testing.T, dir string, defineOnly bool) *locus.DB {
 	t.Helper()
 	db, err := locus.Open(t.Context(), "sqlite:"+dir, &locus.Options{Sources: &sources.Options{
 		Compile: intake.Compile, DefineOnly: defineOnly,
-		Secret: func(name string) (string, bool) { return "wrong", name == "WRONG" },
+		Secret: func(name string, _ *url.URL) (string, error) {
+			if name != "WRONG" {
+				return "", errors.New("the environment variable " + name + " is not set")
+			}
+			return "wrong", nil
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -200,3 +200,24 @@ func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int,
 	})
 	return n, err
 }
+
+// RevokeAll ends every token, session, code of a login and bootstrap token, and returns how many tokens there were. Blocks stay, and requests
+// still need a token. It is for an installation that was restored from a backup, which has the tokens that were revoked since. The error is
+// ErrLast unless by is the operator, ErrNotFound if there never was a token.
+func (h *Handle) RevokeAll(ctx context.Context, by *Principal) (n int, err error) {
+	if by.Named() {
+		return 0, fmt.Errorf("%w: revoke all of them with --data or --map", ErrLast)
+	}
+	err = h.alter(ctx, func(c *catalog) error {
+		if !c.closed() {
+			return fmt.Errorf("%w: there never was one", ErrNotFound)
+		}
+		n = len(c.Tokens)
+		c.Tokens, c.Sessions, c.Codes, c.LoginSecret = nil, nil, nil, nil
+		if c.Boot != nil {
+			c.Boot.Expires = h.engine.Now().UTC()
+		}
+		return nil
+	})
+	return n, err
+}

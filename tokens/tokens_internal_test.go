@@ -122,6 +122,60 @@ func TestP10_RevokedEverywhere(t *testing.T) {
 	}
 }
 
+// After a restore every token, session and login ends, in every process; blocks stay, and so does the need of a token.
+func TestP10_RevokedAll(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	if _, err := f.a.RevokeAll(t.Context(), access.Local()); !errors.Is(err, ErrNotFound) {
+		t.Errorf("where there never was a token: %v", err)
+	}
+	boot := NewBootstrap()
+	if _, err := f.a.Bootstrap(t.Context(), boot); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := f.a.RevokeAll(t.Context(), access.Local()); n != 0 || err != nil || f.valid(f.a, boot) {
+		t.Errorf("the bootstrap token: %d, %v", n, err)
+	}
+	if until, err := f.a.Bootstrap(t.Context(), boot); err != nil || !until.IsZero() {
+		t.Errorf("it begins again: %v, %v", until, err)
+	}
+	root := f.admin()
+	ci, _ := f.create(access.Local(), Request{Name: "ci", Roles: []string{"writer"}})
+	session, _ := f.signIn(root, "")
+	person, _, err := f.a.Admit(t.Context(), Person{Name: "oidc:7", Roles: []string{"reviewer"}}, "") // has no token
+	if err != nil || !f.signedIn(f.b, person) {
+		t.Fatal(err)
+	}
+	who, err := f.a.Check(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.a.Block(t.Context(), access.Local(), "jwt:x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.a.RevokeAll(t.Context(), who); !errors.Is(err, ErrLast) || !f.valid(f.a, ci) {
+		t.Errorf("by an administrator: %v", err)
+	}
+	if n, err := f.a.RevokeAll(t.Context(), access.Local()); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	f.now = f.now.Add(fresh)
+	for _, h := range []*Handle{f.a, f.b} {
+		if f.valid(h, root) || f.valid(h, ci) || f.signedIn(h, session) || f.signedIn(h, person) {
+			t.Error("a credential is still valid")
+		}
+		if closed, err := h.Closed(t.Context()); !closed || err != nil {
+			t.Errorf("closed %v, %v", closed, err)
+		}
+	}
+	if blocks, err := f.b.Blocks(t.Context()); len(blocks) != 1 || err != nil {
+		t.Errorf("blocks: %v, %v", blocks, err)
+	}
+	if again := f.admin(); !f.valid(f.a, again) {
+		t.Error("the next token is not valid")
+	}
+}
+
 func TestP10_Expiry(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

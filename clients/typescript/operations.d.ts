@@ -12,6 +12,23 @@ export interface AccessRates {
   requests?: number
 }
 
+export interface AssignRequest {
+  /** For how many days; 7 by default */
+  days?: number
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  /** Name of a person as decisions have it; empty to release the pairs */
+  to?: string
+}
+
+export interface AssignResponse {
+  /** There are pairs further down in the queue, which were not looked at */
+  more?: boolean
+  pairs: number
+}
+
 export interface AuditEntry {
   action?: string
   address?: string
@@ -73,6 +90,26 @@ export interface BackupMarkRequest {
 
 export interface BlockList {
   blocks: Array<TokensBlock> | null
+}
+
+export interface BulkRequest {
+  /** Author of the decisions, at most 255 bytes */
+  author?: string
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  /** Reason, at most 1024 bytes */
+  reason?: string
+  /** That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided */
+  stamp?: string
+  verdict: string
+}
+
+export interface BulkResponse {
+  /** Names the decisions for POST /v1/decisions/bulk/{batch}/undo */
+  batch: string
+  results: Array<DecideResult> | null
 }
 
 export interface Cell {
@@ -307,11 +344,38 @@ export interface CellRange {
   lo: string
 }
 
+export interface CellServer {
+  archive_fails: boolean
+  archives: boolean
+  budget: number
+  clock_ms: number
+  connections: number
+  own: number
+  pooled: boolean
+  pooler_named: boolean
+  profile?: string
+  recovering: boolean
+  server: string
+  standbys?: Array<CellStandby> | null
+  standbys_hidden: boolean
+  trouble?: string
+  used: number
+  version?: string
+}
+
 export interface CellSlot {
   cell?: string
   generation: number
   hi: string
   lo: string
+}
+
+export interface CellStandby {
+  bytes: number
+  lag_ms: number
+  name: string
+  state: string
+  sync: string
 }
 
 export interface CellStatus {
@@ -479,6 +543,8 @@ export interface DecisionInput {
   b?: string
   /** Reason, at most 1024 bytes */
   reason?: string
+  /** The answer ends a disagreement of others, and does not count as an answer of its own */
+  settles?: boolean
   /** For value: the value that the entity shows, even if no record has it */
   value?: string
   /** same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows */
@@ -493,14 +559,60 @@ export interface DecisionList {
   decisions: Array<DecisionsDecided> | null
 }
 
+export interface DecisionsAgreement {
+  a: string
+  /** Of them with the same answer */
+  agree: number
+  b: string
+  /** Pairs that both answered */
+  pairs: number
+}
+
+export interface DecisionsAssignment {
+  /** Who assigned it */
+  by?: string
+  to: string
+  until: string
+}
+
+export interface DecisionsAttributeProfile {
+  filled: number
+  name: string
+  odd: Array<DecisionsShape> | null
+  odd_values: number
+  shapes: Array<DecisionsShape> | null
+  sources: Array<number> | null
+  type: string
+  values: number
+}
+
+export interface DecisionsBatch {
+  at: string
+  author?: string
+  id: string
+  reason?: string
+  /** Decisions that neither were withdrawn nor replaced */
+  stands: number
+  verdict: string
+}
+
+export interface DecisionsChosen {
+  /** Puid or SOURCE:KEY */
+  a: string
+  /** Puid or SOURCE:KEY */
+  b: string
+}
+
 export interface DecisionsDecided {
   a: string
   at: string
   attribute?: string
   author?: string
   b?: string
+  batch?: string
   by?: string
   conflict?: string
+  earlier?: Array<EntityAnswer> | null
   entity_a?: string
   entity_b?: string
   hidden?: boolean
@@ -509,9 +621,89 @@ export interface DecisionsDecided {
   reason?: string
   ref_a?: EntityRef
   ref_b?: EntityRef
+  settles?: boolean
   value?: string
   verdict: string
   withdrawn?: boolean
+}
+
+export interface DecisionsDisagreement {
+  a: string
+  answers: Array<EntityAnswer> | null
+  at: string
+  attribute?: string
+  author?: string
+  b?: string
+  batch?: string
+  by?: string
+  conflict?: string
+  earlier?: Array<EntityAnswer> | null
+  entity_a?: string
+  entity_b?: string
+  hidden?: boolean
+  kind?: string
+  pending?: boolean
+  reason?: string
+  ref_a?: EntityRef
+  ref_b?: EntityRef
+  settles?: boolean
+  value?: string
+  verdict: string
+  withdrawn?: boolean
+}
+
+export interface DecisionsEffect {
+  /** The largest entity that there would be; missing if none changes */
+  largest?: DecisionsEffectEntity
+  /** Entities that would become parts of larger ones */
+  merged: number
+  /** There are pairs further down in the queue, which were not looked at */
+  more?: boolean
+  pairs: Array<DecisionsReviewPair> | null
+  /** Entities that would be divided */
+  split: number
+  /** Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen */
+  stamp: string
+}
+
+export interface DecisionsEffectEntity {
+  id: string
+  of: Array<string> | null
+  records: number
+}
+
+export interface DecisionsFilter {
+  /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person */
+  assigned?: string
+  /** The pair disagrees in this attribute */
+  attribute?: string
+  /** The match weight has these whole bits, such as 3 for 3.00 to 3.99 */
+  bits?: string
+  kind?: string
+  /** One of the records is of this source */
+  source?: string
+}
+
+export interface DecisionsKeyCount {
+  key: string
+  keys: number
+  records: number
+}
+
+export interface DecisionsKindProfile {
+  attributes: Array<DecisionsAttributeProfile> | null
+  blocking_keys: Array<DecisionsKeyCount> | null
+  entities: number
+  evidence: Array<DecisionsLevelEvidence> | null
+  keyed: number
+  kind: string
+  match_weights: Array<DecisionsWeightCount> | null
+  more_sources: number
+  records: number
+  sizes: Array<DecisionsSizeCount> | null
+  sources: Array<DecisionsSourceProfile> | null
+  threshold: number
+  thresholds: Array<DecisionsThresholdEffect> | null
 }
 
 export interface DecisionsKindQuality {
@@ -524,6 +716,43 @@ export interface DecisionsKindQuality {
   strata: Array<DecisionsStratumQuality> | null
 }
 
+export interface DecisionsLevelEvidence {
+  apart: number
+  different: number
+  field: string
+  joined: number
+  level: string
+  match_weight: number
+  matching: number
+  matching_of: number
+  own?: boolean
+  random: number
+  random_of: number
+  same: number
+}
+
+export interface DecisionsProfile {
+  kinds: Array<DecisionsKindProfile> | null
+  records: number
+  whole: boolean
+}
+
+export interface DecisionsProgress {
+  all: number
+  /** Pairs of the review queue that are assigned to the person */
+  assigned: number
+  /** Pairs decided in bulk, which the other figures leave out */
+  in_bulk: number
+  /** Empty for decisions without a name */
+  person: string
+  /** Answers an hour, over the hours of the last seven days that have some */
+  rate: number
+  /** Answers since midnight UTC */
+  today: number
+  /** Answers in the last seven days */
+  week: number
+}
+
 export interface DecisionsQuality {
   kinds: Array<DecisionsKindQuality> | null
   records: number
@@ -532,6 +761,7 @@ export interface DecisionsQuality {
 
 export interface DecisionsReviewPair {
   a: EntityRef
+  assigned?: DecisionsAssignment
   b: EntityRef
   entity_a: string
   entity_b: string
@@ -542,6 +772,26 @@ export interface DecisionsReviewPair {
   teaches: number
 }
 
+export interface DecisionsShape {
+  example: string
+  record: EntityRef
+  shape: string
+  values: number
+}
+
+export interface DecisionsSizeCount {
+  entities: number
+  records: number
+}
+
+export interface DecisionsSourceProfile {
+  duplicates: number
+  example?: string
+  members: number
+  records: number
+  source: string
+}
+
 export interface DecisionsStratumQuality {
   decided: number
   drawn: number
@@ -550,6 +800,34 @@ export interface DecisionsStratumQuality {
   joined: boolean
   pairs: number
   to?: number
+}
+
+export interface DecisionsTeam {
+  /** For each two people how often they gave the same answer to a pair */
+  agreement: Array<DecisionsAgreement> | null
+  batches: Array<DecisionsBatch> | null
+  disagreements: Array<DecisionsDisagreement> | null
+  /** Pairs in the head of the review queue */
+  left: number
+  /** There are more pairs than left */
+  more?: boolean
+  people: Array<DecisionsProgress> | null
+  unsettled: number
+}
+
+export interface DecisionsThresholdEffect {
+  before: number
+  entities: number
+  merged: number
+  moved: number
+  split: number
+  threshold: number
+}
+
+export interface DecisionsWeightCount {
+  apart: number
+  bits: number
+  joined: number
 }
 
 export interface DeleteInput {
@@ -624,6 +902,15 @@ export interface Entity {
   view: { [name: string]: ViewAttribute }
 }
 
+export interface EntityAnswer {
+  at: string
+  author?: string
+  batch?: string
+  by?: string
+  settles?: boolean
+  verdict: string
+}
+
 export interface EntityCounts {
   entities: number
   merges: number
@@ -637,8 +924,11 @@ export interface EntityDecision {
   attribute?: string
   author?: string
   b?: string
+  batch?: string
   by?: string
+  earlier?: Array<EntityAnswer> | null
   reason?: string
+  settles?: boolean
   value?: string
   verdict: string
   withdrawn?: boolean
@@ -1114,6 +1404,14 @@ export interface MoveRequest {
   url: string
 }
 
+export interface PreviewRequest {
+  /** Pairs of the head of the review queue; all of it without filter and pairs */
+  filter?: DecisionsFilter
+  /** These pairs, instead of a filter */
+  pairs?: Array<DecisionsChosen> | null
+  verdict: string
+}
+
 export interface ProbeInput {
   /** Values by attribute. Responses contain arrays of strings. */
   attributes?: { [name: string]: unknown }
@@ -1482,6 +1780,11 @@ export interface SeriesRequest {
   zone?: string
 }
 
+export interface ServerList {
+  /** By name; none if all cells are files */
+  servers: Array<CellServer> | null
+}
+
 export interface SessionList {
   sessions: Array<TokensSession> | null
 }
@@ -1549,7 +1852,7 @@ export interface SinkList {
 }
 
 export interface SinkRequest {
-  /** states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default */
+  /** states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default */
   feed?: string
   /** For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most */
   hold?: string
@@ -1667,6 +1970,8 @@ export interface TermsList {
 export interface TermsRequest {
   /** Kind whose records are counted */
   kind: string
+  /** A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records */
+  table?: Array<string>
 }
 
 export interface Token {
@@ -1745,7 +2050,7 @@ export interface TokensBlock {
 }
 
 export interface TokensRevoked {
-  /** Number of tokens that the name had */
+  /** Number of tokens that there were */
   revoked: number
 }
 
@@ -1770,6 +2075,11 @@ export interface Top {
 export interface TopMetric {
   metric: string
   n: number
+}
+
+export interface UndoRequest {
+  author?: string
+  reason?: string
 }
 
 export interface UnmergeRequest {
@@ -1910,6 +2220,9 @@ export class Operations extends Core {
   /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
   adoptSink(name: string, body: SinkAdoptRequest): Promise<Sink>
 
+  /** Assign pairs of the review queue to a person for some days, or release them. POST /v1/review/assign */
+  assignReview(body: AssignRequest): Promise<AssignResponse>
+
   /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   blockPrincipal(principal: string): Promise<TokensBlock>
 
@@ -1924,6 +2237,9 @@ export class Operations extends Core {
 
   /** Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable. POST /v1/decisions */
   decide(body: DecideRequest): Promise<DecideResponse>
+
+  /** Make one decision about each chosen pair of the review queue, as one batch. POST /v1/decisions/bulk */
+  decideBulk(body: BulkRequest): Promise<BulkResponse>
 
   /** Delete a record; records that only it connected are separated. DELETE /v1/records/{source}/{key} */
   deleteRecord(source: string, key: string, params?: {
@@ -2067,6 +2383,14 @@ export class Operations extends Core {
   /** Metrics in the text format of Prometheus. GET /metrics */
   getProcessMetrics(): Promise<Response>
 
+  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  getProfile(params?: {
+    /** Only this kind */
+    kind?: string
+    /** One more match threshold, in bits, whose effect is computed */
+    threshold?: string
+  }): Promise<DecisionsProfile>
+
   /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
   getQuality(): Promise<DecisionsQuality>
 
@@ -2075,6 +2399,9 @@ export class Operations extends Core {
 
   /** Get a record by its external key, whose bytes are percent-encoded. GET /v1/records/{source}/{key} */
   getRecord(source: string, key: string): Promise<Record>
+
+  /** How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions. GET /v1/review/team */
+  getReviewTeam(): Promise<DecisionsTeam>
 
   /** State of a rollup in each cell. GET /v1/rollups/{name} */
   getRollup(name: string): Promise<Rollup>
@@ -2360,8 +2687,18 @@ export class Operations extends Core {
   listReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
+    /** Only pairs with a record of this source */
+    source?: string
+    /** Only pairs of this kind */
+    kind?: string
+    /** Only pairs that disagree in this attribute */
+    attribute?: string
+    /** Only pairs whose match weight has these whole bits */
+    bits?: string
+    /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow */
+    assigned?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): Promise<ReviewList>
@@ -2370,14 +2707,27 @@ export class Operations extends Core {
   allReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
+    /** Only pairs with a record of this source */
+    source?: string
+    /** Only pairs of this kind */
+    kind?: string
+    /** Only pairs that disagree in this attribute */
+    attribute?: string
+    /** Only pairs whose match weight has these whole bits */
+    bits?: string
+    /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow */
+    assigned?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
   }): AsyncGenerator<DecisionsReviewPair>
 
   /** List rollups with their states. GET /v1/rollups */
   listRollups(): Promise<RollupList>
+
+  /** The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs. GET /v1/servers */
+  listServers(): Promise<ServerList>
 
   /** List the sessions of people in the console that have not ended. GET /v1/sessions */
   listSessions(): Promise<SessionList>
@@ -2440,6 +2790,9 @@ export class Operations extends Core {
   /** What a new generation of cells would change, or why it is impossible; changes nothing. POST /v1/cells/plan */
   planCells(body: GrowRequest): Promise<CellPlan>
 
+  /** Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing. POST /v1/decisions/preview */
+  previewDecisions(body: PreviewRequest): Promise<DecisionsEffect>
+
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
   putKind(kind: string, body: { [name: string]: unknown }): Promise<Kind>
 
@@ -2479,6 +2832,9 @@ export class Operations extends Core {
   /** Revoke all tokens of a name; they end within a second in every process. DELETE /v1/tokens/{name} */
   revokeToken(name: string): Promise<TokensRevoked>
 
+  /** Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases. DELETE /v1/tokens */
+  revokeTokens(): Promise<TokensRevoked>
+
   /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
   rotateToken(name: string, body: RotateRequest): Promise<TokenMade>
 
@@ -2487,6 +2843,9 @@ export class Operations extends Core {
 
   /** End the block of a principal. DELETE /v1/blocks/{principal} */
   unblockPrincipal(principal: string): Promise<TokensBlock>
+
+  /** Withdraw the decisions of a batch that still stand. POST /v1/decisions/bulk/{batch}/undo */
+  undoBulk(batch: string, body: UndoRequest): Promise<DecideResponse>
 
   /** Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
   unmergeEntity(id: string, body: UnmergeRequest): Promise<DecideResponse>

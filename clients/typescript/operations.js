@@ -16,6 +16,11 @@ export class Operations extends Core {
     return this._value('POST', `/v1/sinks/${segment(name)}/adopt`, { repeatable: true, body })
   }
 
+  /** Assign pairs of the review queue to a person for some days, or release them. POST /v1/review/assign */
+  async assignReview(body) {
+    return this._value('POST', `/v1/review/assign`, { repeatable: true, body })
+  }
+
   /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   async blockPrincipal(principal) {
     return this._value('PUT', `/v1/blocks/${segment(principal)}`, { repeatable: true })
@@ -39,6 +44,11 @@ export class Operations extends Core {
   /** Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable. POST /v1/decisions */
   async decide(body) {
     return this._value('POST', `/v1/decisions`, { repeatable: true, body })
+  }
+
+  /** Make one decision about each chosen pair of the review queue, as one batch. POST /v1/decisions/bulk */
+  async decideBulk(body) {
+    return this._value('POST', `/v1/decisions/bulk`, { repeatable: true, body })
   }
 
   /** Delete a record; records that only it connected are separated. DELETE /v1/records/{source}/{key} */
@@ -211,6 +221,11 @@ export class Operations extends Core {
     return this._download('GET', `/metrics`, { repeatable: true })
   }
 
+  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  async getProfile(params = {}) {
+    return this._value('GET', `/v1/quality/profile`, { repeatable: true, query: [params, ["kind","threshold"]] })
+  }
+
   /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
   async getQuality() {
     return this._value('GET', `/v1/quality`, { repeatable: true })
@@ -224,6 +239,11 @@ export class Operations extends Core {
   /** Get a record by its external key, whose bytes are percent-encoded. GET /v1/records/{source}/{key} */
   async getRecord(source, key) {
     return this._value('GET', `/v1/records/${segment(source)}/${segment(key)}`, { repeatable: true })
+  }
+
+  /** How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions. GET /v1/review/team */
+  async getReviewTeam() {
+    return this._value('GET', `/v1/review/team`, { repeatable: true })
   }
 
   /** State of a rollup in each cell. GET /v1/rollups/{name} */
@@ -418,7 +438,7 @@ export class Operations extends Core {
 
   /** Pairs of records for people to decide about. GET /v1/review */
   async listReview(params = {}) {
-    return this._value('GET', `/v1/review`, { repeatable: true, query: [params, ["limit","order","cursor"]] })
+    return this._value('GET', `/v1/review`, { repeatable: true, query: [params, ["limit","order","source","kind","attribute","bits","assigned","cursor"]] })
   }
 
   /** The items of all pages of listReview, which are read as they are needed. */
@@ -434,6 +454,11 @@ export class Operations extends Core {
   /** List rollups with their states. GET /v1/rollups */
   async listRollups() {
     return this._value('GET', `/v1/rollups`, { repeatable: true })
+  }
+
+  /** The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs. GET /v1/servers */
+  async listServers() {
+    return this._value('GET', `/v1/servers`, { repeatable: true })
   }
 
   /** List the sessions of people in the console that have not ended. GET /v1/sessions */
@@ -521,6 +546,11 @@ export class Operations extends Core {
     return this._value('POST', `/v1/cells/plan`, { repeatable: true, body })
   }
 
+  /** Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing. POST /v1/decisions/preview */
+  async previewDecisions(body) {
+    return this._value('POST', `/v1/decisions/preview`, { repeatable: true, body })
+  }
+
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
   async putKind(kind, body) {
     return this._value('PUT', `/v1/kinds/${segment(kind)}`, { repeatable: true, body })
@@ -586,6 +616,11 @@ export class Operations extends Core {
     return this._value('DELETE', `/v1/tokens/${segment(name)}`, { repeatable: true })
   }
 
+  /** Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases. DELETE /v1/tokens */
+  async revokeTokens() {
+    return this._value('DELETE', `/v1/tokens`, { repeatable: true })
+  }
+
   /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
   async rotateToken(name, body) {
     return this._value('POST', `/v1/tokens/${segment(name)}/rotate`, { repeatable: false, body })
@@ -599,6 +634,11 @@ export class Operations extends Core {
   /** End the block of a principal. DELETE /v1/blocks/{principal} */
   async unblockPrincipal(principal) {
     return this._value('DELETE', `/v1/blocks/${segment(principal)}`, { repeatable: true })
+  }
+
+  /** Withdraw the decisions of a batch that still stand. POST /v1/decisions/bulk/{batch}/undo */
+  async undoBulk(batch, body) {
+    return this._value('POST', `/v1/decisions/bulk/${segment(batch)}/undo`, { repeatable: true, body })
   }
 
   /** Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */

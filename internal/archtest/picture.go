@@ -127,9 +127,9 @@ var Picture = map[string]Rule{
 	"mirror":                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span", "secret"}, Modules: []string{xSync, xxhash}},
 	"sink/file":              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
-	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/kafka":             {Imports: []string{"internal/kafkatopic", "internal/span", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":           {Imports: []string{"locality", "sink", "storage/mongodb", "secret"}, Modules: []string{mongo}},
-	"sink/nats":              {Imports: []string{"internal/natsurl", "locality", "sink", "secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
+	"sink/nats":              {Imports: []string{"internal/natsurl", "internal/span", "locality", "sink", "secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
 	"sink/postgres":          {Imports: []string{"locality", "sink", "secret"}, Modules: []string{pgx}},
 	"sink/webhook":           {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
 	"source":                 {Imports: []string{"entity", "lease", "internal/span", "secret"}},
@@ -305,7 +305,7 @@ var Picture = map[string]Rule{
 	},
 	"internal/dedupe": {
 		Imports: []string{
-			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "match", "records",
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
 			"resolve/derived", "storage",
 		},
 		Modules: []string{xSync},
@@ -350,7 +350,8 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e":                     {Tests: []string{franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
+	"e2e":                     {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
+	"bench/exchange":          {Imports: []string{"internal/demo"}},                                          // runs the binary
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",

@@ -149,6 +149,17 @@ func TestSecrets_HaveTheirType(t *testing.T) {
 	}
 }
 
+// A planted secret of a plain type is found; planted bugs are compiled beside the files, which this test reads.
+func TestSecrets_PlantedIsFound(t *testing.T) {
+	t.Parallel()
+	found := secretsOf(t, "planted.go", []byte("package p\n\ntype Login struct{ User, Password string }\n\nfunc Dial(host string, token []byte) {}\n"))
+	for name, kind := range map[string]string{"Login.Password": "string", "Dial.token": "[]byte"} {
+		if found[name] != kind || !plainText[kind] {
+			t.Errorf("%s is a %q, want %s among the plain types: %v", name, found[name], kind, found)
+		}
+	}
+}
+
 // secretsOf returns the types of the fields of a file whose names are those of secrets.
 func secretsOf(t *testing.T, path string, content []byte) map[string]string {
 	t.Helper()

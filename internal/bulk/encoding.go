@@ -5,11 +5,7 @@ package bulk
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
 
 	"github.com/locus-db/locus/internal/strictjson"
 )
@@ -17,8 +13,8 @@ import (
 // Encoding is the encoding of the text of a file.
 type Encoding string
 
-// Encodings. AutoEncoding is decided by a byte order mark, by the zero bytes of UTF-16, or by lines with a byte above
-// 127: UTF-8 if they are valid UTF-8, Windows-1252 if they are not.
+// Encodings that are recognised. AutoEncoding is decided by a byte order mark, by the zero bytes of UTF-16, or by lines
+// with a byte above 127: UTF-8 if they are valid UTF-8, Windows-1252 if they are not.
 const (
 	AutoEncoding Encoding = ""
 	UTF8         Encoding = "utf-8"
@@ -26,24 +22,6 @@ const (
 	UTF16BE      Encoding = "utf-16be"
 	Windows1252  Encoding = "windows-1252"
 )
-
-// ParseEncoding returns the encoding of that name, in any case and with or without hyphens. Latin-1 is read as
-// Windows-1252, which contains it.
-func ParseEncoding(name string) (Encoding, error) {
-	switch strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name)) {
-	case "", "auto":
-		return AutoEncoding, nil
-	case "utf8", "ascii", "usascii":
-		return UTF8, nil
-	case "utf16", "utf16le":
-		return UTF16LE, nil
-	case "utf16be":
-		return UTF16BE, nil
-	case "windows1252", "cp1252", "latin1", "iso88591":
-		return Windows1252, nil
-	}
-	return "", fmt.Errorf("the encoding %.40q is not known: there are utf-8, utf-16le, utf-16be and windows-1252", name)
-}
 
 // sniffEncoding returns the encoding of a file by its first bytes, and the length of its byte order mark. It is
 // AutoEncoding if all of them are ASCII.
@@ -124,29 +102,31 @@ func (l *lines) decode(line []byte, cut bool) []byte {
 			l.encoding = UTF8
 		}
 	}
-	switch l.encoding {
-	case Windows1252:
+	if page := charmaps[l.encoding]; page != nil {
 		l.text = l.text[:0]
 		for i, b := range line {
-			r := charmap.Windows1252.DecodeByte(b)
+			r := page.DecodeByte(b)
 			if r == utf8.RuneError && l.bad < 0 {
 				l.bad = i
 			}
 			l.text = utf8.AppendRune(l.text, r)
 		}
 		return l.text
-	case UTF16LE, UTF16BE:
+	}
+	switch {
+	case multibyte[l.encoding] != nil:
 		// The decoder has put this character in the place of what it could not read.
 		l.bad = bytes.IndexRune(line, utf8.RuneError)
-	default:
-		if !cut {
-			l.bad = strictjson.InvalidUTF8(line)
-		}
+	case !cut:
+		l.bad = strictjson.InvalidUTF8(line)
 	}
 	return line
 }
 
 // encodingName returns the encoding for messages.
 func (l *lines) encodingName() string {
-	return map[Encoding]string{UTF8: "UTF-8", UTF16LE: "UTF-16", UTF16BE: "UTF-16", Windows1252: "Windows-1252"}[l.encoding]
+	if name := map[Encoding]string{UTF8: "UTF-8", UTF16LE: "UTF-16", UTF16BE: "UTF-16", Windows1252: "Windows-1252"}[l.encoding]; name != "" {
+		return name
+	}
+	return string(l.encoding)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,6 +183,23 @@ func TestCSV_StrayQuote(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got[:len(c.want)]); diff != "" {
 			t.Errorf("%s: -want +got:\n%.2000s", c.name, diff)
+		}
+	}
+}
+
+// A row with several fields of several lines is read, although its lines look like rows of their own: one closes a quote
+// and opens the next, with a number where the keys are.
+func TestCSV_FieldsOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"two in the middle": "postcode,key,name,address,source\n1,1,a,b,x\n2,2,c,d,x\n3,3,\"e\nf\",\"g\n4,5\",x\n6,6,h,i,x\n",
+		"as in a register":  "postcode,key,name,address,source\n1,1,a,b,x\n2,2,c,d,x\n3,3,\"e\nf\",60046,\"g\nh\"\n6,6,h,i,x\n",
+		"in the first":      "name,key,address,source\na,1,b,x\nc,2,d,x\n\"e\nf\",3,g,x\nh,4,i,x\n",
+		"in the key's line": "name,key,address,source\na,1,b,x\nc,2,d,x\n\"e\nf\",3,\"g\nh\",x\nj,4,i,x\n",
+	} {
+		got, err := read(t, in, bulk.Options{})
+		if err != nil || len(got) != 4 || slices.ContainsFunc(got, func(row string) bool { return strings.Contains(row, "refused malformed") }) {
+			t.Errorf("%s: %v: %q", name, err, got)
 		}
 	}
 }

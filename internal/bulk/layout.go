@@ -43,7 +43,7 @@ func (p *Plan) Layout() string {
 	case Parquet:
 		return "Parquet"
 	case XLSX:
-		return p.sheetLayout()
+		return strings.Join(append([]string{p.sheetLayout()}, p.nullLayout()...), ", ")
 	case SQL:
 		return p.databaseLayout()
 	default:
@@ -56,5 +56,18 @@ func (p *Plan) Layout() string {
 	if p.Format == CSV && !p.Header {
 		parts = append(parts, "no header")
 	}
+	parts = append(parts, p.nullLayout()...)
 	return strings.Join(parts, ", ")
+}
+
+// nullLayout names the texts that are no values.
+func (p *Plan) nullLayout() []string {
+	switch texts := p.options.Null; len(texts) {
+	case 0:
+		return nil
+	case 1:
+		return []string{texts[0] + " is no value"}
+	default:
+		return []string{strings.Join(texts[:len(texts)-1], ", ") + " and " + texts[len(texts)-1] + " are no values"}
+	}
 }

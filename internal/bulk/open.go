@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // Format is the file format.
@@ -146,6 +145,12 @@ func openInput(name string, stdin io.Reader, encoding Encoding) (*Reader, error)
 }
 
 func (r *Reader) openFile(name string) error {
+	if scheme, _, isURL := strings.Cut(name, "://"); isURL && !strings.ContainsAny(scheme, `/\`) {
+		return &FileError{
+			Name: name, Reason: "is a URL, and only those of databases are opened: postgres:, mysql: and sqlite:",
+			Hint: "curl -sfL URL | locus ingest --source NAME -",
+		}
+	}
 	file, err := openIn(filepath.Dir(name), filepath.Base(name))
 	if err != nil {
 		if info, statErr := os.Lstat(name); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -233,9 +238,12 @@ func (r *Reader) decompress() error {
 	}
 	r.compressed = bytes.HasPrefix(head, magicGzip) || bytes.HasPrefix(head, magicZstd)
 	r.in, r.inner = in, inner
-	begin, err := in.Peek(8)
+	begin, err := in.Peek(foreignBegin)
 	if err != nil && len(begin) == 0 {
 		return nil // the reading of the text reports it
+	}
+	if err := refuseForeign(r.Name, begin); err != nil {
+		return err
 	}
 	r.container, err = containerOf(r.Name, begin)
 	return err
@@ -261,11 +269,8 @@ func (r *Reader) decodeText(in *bufio.Reader, want Encoding) (*lines, error) {
 	}
 	l := &lines{r: in, encoding: of, bad: -1}
 	l.next = int64(mark)
-	switch of {
-	case UTF16LE:
-		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
-	case UTF16BE:
-		l.r = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(in), sample)
+	if code := multibyte[of]; code != nil {
+		l.r = bufio.NewReaderSize(code.NewDecoder().Reader(in), sample)
 	}
 	return l, nil
 }

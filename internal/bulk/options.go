@@ -57,6 +57,8 @@ type Options struct {
 	// Row.Key are then "". Columns that mean nothing are left out, and columns that options name may be missing; see
 	// Plan.Missing.
 	Unstored bool
+	// Likely are kinds that win over others that explain as many columns.
+	Likely []string
 	// Exact takes the names of columns as they are and guesses nothing. Names that mean nothing are refused.
 	Exact bool
 }

@@ -26,8 +26,9 @@ type Plan struct {
 	Key    []string // columns; HashKey; empty if there is no key
 	// Columns are the columns in the order of the file, of JSON those of the sample.
 	Columns []Column
-	// SourceGuessed and KindGuessed report that nothing said what the source or the kind is.
-	SourceGuessed, KindGuessed bool
+	// SourceGuessed and KindGuessed report that nothing said what the source or the kind is. FormatGuessed reports that Layout
+	// has something that may be wrong: an encoding by the look of words, the list that has the rows, or texts that are no values.
+	SourceGuessed, KindGuessed, FormatGuessed bool
 	// Missing are the columns that options name and the file lacks; see Options.Unstored.
 	Missing []string
 	// Questions are what has to be answered before the file can be read.
@@ -77,8 +78,11 @@ func (p *Plan) LeaveOut() {
 // Guessed reports whether a person has to look at the plan before the file is read: a column, the key, the source or
 // the kind was guessed, or there is a question.
 func (p *Plan) Guessed() bool {
-	return len(p.Questions) > 0 || p.SourceGuessed || p.KindGuessed || slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Guessed })
+	return len(p.Questions) > 0 || p.SourceGuessed || p.KindGuessed || p.FormatGuessed || slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Guessed })
 }
+
+// Null returns the texts that mean that there is no value.
+func (p *Plan) Null() []string { return p.options.Null }
 
 // ByContent reports whether keys are made of the content of rows, as HashKey says.
 func (p *Plan) ByContent() bool { return p.mapping.hash }

@@ -3,6 +3,8 @@
 package bulk
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -68,6 +70,10 @@ func (r *Reader) Fields() ([]Field, error) {
 			if list, plain := plainTexts(value); plain {
 				field.Values = list
 			} else if raw := string(value.Raw()); raw != "null" {
+				var line bytes.Buffer // the value may be spread over lines
+				if err := json.Compact(&line, value.Raw()); err == nil {
+					raw = line.String()
+				}
 				field.Values = []string{raw}
 			}
 			fields = append(fields, field)

@@ -18,6 +18,7 @@ type sampled struct {
 	name   string
 	values []string // not empty, in the order of the rows
 	rows   int      // rows that have the column
+	short  int      // rows without a value here that have one in fewer than half of the columns, such as totals
 }
 
 // recognition assigns a meaning to the columns of a file.
@@ -34,7 +35,7 @@ type recognition struct {
 }
 
 // recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that
-// explain as many, the first counts.
+// explain as many, the first likely one counts, or else the first.
 func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
 	var best *recognition
 	most := -1
@@ -50,7 +51,8 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if explained > most {
+		likely := func(k *match.Schema) bool { return slices.Contains(o.Likely, k.Kind) }
+		if explained > most || explained == most && likely(kind) && !likely(best.kind) {
 			best, most = r, explained
 		}
 		if r.mapping.mixed || o.Exact {
@@ -217,9 +219,10 @@ func (r *recognition) guessKey() {
 // maxKey is the length of a key that is guessed, in bytes.
 const maxKey = 255
 
-// isUnique reports whether a column has another value in every row of the sample.
+// isUnique reports whether a column has another value in every row of the sample. A row that is short of most values needs
+// none: it is the total below a list, and is refused.
 func (r *recognition) isUnique(c sampled) bool {
-	if len(c.values) == 0 || len(c.values) != r.rows {
+	if len(c.values) == 0 || len(c.values)+c.short != r.rows {
 		return false
 	}
 	seen := make(map[string]bool, len(c.values))

@@ -61,6 +61,14 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 			return err
 		}
 	}
+	if p.Format == CSV {
+		if err := refuseMarkup(p.Name, text); err != nil {
+			return err
+		}
+		if text, whole, err = p.reread(r.lines, text, whole); err != nil {
+			return err
+		}
+	}
 	p.Encoding = r.lines.encoding
 	if p.Format == JSONL && p.Rows != "" {
 		p.Format = JSON
@@ -99,7 +107,8 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
-	p.mapping = found.mapping
+	found = p.recogniseNulls(found, columns, rows)
+	o, p.mapping = p.options, found.mapping
 	if o.Since != "" {
 		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use
 	}
@@ -121,10 +130,33 @@ func sampleText(l *lines) (text []byte, whole bool, err error) {
 	if i := bytes.LastIndexByte(head, '\n'); !whole && i >= 0 {
 		head = head[:i+1]
 	}
-	if l.encoding == Windows1252 {
-		return append([]byte{}, (&lines{encoding: Windows1252}).decode(head, false)...), whole, nil
+	if charmaps[l.encoding] != nil {
+		return append([]byte{}, (&lines{encoding: l.encoding}).decode(head, false)...), whole, nil
 	}
 	return head, whole, nil
+}
+
+// reread reads the sample in another encoding if Windows-1252 was taken and cannot be right.
+func (p *Plan) reread(l *lines, text []byte, whole bool) ([]byte, bool, error) {
+	if l.encoding != Windows1252 || p.options.Encoding != AutoEncoding || p.options.Exact {
+		return text, whole, nil
+	}
+	raw, err := l.r.Peek(sample)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	switch is := misread(raw); is {
+	case Windows1252:
+		return text, whole, nil
+	case AutoEncoding:
+		p.ask("the text is neither UTF-8 nor Windows-1252", "--encoding NAME says what it is, such as cp850, macintosh, windows-1251 or shift_jis")
+		return text, whole, nil
+	default:
+		o := *p.options
+		o.Encoding, l.encoding = is, is
+		p.options, p.FormatGuessed = &o, true
+	}
+	return sampleText(l)
 }
 
 // detectFormat uses the first character, or else the extension.
@@ -139,7 +171,11 @@ func detectFormat(name string, text []byte) Format {
 		return JSON
 	case bytes.HasPrefix(trimmed, []byte{'{'}):
 		line, rest := cutLine(trimmed)
-		if _, err := strictjson.Parse(line); errors.Is(err, strictjson.ErrSyntax) && len(rest) > 0 && bytes.Count(line, []byte{'"'})%2 == 0 && (&jsonScanner{r: bufio.NewReader(bytes.NewReader(trimmed)), line: 1}).spans() {
+		_, err := strictjson.Parse(line)
+		if errors.Is(err, strictjson.ErrTrailing) && (&jsonScanner{r: bufio.NewReader(bytes.NewReader(line)), line: 1}).follows() {
+			return JSON // objects one after another, without line ends
+		}
+		if errors.Is(err, strictjson.ErrSyntax) && len(rest) > 0 && bytes.Count(line, []byte{'"'})%2 == 0 && (&jsonScanner{r: bufio.NewReader(bytes.NewReader(trimmed)), line: 1}).spans() {
 			return JSON
 		}
 		return JSONL
@@ -153,6 +189,15 @@ func detectFormat(name string, text []byte) Format {
 func (s *jsonScanner) spans() bool {
 	d, err := s.value()
 	return err == nil && d.lines > 1
+}
+
+// follows reports whether an object follows the first document.
+func (s *jsonScanner) follows() bool {
+	if _, err := s.value(); err != nil {
+		return false
+	}
+	b, err := s.space()
+	return err == nil && b == '{'
 }
 
 func listed(names []string) string {

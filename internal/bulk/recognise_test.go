@@ -175,6 +175,7 @@ func TestRecognise_Layout(t *testing.T) {
 		{"JSON array", "[\n {\"id\": 1,\n  \"name\": \"Blue\"},\n {\"id\": 2, \"name\": \"Corner\"}\n]\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
 		{"JSON, one after another", "{\n \"id\": 1,\n \"name\": \"Blue\"\n}\n{\n \"id\": 2,\n \"name\": \"Corner\"\n}\n", bulk.Options{}, "JSON, UTF-8", "Blue"},
 		{"JSON, rows in a document", `{"n": 2, "data": {"x": [1, {"items": []}], "items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}, "more": {}}`, bulk.Options{Rows: "data.items"}, "JSON, rows in data.items, UTF-8", "Blue"},
+		{"JSON, rows that are found beside a path in them", `{"n": 2, "items": [{"id": 1, "names": [{"is": "Blue"}]}, {"id": 2, "names": [{"is": "Corner"}]}]}`, bulk.Options{Set: []bulk.Assignment{{"name", "names[].is"}}}, "JSON, rows in items, UTF-8", "Blue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -190,6 +191,21 @@ func TestRecognise_Layout(t *testing.T) {
 	}
 }
 
+// Columns that several kinds have are of the first kind, or of one that is likely.
+func TestRecognise_LikelyKinds(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]bulk.Options{"": {}, "person": {Likely: []string{"person"}}} {
+		o.Source = "x"
+		if p := recognised(t, "likely.csv", "id,name,phone\n1,Ada Kern,415-555-2300\n2,Jo Weber,415-555-2301\n", &o); p.Kind != want {
+			t.Errorf("likely %v: kind %q, want %q", o.Likely, p.Kind, want)
+		}
+	}
+	o := bulk.Options{Source: "x", Likely: []string{"place"}}
+	if p := recognised(t, "person.csv", "id,first name,last name\n1,Ada,Kern\n2,Jo,Weber\n", &o); p.Kind != "person" {
+		t.Errorf("more columns count more: kind %q", p.Kind)
+	}
+}
+
 // What only a person knows is asked, with what to try.
 func TestRecognise_Asks(t *testing.T) {
 	t.Parallel()
@@ -201,7 +217,11 @@ func TestRecognise_Asks(t *testing.T) {
 		{"no key", "name,city\nBlue,Springfield\nCorner,Springfield\n", bulk.Options{Source: "x"}, "these differ in every row that was looked at: \"name\""},
 		{"no source", "id,name\n1,Blue\n2,Corner\n", bulk.Options{}, "--source NAME"},
 		{"an unknown column", "id,name,colour\n1,Blue,red\n2,Corner,red\n", bulk.Options{Source: "x"}, "column \"colour\" is no attribute"},
-		{"a document with a list", `{"data": {"items": [{"id": 1}, {"id": 2}]}}`, bulk.Options{Source: "x"}, "--rows data.items"},
+		{"a record with a list", `{"id": 7, "contacts": [{"id": 1}, {"id": 2}]}`, bulk.Options{Source: "x"}, "--rows contacts"},
+		{"a document with two lists", `{"data": {"items": [{"id": 1}, {"id": 2}], "more": [{"id": 1}, {"id": 2}]}}`, bulk.Options{Source: "x"}, "data.items and in data.more"},
+		{"another delimiter", "id:name:city\n1:Blue:Springfield\n2:Corner:Springfield\n", bulk.Options{Source: "x"}, "--delimiter ':'"},
+		{"another script", "id,name\n1,\xcc\xee\xf1\xea\xe2\xe0\n2,\xca\xe0\xe7\xe0\xed\xfc\n", bulk.Options{Source: "x"}, "--encoding NAME"},
+		{"text in no known encoding", "id,name\n1,B\x81\x8dl\n2,C\x8d\x90l\n", bulk.Options{Source: "x"}, "--encoding NAME"},
 		{"no header", "1,Blue,62701\n2,Corner,62702\n", bulk.Options{Source: "x"}, "--no-header --columns column1,column2,column3"},
 		{"a column that is not there", "id,name\n1,Blue\n", bulk.Options{Source: "x", Key: []string{"idd"}}, "did you mean \"id\""},
 		{"a path that is not there", `{"data": []}`, bulk.Options{Source: "x", Rows: "items"}, "there is no \"items\""},

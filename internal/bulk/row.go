@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -41,8 +42,16 @@ func (r *Row) Flat() json.RawMessage {
 	if r.Observed != "" {
 		flat[ColumnObserved] = r.Observed
 	}
-	text, _ := json.Marshal(flat) // cannot fail: strings and lists of strings
-	return text
+	return plainJSON(flat)
+}
+
+// plainJSON returns strings, and lists and maps of them, as JSON in which <, > and & stand for themselves.
+func plainJSON(value any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // cannot fail: strings
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // Values returns the attributes as in JSONL: a string, or a list of strings.
@@ -99,8 +108,7 @@ func (e *RowError) In(format Format) string {
 
 // quoteText returns a text as a JSON string.
 func quoteText(text []byte) json.RawMessage {
-	quoted, _ := json.Marshal(string(text)) // cannot fail for a string
-	return quoted
+	return plainJSON(string(text))
 }
 
 // FileError says why a file cannot be read, or not to its end.

@@ -59,11 +59,17 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 			return nil, 0, err
 		}
 	}
+	if len(names) == 1 && p.options.Delimiter == "" && !p.options.Exact && !isHeaderName(names[0], kinds) && strings.ContainsAny(names[0], ":~^# ") {
+		p.ask("the file has one column", "--delimiter ':' or another character says what separates columns; text in columns of fixed width is not read")
+	}
 	for i, name := range names {
 		c := sampled{name: name, rows: len(all)}
 		for _, row := range all {
-			if i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]) {
+			switch {
+			case i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]):
 				c.values = append(c.values, row[i])
+			case 2*filled(row) < width:
+				c.short++
 			}
 		}
 		columns = append(columns, c)

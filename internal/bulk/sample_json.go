@@ -63,21 +63,42 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 		})
 	}
 	known := slices.ContainsFunc(p.options.Key, func(key string) bool { _, ok := index[key]; return ok }) ||
-		slices.ContainsFunc(p.options.Set, func(a Assignment) bool { return strings.Contains(a.Expression, "[]") })
-	if p.Rows == "" && rows <= 1 && !p.options.Exact && !known {
-		p.askRows(text, last, whole)
+		slices.ContainsFunc(p.options.Set, func(a Assignment) bool {
+			return slices.ContainsFunc(columns, func(c sampled) bool { return strings.Contains(c.name, "[]") && strings.Contains(a.Expression, c.name) })
+		})
+	if p.Rows != "" || rows > 1 || p.options.Exact || known {
+		return columns, rows, nil
 	}
+	paths := rowsIn(text, last, whole)
+	if len(paths) == 1 && !isRecord(columns, paths[0]) {
+		p.Format, p.Rows, p.FormatGuessed = JSON, paths[0], true
+		return p.sampleJSON(text, whole)
+	}
+	p.askRows(paths)
 	return columns, rows, nil
 }
 
-// askRows asks for the path to the rows if a document has only one, and a list of objects in it.
-func (p *Plan) askRows(text []byte, only strictjson.Value, whole bool) {
-	var paths []string
-	if only.Kind() == strictjson.Object && len(only.Raw()) > 0 {
-		paths = listsIn("", only)
-	} else if !whole && len(bytes.TrimSpace(text)) > 0 && bytes.TrimSpace(text)[0] == '{' {
-		paths = listsAhead(text)
+// rowsIn returns the paths of the lists of objects in a document that is the only one.
+func rowsIn(text []byte, only strictjson.Value, whole bool) []string {
+	switch {
+	case only.Kind() == strictjson.Object && len(only.Raw()) > 0:
+		return listsIn("", only)
+	case !whole && len(bytes.TrimSpace(text)) > 0 && bytes.TrimSpace(text)[0] == '{':
+		return listsAhead(text)
 	}
+	return nil
+}
+
+// isRecord reports whether an object is a record itself: it has a name or a key outside of the list.
+func isRecord(columns []sampled, list string) bool {
+	return slices.ContainsFunc(columns, func(c sampled) bool {
+		plain := plainName(c.name)
+		return !strings.HasPrefix(c.name, list+"[]") && (keyRank(plain) > 0 || plain == ColumnKey || plain == "name")
+	})
+}
+
+// askRows asks for the path to the rows.
+func (p *Plan) askRows(paths []string) {
 	if len(paths) == 0 {
 		return
 	}

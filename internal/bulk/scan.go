@@ -18,7 +18,8 @@ import (
 //	the quote closes before a delimiter or a line end, within MaxRow;
 //	the row then has the width of the header;
 //	no line of it but the first is a row by itself: of that width, with a key of a common form. Where forms of keys
-//	mean something, a line is one too if it has quotes in unquoted text or begins another field of several lines.
+//	mean something, a line is one too if it has quotes in unquoted text after the key, or begins another field of
+//	several lines. A quote before the key may close the field.
 //
 // Otherwise the first line alone is refused, and the lines after it are read as rows; up to the next row they are
 // believed only if their key has a common form.
@@ -174,11 +175,17 @@ func (s *scanner) isRow(line []byte) bool {
 	end, telling := s.alone.add(s.dialect, line, false), len(s.keys) > 0 && s.shapes.telling()
 	switch columns := len(s.alone.spans); {
 	case end == open && telling && columns < s.width: // the first line of another row of several lines
-	case end != complete || columns != s.width || len(s.alone.bare) > 0 && !telling:
+	case end != complete || columns != s.width:
+		return false
+	}
+	if len(s.alone.bare) > 0 && !telling {
 		return false
 	}
 	for _, i := range s.keys {
-		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || slices.Contains(s.alone.bare, i) || !s.shapes.common(s.alone.at(i)) {
+		if len(s.alone.bare) > 0 && i >= s.alone.bare[0] {
+			return false // what stands before the key may close the field
+		}
+		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || !s.shapes.common(s.alone.at(i)) {
 			return false
 		}
 	}

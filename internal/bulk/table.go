@@ -106,8 +106,7 @@ func (t *tableRows) object() json.RawMessage {
 		name := t.mapper.targetOf(c.column)
 		by[name] = append(by[name], c.value)
 	}
-	text, _ := json.Marshal((&Row{Attributes: by}).Values()) // cannot fail: strings and lists of strings
-	return text
+	return plainJSON((&Row{Attributes: by}).Values())
 }
 
 // fields returns the row as the table has it: a field for each column, without values if it is null.
@@ -163,9 +162,20 @@ func (s *sampledTable) columnsOf(null []string) []sampled {
 		all[i] = sampled{name: c.Name, rows: len(s.rows)}
 	}
 	for _, row := range s.rows {
+		has := make([]bool, len(s.columns))
+		filled := 0
 		for _, c := range row.Cells {
 			if c.Text != "" && utf8.ValidString(c.Text) && !slices.Contains(null, c.Text) {
 				all[c.Column].values = append(all[c.Column].values, c.Text)
+				if !has[c.Column] {
+					has[c.Column] = true
+					filled++
+				}
+			}
+		}
+		for i := range all {
+			if !has[i] && 2*filled < len(s.columns) {
+				all[i].short++
 			}
 		}
 	}

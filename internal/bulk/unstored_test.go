@@ -70,6 +70,7 @@ func TestUnstored(t *testing.T) {
 		{"elsewhere.csv", "name,phones\nx,415-555-2300\n", bulk.Options{Set: []bulk.Assignment{{"phones", "mobile"}}, Key: []string{"no"}}, []string{": map[name:[x] phones:[415-555-2300]]"}, nil},
 		{"late.jsonl", late, bulk.Options{}, []string{": map[name:[b]]"}, []string{"[{name [b]} {later [x]}]"}},
 		{"nested.jsonl", `{"name":["x","y"],"location":{"city":"Bonn"},"n":null,"l":[[1]],"no":7}`, bulk.Options{}, []string{":7 map[city:[Bonn] name:[x y]]"}, []string{`[{name [x y]} {location [{"city":"Bonn"}]} {n []} {l [[[1]]]} {no [7]}]`}},
+		{"spread.json", "[{\"name\": \"x\",\n  \"shop\": {\n    \"floor\": 2\n  }}]", bulk.Options{}, []string{": map[name:[x]]"}, []string{`[{name [x]} {shop [{"floor":2}]}]`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

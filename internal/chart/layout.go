@@ -11,6 +11,7 @@ import (
 type marks struct {
 	width, height int
 	ground        string
+	left, right   float64 // of the area of the values
 	list          []mark
 }
 
@@ -83,6 +84,7 @@ func (c *Chart) layout() (*marks, error) {
 		longest = max(longest, len(t.label))
 	}
 	f.left = 16 + em*float64(longest)
+	m.left, m.right = f.left, f.right
 	for _, t := range ticks {
 		y := f.y(t.at)
 		color := p.grid
@@ -99,6 +101,15 @@ func (c *Chart) layout() (*marks, error) {
 	}
 	c.draw(m, f, p)
 	return m, nil
+}
+
+// Area returns where in the picture the first step begins and where the last one ends, in pixels from its left side.
+func (c *Chart) Area() (left, right float64, err error) {
+	m, err := c.layout()
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.left, m.right, nil
 }
 
 // legend lays out the names of the lines in as many rows as they need, and returns the top of the remaining area.

@@ -109,6 +109,23 @@ func (a *app) restoreBackup(ctx context.Context, w where, in io.Reader, cells in
 	if err != nil {
 		return err
 	}
-	return a.summary(raw, "%s: %s, %s bytes, as they were at %s; it may be served", term.Escape(w.String()), plural(len(b.Files), "cell"), term.Count(b.Bytes),
-		b.At.Local().Format(time.DateTime))
+	if err := a.summary(raw, "%s: %s, %s bytes, as they were at %s; it may be served", term.Escape(w.String()), plural(len(b.Files), "cell"), term.Count(b.Bytes),
+		b.At.Local().Format(time.DateTime)); err != nil {
+		return err
+	}
+	a.nameTokens(ctx, w)
+	return nil
+}
+
+// nameTokens warns of the tokens of a restored installation.
+func (a *app) nameTokens(ctx context.Context, w where) {
+	var list httpapi.TokenList
+	cl, err := a.openClient(ctx, w, looks)
+	if err == nil {
+		_, err = cl.get(ctx, "/v1/tokens", nil, &list)
+		cl.close()
+	}
+	if err != nil || len(list.Tokens) > 0 { // what was restored is not lost because its tokens cannot be read now
+		a.say("tokens that were revoked since the backup are valid again: locus token list names those it has, locus token revoke --all ends every one")
+	}
 }

@@ -47,7 +47,11 @@ func (a *app) cellRestored() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.restored(c, w, restoring{pairs: pairs, mongodb: documents}, &f)
+			if err := a.restored(c, w, restoring{pairs: pairs, mongodb: documents}, &f); err != nil || f.dryRun {
+				return err
+			}
+			a.nameTokens(c.Context(), w)
+			return nil
 		},
 	}
 	f.flags(c)

@@ -62,7 +62,7 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 		if of.Type == httpapi.LineDifference {
 			d, err := resultOf[cells.Difference](raw)
 			if err == nil {
-				err = a.printDifference(&d, raw)
+				err = a.printDifference(raw, d.Repaired, fmt.Sprint(d.Cell), string(d.What), d.ID, d.Stored, d.Want, d.Advice)
 			}
 			return "check", fmt.Sprintf("found %s %s of cell %v", d.What, d.ID, d.Cell), err
 		}
@@ -98,17 +98,19 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	return f
 }
 
-func (a *app) printDifference(d *cells.Difference, raw json.RawMessage) error {
+// printDifference prints a line of what differs, and whether it was repaired.
+func (a *app) printDifference(raw json.RawMessage, repaired bool, columns ...string) error {
 	if a.json {
 		return a.printRaw(raw)
 	}
-	state := "differs"
-	if d.Repaired {
-		state = "repaired"
+	line := "differs"
+	if repaired {
+		line = "repaired"
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s\t%v\t%s\t%s\t%s\t%s\t%s\n", state, d.Cell, d.What,
-		term.Escape(d.ID), term.Escape(d.Stored), term.Escape(d.Want), term.Escape(d.Advice))
-	if err != nil {
+	for _, column := range columns {
+		line += "\t" + term.Escape(column)
+	}
+	if _, err := fmt.Fprintln(a.stdout, line); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil

@@ -40,8 +40,8 @@ type client struct {
 	parent string
 	// alone reports that no other process uses the data during this command.
 	alone bool
-	// held are the records of an installation that this command has opened with loads; nil otherwise.
-	held *records.Handle
+	// opened are the records of an installation that this command has opened with loads; nil otherwise.
+	opened *records.Handle
 	// loading reports that records stay unresolved until the command loads them.
 	loading bool
 }
@@ -136,7 +136,7 @@ func (a *app) openClient(ctx context.Context, w where, to opening) (*client, err
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
 	}
 	if to >= loads {
-		cl.held = svc.Records()
+		cl.opened = svc.Records()
 	}
 	return cl, nil
 }

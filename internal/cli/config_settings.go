@@ -35,6 +35,7 @@ var settings = []setting{
 	{"read_only", "read-only", single, ""},
 	{"places", "place", list, `["postgres://db3"]`},
 	{"unsafe_durability", "unsafe-durability", single, ""},
+	{"secret_env", "secret-env", list, "[CRM_PASSWORD=db1]"},
 	{"sink_files", "sink-files", file, "/var/lib/locus/sinks"},
 	{"pprof", "pprof", single, ""},
 	{"shutdown_timeout", "shutdown-timeout", single, ""},

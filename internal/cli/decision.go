@@ -23,7 +23,7 @@ func (a *app) decisionCommand() *cobra.Command {
 		Example: "  locus decision list --of vendor:88231\n" +
 			"  locus decision export > decisions.jsonl",
 	}
-	c.AddCommand(a.decisionList(), a.decisionWithdraw(), a.decisionExport(), a.decisionImport())
+	c.AddCommand(a.decisionList(), a.decisionWithdraw(), a.decisionBulk(), a.decisionUndo(), a.decisionExport(), a.decisionImport())
 	return c
 }
 

@@ -27,10 +27,13 @@ type oneShot struct {
 	out, keep             string
 	golden, links, review string
 	oneToOne, left, learn bool
+	asked                 func() bool // reports whether learn was given
+	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
 	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string
+	terms                 *match.TermFrequencies // of all files
 	plans                 []*bulk.Plan
 	header                dedupe.Header
 	rejects               *bulk.Rejects
@@ -58,7 +61,7 @@ func (a *app) dedupeCommand() *cobra.Command {
 	f.StringVar(&o.golden, "golden", "", "write a row per cluster to this file, with the values that are most likely right")
 	f.StringVar(&o.links, "links", "", "write a row per record to this file: source, key and cluster_id")
 	f.StringVar(&o.review, "review", "", "write the possible matches between clusters to this file")
-	f.BoolVar(&o.learn, "learn", false, "use the weights that locus kind learn fits to the files, unless it refuses its draft")
+	o.learnFlag(c)
 	f.StringVar(&o.keep, "keep", "", "keep the data in this directory, for locus serve --data")
 	return c
 }
@@ -113,7 +116,7 @@ func (o *oneShot) look(a *app) error {
 		if err != nil {
 			return err
 		}
-		o.kinds, o.kind = dedupe.Kinds(own), own.Kind
+		o.kinds, o.kind, o.weighed = dedupe.Kinds(own), own.Kind, len(own.Weights) > 0
 	}
 	if err := o.check(o.files); err != nil {
 		return err

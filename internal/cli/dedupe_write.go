@@ -15,12 +15,10 @@ import (
 
 // dedupe groups the rows and writes the files.
 func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
-	if o.learn {
-		if err := o.weigh(ctx, a); err != nil {
-			return err
-		}
+	if err := o.weigh(ctx, a); err != nil {
+		return err
 	}
-	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind})
 	if err != nil {
 		return err
 	}

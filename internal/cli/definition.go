@@ -4,15 +4,21 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -39,6 +45,29 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 		return "", nil, usage(hint, "%s contains no definition", name)
 	}
 	return name, text, nil
+}
+
+// putDefinition sends the definition of a sink or a stream. If it was there, it says so; of several problems it prints each.
+func (a *app) putDefinition(c *cobra.Command, path string, request, out any, there string) (json.RawMessage, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	cl, err := a.connect(c, writes)
+	if err != nil {
+		return nil, err
+	}
+	defer cl.close()
+	raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: path, body: body, media: "application/json"}, out)
+	if p, ok := errors.AsType[*httpapi.Problem](err); ok && len(p.Errors) > 1 {
+		for _, one := range p.Errors {
+			a.say("%s: %s", strings.TrimPrefix(one.Pointer, "/"), term.Escape(one.Detail))
+		}
+	}
+	if err == nil && status == http.StatusOK {
+		a.say("%s", there)
+	}
+	return raw, err
 }
 
 func (a *app) wrongDefinition(file string, text []byte, problems []locus.Problem) error {

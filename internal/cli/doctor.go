@@ -28,24 +28,40 @@ type finding struct {
 	What  string `json:"what"`
 	Says  string `json:"says"`
 	Try   string `json:"try,omitempty"`
+	// bare is what a bundle says instead, if Says has a name of a person or what another program said.
+	bare string
+}
+
+// shared is what a bundle says.
+func (f *finding) shared() string {
+	if f.bare != "" {
+		return f.bare
+	}
+	return f.Says
 }
 
 // examination collects findings.
 type examination struct {
 	all     []finding
 	largest int64 // size of the largest cell, 0 if unknown
+	served  bool  // a running server answers
 }
 
 func (x *examination) ok(what, format string, args ...any) {
-	x.all = append(x.all, finding{levelOK, what, fmt.Sprintf(format, args...), ""})
+	x.all = append(x.all, finding{levelOK, what, fmt.Sprintf(format, args...), "", ""})
 }
 
 func (x *examination) warn(what, try, format string, args ...any) {
-	x.all = append(x.all, finding{levelWarning, what, fmt.Sprintf(format, args...), try})
+	x.all = append(x.all, finding{levelWarning, what, fmt.Sprintf(format, args...), try, ""})
 }
 
 func (x *examination) fail(what, try, format string, args ...any) {
-	x.all = append(x.all, finding{levelError, what, fmt.Sprintf(format, args...), try})
+	x.all = append(x.all, finding{levelError, what, fmt.Sprintf(format, args...), try, ""})
+}
+
+// bare replaces what a bundle says of the last finding.
+func (x *examination) bare(format string, args ...any) {
+	x.all[len(x.all)-1].bare = fmt.Sprintf(format, args...)
 }
 
 // count returns the number of findings of a level.
@@ -59,18 +75,26 @@ func (x *examination) count(l level) (n int) {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return a.connection(&cobra.Command{
+	var bundle, log string
+	c := a.connection(&cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is wrong with the machine and the installation, and say what to do",
 		Long: "With --data it looks at the disk, the file system and the limits of this machine. With --data, --map or --url it\n" +
-			"looks at the cells, rollups, sinks, streams and tokens of the installation. It changes nothing. A token needs the\n" +
-			"permissions read and operate; what it may not see is not looked at.\n" +
+			"looks at the connection, cells, PostgreSQL servers, rollups, sinks, streams and tokens of the installation. It changes\n" +
+			"nothing. A token needs the permissions read and operate; what it may not see is not looked at.\n" +
+			"\n" +
+			"--bundle packs the same for a bug report, with versions, the settings of --config, states, metrics, and the end of --log. Texts\n" +
+			"that may be of a record, a person or a target are left out, and so is every secret; names of kinds, sources, sinks,\n" +
+			"rollups and hosts are in it. Look at it before you send it.\n" +
 			"\n" +
 			"The exit code is 1 if something is broken, 3 if there are only warnings, 0 otherwise.",
-		Example: "  locus doctor --data /var/lib/locus\n" +
-			"  locus doctor --json | jq 'select(.level != \"ok\")'",
+		Example: "  locus doctor --json | jq 'select(.level != \"ok\")'\n" +
+			"  locus doctor --config /etc/locus/locus.yaml --log locus.log --bundle report.tar.gz",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if log != "" && bundle == "" {
+				return usage("--bundle report.tar.gz", "--log is for a bundle: --bundle is missing")
+			}
 			w, err := a.locate(c)
 			if err != nil {
 				return err
@@ -81,9 +105,18 @@ func (a *app) doctorCommand() *cobra.Command {
 			if w.server == "" && !w.shared && !flagged(c, "url") {
 				x.machine(w.place)
 			}
+			if bundle != "" {
+				if err := a.pack(c, x, bundle, log); err != nil {
+					return err
+				}
+				a.say("written to %s; look at it before you send it", term.Escape(bundle))
+			}
 			return a.printExamination(x)
 		},
 	})
+	c.Flags().StringVar(&bundle, "bundle", "", "new file for a bug report, a tar.gz")
+	c.Flags().StringVar(&log, "log", "", "log of the server, whose end the bundle gets")
+	return c
 }
 
 // examineInstallation looks at what the server knows.
@@ -92,13 +125,15 @@ func (a *app) examineInstallation(c *cobra.Command, x *examination) {
 	if err != nil {
 		f := explainFailure(c.Context(), err)
 		x.fail("installation", f.Hint, "cannot be opened: %s", f.Message)
+		x.bare("cannot be opened: %s", scrub(f.Message))
 		return
 	}
 	defer cl.close()
-	for i, look := range []func(context.Context, *client, *examination) error{serverVersion, cellsOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf, backupOf} {
+	for i, look := range []func(context.Context, *client, *examination) error{connectionOf, serverVersion, cellsOf, serversOf, countsOf, rollupsOf, sinksOf, streamsOf, tokensOf, backupOf} {
 		if err := look(c.Context(), cl, x); err != nil && !forbidden(err) {
 			f := explainFailure(c.Context(), err)
 			x.fail("installation", f.Hint, "%s", f.Message)
+			x.bare("%s", scrub(f.Message))
 			if i == 0 {
 				break // it does not answer at all
 			}

@@ -63,6 +63,9 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	default:
 		x.ok("cells", "%s, all answer; %s, %s", plural(len(s.Cells), "cell"), counted(s.Counts.Records, "record", "records"), counted(s.Counts.Entities, "entity", "entities"))
 	}
+	if left := time.Until(s.Until); x.served && !s.Until.IsZero() && left < mapLeft {
+		x.fail("map", "see what the servers' logs say of the cell that keeps it", "the cell map ends at %s and is not moved on: new records are refused", s.Until.Local().Format(time.DateTime))
+	}
 	if len(full) > 0 {
 		x.warn("puids", "locus cell grow adds cells", "more than %d %% are used in %s", roomUsed, someCells(full))
 	}
@@ -85,14 +88,9 @@ func countsOf(ctx context.Context, cl *client, x *examination) error {
 			return err
 		}
 	}
-	counted, live := map[string]int{}, map[string]int64{}
+	counted, live := map[string]int{}, recordsOf(&sources)
 	for _, t := range tables.Terms {
 		counted[t.Hash] = t.Records
-	}
-	for _, s := range sources.Sources {
-		for _, k := range s.Kinds {
-			live[k.Kind] += k.Records
-		}
 	}
 	for _, k := range kinds.Kinds {
 		if have := live[k.Kind]; have >= uncounted && int64(counted[k.Terms])*10 <= have {
@@ -101,6 +99,17 @@ func countsOf(ctx context.Context, cl *client, x *examination) error {
 		}
 	}
 	return nil
+}
+
+// recordsOf returns the number of records of each kind.
+func recordsOf(sources *httpapi.SourceList) map[string]int64 {
+	of := map[string]int64{}
+	for _, s := range sources.Sources {
+		for _, k := range s.Kinds {
+			of[k.Kind] += k.Records
+		}
+	}
+	return of
 }
 
 // rollupsOf names rollups that are broken or late.
@@ -115,6 +124,7 @@ func rollupsOf(ctx context.Context, cl *client, x *examination) error {
 		switch {
 		case r.State == "failed" || r.Trouble != "":
 			x.fail("rollup", "locus rollup show "+r.Name+", then locus rollup rebuild "+r.Name, "%s has failed: %s", r.Name, r.Trouble)
+			x.bare("%s has failed: %s", r.Name, scrub(r.Trouble))
 		case lag > behind:
 			x.warn("rollup", "a rollup follows while a server runs", "%s is %s behind", r.Name, lag.Round(time.Second))
 		}
@@ -135,6 +145,7 @@ func sinksOf(ctx context.Context, cl *client, x *examination) error {
 		switch {
 		case s.State == "failing" || s.State == "paused" && s.Reason != "":
 			x.fail("sink", "locus sink show "+s.Name, "%s is %s: %s", s.Name, s.State, s.Reason)
+			x.bare("%s is %s", s.Name, s.State)
 		case s.Dead > 0:
 			x.warn("sink", "locus sink dead "+s.Name, "%s has %s that its target rejected", s.Name, counted(int64(s.Dead), "event", "events"))
 		case s.State == "waiting":
@@ -157,6 +168,7 @@ func streamsOf(ctx context.Context, cl *client, x *examination) error {
 		case of == nil:
 		case of.State == "failing" || of.State == "paused" && of.Reason != "":
 			x.fail("source", "locus source show "+s.Source, "%s is %s: %s", s.Source, of.State, of.Reason)
+			x.bare("%s is %s", s.Source, of.State)
 		case of.Dead > 0:
 			x.warn("source", "locus source dead "+s.Source, "%s has %s that cannot become records", s.Source, counted(int64(of.Dead), "message", "messages"))
 		default:
@@ -196,9 +208,11 @@ func tokensOf(ctx context.Context, cl *client, x *examination) error {
 	for _, t := range list.Tokens {
 		if t.Expires.IsZero() {
 			x.ok("token", "%s (%s) never ends", t.Name, t.ID)
+			x.bare("%s never ends", t.ID)
 		}
 		if left := time.Until(t.Expires); !t.Expires.IsZero() && left > 0 && left < ending {
 			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID, t.Expires.Local().Format(time.DateTime))
+			x.bare("%s ends at %s", t.ID, t.Expires.UTC().Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -4,8 +4,11 @@ package cli
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locus-db/locus/internal/term"
@@ -38,17 +41,21 @@ func (x *examination) machine(dir string) {
 	}
 	if err != nil {
 		x.fail("directory", "let the user of the server own it", "%v", err)
+		x.bare("it cannot be looked at")
 		return
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
 		x.warn("directory", "chmod 700 "+dir, "other users of this machine may enter %s: mode %o", dir, info.Mode().Perm())
+		x.bare("mode %o", info.Mode().Perm())
 	}
 	d := diskOf(dir)
 	switch {
 	case d.shared:
 		x.fail("file system", "put the data on a local disk, or use PostgreSQL cells", "%s is on %s, whose locks and syncs SQLite cannot rely on", dir, d.name)
+		x.bare("it is on %s", d.name)
 	case d.memory:
 		x.warn("file system", "put the data on a disk", "%s is in memory (%s): all of it is lost when the machine stops", dir, d.name)
+		x.bare("it is in memory (%s)", d.name)
 	case d.name != "":
 		x.ok("file system", "%s", d.name)
 	}
@@ -60,13 +67,35 @@ func (x *examination) machine(dir string) {
 	if d.maximum > 0 && d.maximum < 4096 {
 		x.warn("open files", "raise the limit (ulimit -n, LimitNOFILE): 240 cells take 1,700 files", "the limit is %d", d.maximum)
 	}
+	x.logs(dir)
 	switch took, err := syncTime(dir); {
 	case err != nil:
 		x.fail("disk", "let the user of the server write there", "a file cannot be written: %v", err)
+		x.bare("a file cannot be written")
 	case took > slowSync:
 		x.warn("disk", "use a disk that syncs faster: every commit waits for it", "a durable write takes %s", took.Round(100*time.Microsecond))
 	default:
 		x.ok("disk", "a durable write takes %s", took.Round(time.Microsecond))
+	}
+}
+
+// logLarge is how large the write-ahead log of a cell may be.
+const logLarge = 256 << 20
+
+// logs names write-ahead logs that grow: they shrink only when nothing reads an old snapshot.
+func (x *examination) logs(dir string) {
+	var large []string
+	_ = filepath.WalkDir(dir, func(name string, of fs.DirEntry, err error) error {
+		if err == nil && !of.IsDir() && strings.HasSuffix(name, "-wal") {
+			if info, err := of.Info(); err == nil && info.Size() > logLarge {
+				large = append(large, name)
+			}
+		}
+		return nil // what cannot be looked at is named by other findings
+	})
+	if len(large) > 0 {
+		x.warn("log", "look for what reads an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))
+		x.bare("%d have more than %s bytes", len(large), term.Count(logLarge))
 	}
 }
 

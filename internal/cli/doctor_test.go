@@ -26,6 +26,19 @@ func TestDoctor_Machine(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(data, ".doctor-*")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
+	large := filepath.Join(data, "old.db-wal")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, 256<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t.Context(), nil, "doctor", "--data", data); r.code != 3 || !strings.Contains(r.stdout, large+" has more than 268,435,456 bytes") {
+		t.Errorf("a large log: %v", r)
+	}
+	if err := os.Remove(large); err != nil {
+		t.Fatal(err)
+	}
 	if runtime.GOOS != "windows" {
 		if err := os.Chmod(data, 0o755); err != nil {
 			t.Fatal(err)
@@ -47,8 +60,10 @@ func TestDoctor_Machine(t *testing.T) {
 func TestDoctor_Installation(t *testing.T) {
 	t.Parallel()
 	well := map[string]string{
+		"/livez":               `{"status":"alive"}`,
 		"/version":             `{"version":"devel"}`,
 		"/v1/status":           `{"ready":true,"cells":[{"cell":"g0-0","writes":true,"bytes":5}],"counts":{}}`,
+		"/v1/servers":          `{"servers":[]}`,
 		"/v1/rollups":          `{"rollups":[{"name":"r","state":"following"}]}`,
 		"/v1/sinks":            `{"sinks":[{"name":"k","state":"following"}]}`,
 		"/v1/sources":          `{"sources":[{"source":"s","kinds":[{"kind":"place","records":10000}]}]}`,
@@ -69,8 +84,11 @@ func TestDoctor_Installation(t *testing.T) {
 		{"/v1/status", `{"ready":true,"reason":"cell g0-1 takes no writes","cells":[{"cell":"g0-1"}],"counts":{}}`, 1, "cell g0-1 takes no writes"},
 		{"/v1/status", `{"ready":false,"reason":"it starts","cells":[],"counts":{}}`, 1, "not ready: it starts"},
 		{"/v1/status", `{"ready":true,"cells":[{"cell":"g0-1","writes":true,"puids":81,"puid_room":100}],"counts":{}}`, 3, "locus cell grow"},
+		{"/v1/status", fmt.Sprintf(`{"ready":true,"until":%q,"cells":[],"counts":{}}`, time.Now().Add(5*time.Second).UTC().Format(time.RFC3339)), 1, "new records are refused"},
 		{"/v1/status", `{"ready":true,"upgrade":"needed","cells":[],"counts":{}}`, 1, "locus upgrade plan"},
 		{"/v1/status", `{"ready":true,"redo":10001,"cells":[],"counts":{}}`, 3, "10,001 records wait"},
+		{"/v1/servers", `{"servers":[{"server":"locus@db1:5432","trouble":"refused"}]}`, 1, "locus@db1:5432 cannot be looked at: refused"},
+		{"/v1/servers", `{"servers":[{"server":"locus@db1:5432","version":"15.1","connections":100,"budget":8,"archives":true}]}`, 0, "has none, and archives its log"},
 		{"/v1/rollups", `{"rollups":[{"name":"r","state":"failed","trouble":"no room"}]}`, 1, "locus rollup rebuild r"},
 		{"/v1/rollups", `{"rollups":[{"name":"r","state":"following","lag_ms":3600000}]}`, 3, "r is 1h0m0s behind"},
 		{"/v1/sinks", `{"sinks":[{"name":"k","state":"failing","reason":"refused"}]}`, 1, "k is failing: refused"},

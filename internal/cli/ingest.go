@@ -171,6 +171,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	for i := 1; i < len(t.Header); i++ {
 		t.Right[i] = true
 	}
+	if !o.dryRun {
+		a.countFirst(ctx, cl, kinds, plans)
+	}
 	var all tally
 	waiting := int64(0)
 	snapshots, err := a.snapshots(ctx, cl, o, plans)

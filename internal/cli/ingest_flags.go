@@ -38,7 +38,7 @@ func (o *reading) flags(f *pflag.FlagSet) {
 // layoutFlags are the flags for how a file is written.
 func (o *reading) layoutFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "", "csv, jsonl (an object per line), json (an array or a document), parquet or xlsx; recognised by default")
-	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, utf-16be or windows-1252; recognised by default")
+	f.StringVar(&o.encoding, "encoding", "", "utf-8, utf-16le, windows-1252, cp850, macintosh, shift_jis, ...; by default what the text shows")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a CSV file, a character or tab; recognised by default")
 	f.StringVar(&o.quote, "quote", "", "quote character of a CSV file, or none; recognised by default")
 	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV or XLSX file is a record; --columns names the columns")

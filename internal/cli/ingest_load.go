@@ -40,17 +40,17 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	switch {
 	case cl == nil || o.dryRun:
 		return false, nil
-	case cl.held == nil && o.load == loadAlways:
+	case cl.opened == nil && o.load == loadAlways:
 		return false, usage("--data DIR while no server has it open", "--load always needs the installation for itself, and a server has it")
-	case cl.held == nil:
+	case cl.opened == nil:
 		return false, nil
 	}
-	first, err := cl.held.First(ctx)
+	first, err := cl.opened.First(ctx)
 	if err != nil {
 		return false, err
 	}
 	if !first || o.load == loadAuto && sizeOf(plans) < loadFrom {
-		cl.held.Release()
+		cl.opened.Release()
 		if o.load == loadAlways {
 			a.say("most records are resolved already, or there are decisions: rows are resolved as they come")
 		}
@@ -82,7 +82,7 @@ func (a *app) load(ctx context.Context, cl *client) error {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, time.Now)
 	defer progress.Close()
 	begin, records := time.Now(), 0
-	err := cl.held.Load(ctx, func(p resolve.LoadProgress) {
+	err := cl.opened.Load(ctx, func(p resolve.LoadProgress) {
 		if p.Step == resolve.LoadWrite {
 			records = p.Done
 		}

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/bulk"
-	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/match/learn"
@@ -50,6 +48,9 @@ func (a *app) kindLearn() *cobra.Command {
 				}
 			}
 			if err := o.look(a); err != nil {
+				return err
+			}
+			if _, err := o.count(c.Context(), a); err != nil {
 				return err
 			}
 			return a.learn(c.Context(), &o, anyway)
@@ -115,42 +116,15 @@ func (a *app) writeKind(kind *match.Schema, out string) (err error) {
 
 // drafted learns from the rows of all files. It returns the number of records, too, and calls refuse for the others.
 func (o *oneShot) drafted(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*learn.Draft, int, error) {
-	m := match.New(o.schema, nil)
-	records, err := o.normalise(ctx, m, refuse)
-	if err != nil {
+	m := match.New(o.schema, o.terms)
+	var records []*match.Record
+	if err := eachRow(ctx, o.plans, refuse, func(file, number int, row *bulk.Row) bool {
+		records = append(records, m.Normalise(o.sources[file], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
+		return true
+	}); err != nil {
 		return nil, 0, err
 	}
 	return learn.Weights(m.Among(match.CountNames(records)), records), len(records), nil
-}
-
-// normalise reads the rows of all files as records.
-func (o *oneShot) normalise(ctx context.Context, m *match.Matcher, refuse func(int, *bulk.RowError)) ([]*match.Record, error) {
-	var records []*match.Record
-	for i := range o.files {
-		r, err := o.open(i)
-		if err != nil {
-			return nil, err
-		}
-		number := 0
-		for row, err := range r.All() {
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			number++
-			if refused, ok := errors.AsType[*bulk.RowError](err); ok {
-				refuse(i, refused)
-				continue
-			}
-			if err != nil {
-				return nil, errors.Join(err, r.Close())
-			}
-			records = append(records, m.Normalise(o.sources[i], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
-		}
-		if err := r.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return records, nil
 }
 
 // printDraft prints what was learned to the standard error, where the YAML is not in its way.
@@ -167,20 +141,5 @@ func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error
 	a.say("pairs with a common match that are different: %.1f %%, with today's weights %.1f %%", 100*d.Learned.Intransitive, 100*d.Today.Intransitive)
 	a.say("matches that are none with today's weights: %.1f %%, that these call different: %.1f %%, that halves of the pairs agree on: %.1f %%",
 		100*d.Added, 100*d.Contradicted, 100*d.Stable)
-	return nil
-}
-
-// weigh replaces the weights of the kind by those learned from the files, unless they are refused.
-func (o *oneShot) weigh(ctx context.Context, a *app) error {
-	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
-	if err != nil {
-		return err
-	}
-	if refused := d.Refused(); len(refused) > 0 {
-		a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
-		return nil
-	}
-	a.say("weights learned from %s that match", counted(int64(d.Matches), "pair", "pairs"))
-	o.schema, o.kinds = d.Schema, dedupe.Kinds(d.Schema)
 	return nil
 }

@@ -58,17 +58,20 @@ func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	weighed := map[string]string{}
 	for _, by := range []string{kind, "person"} {
 		out := filepath.Join(t.TempDir(), "out.csv")
-		if r := run(t.Context(), nil, "dedupe", name, "--kind", by, "-o", out); r.code != 0 || !strings.Contains(r.err, "450 rows in ") {
+		if r := run(t.Context(), nil, "dedupe", name, "--kind", by, "-o", out, "--learn=false"); r.code != 0 || !strings.Contains(r.err, "450 rows in ") {
 			t.Errorf("dedupe --kind %s: exit %d: %s", by, r.code, r.err)
 		}
 		weighed[by] = written(t, out)
 	}
 	out := filepath.Join(t.TempDir(), "out.csv")
-	if r := run(t.Context(), nil, "dedupe", name, "--kind", "person", "--learn", "-o", out); r.code != 0 || !strings.Contains(r.err, "weights learned from ") {
-		t.Errorf("dedupe --learn: exit %d: %s", r.code, r.err)
+	if r := run(t.Context(), nil, "dedupe", name, "--kind", "person", "-o", out); r.code != 0 || !strings.Contains(r.err, "weights learned from ") {
+		t.Errorf("dedupe: exit %d: %s", r.code, r.err)
 	}
 	if written(t, out) != weighed[kind] {
-		t.Error("dedupe --learn weighs otherwise than by the draft")
+		t.Error("dedupe weighs otherwise than by the draft")
+	}
+	if r := run(t.Context(), nil, "dedupe", name, "--kind", kind, "-o", out); r.code != 0 || strings.Contains(r.err, "weights learned from ") || written(t, out) != weighed[kind] {
+		t.Errorf("dedupe --kind YAML does not take the weights of the kind: exit %d: %s", r.code, r.err)
 	}
 	if weighed[kind] == weighed["person"] {
 		t.Error("dedupe weighs by the draft as by the built-in kind")

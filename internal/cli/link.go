@@ -30,6 +30,7 @@ func (a *app) linkCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return a.oneShot(c.Context(), &o, args, a.link) },
 	}
 	o.flags(c)
+	o.learnFlag(c)
 	c.Flags().BoolVar(&o.oneToOne, "one-to-one", false, "keep at most one pair per row, the highest match weights first")
 	c.Flags().BoolVar(&o.left, "left", false, "also write the rows of the first file without a pair")
 	return c
@@ -37,7 +38,10 @@ func (a *app) linkCommand() *cobra.Command {
 
 // link matches the second file with the first and writes the pairs.
 func (a *app) link(ctx context.Context, o *oneShot) (err error) {
-	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Distinct: o.sources[:1]})
+	if err := o.weigh(ctx, a); err != nil {
+		return err
+	}
+	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Distinct: o.sources[:1]})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ func (a *app) matchCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				o.options.Likely = cl.held(c.Context(), kinds)
 				return a.match(c.Context(), cl, kinds, &o, args[0])
 			})(c, args)
 		},
@@ -66,6 +68,21 @@ func (a *app) matchCommand() *cobra.Command {
 	f.BoolVar(&o.fuzzy, "fuzzy", false, "also compare entities whose name differs by typing errors only")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows; 0 means all")
 	return a.connection(c)
+}
+
+// held returns the kinds that there are entities of, nil if there is no choice. A file that could be of several kinds is
+// matched with those: it matches nothing of the others. If a kind cannot be asked for, the match itself says why.
+func (c *client) held(ctx context.Context, kinds []*match.Schema) (names []string) {
+	if len(kinds) < 2 {
+		return nil
+	}
+	for _, kind := range kinds {
+		var page httpapi.EntityList
+		if _, err := c.get(ctx, "/v1/entities", url.Values{"kind": {kind.Kind}, "limit": {"1"}}, &page); err == nil && len(page.Entities) > 0 {
+			names = append(names, kind.Kind)
+		}
+	}
+	return names
 }
 
 func (o *matching) check(file string) error {

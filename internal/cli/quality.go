@@ -14,17 +14,28 @@ import (
 )
 
 func (a *app) quality() *cobra.Command {
+	var kind, threshold string
 	c := &cobra.Command{
-		Use:   "quality",
-		Short: "Estimate precision and recall of the entities from your decisions",
+		Use:   "quality [TABLE]",
+		Short: "Estimate precision and recall from your decisions, and describe the data",
 		Long: "Precision is the share of the compared pairs of records within entities that are the same thing, recall the share of\n" +
 			"those that are the same thing that are within entities. Both come with an interval that holds the true value in nine\n" +
 			"of ten cases, if people answer right. Only answers about pairs that were drawn by chance count: locus review answer\n" +
-			"--order chance asks about those. Matches that no comparison found are not counted.",
+			"--order chance asks about those. Matches that no comparison found are not counted.\n\n" +
+			"With a table it describes the records instead, or a sample of a large installation: attributes (how many records have a\n" +
+			"value), formats (shapes of values, and odd ones), sources (duplicates within each), sizes (of entities), weights (of the\n" +
+			"compared pairs), thresholds (what others would change; --threshold adds one), evidence (how often each level of a\n" +
+			"comparison was seen), keys (how many records have each kind of blocking key).",
 		Example: "  locus quality\n" +
-			"  locus quality --json",
-		Args: arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			"  locus quality thresholds --threshold 6.5 --json",
+		Args: atMost("TABLE"), ValidArgs: profileNames(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			if len(args) == 1 {
+				return a.profile(c.Context(), cl, args[0], kind, threshold)
+			}
+			if kind != "" || threshold != "" {
+				return usage("locus quality thresholds", "locus quality: --kind and --threshold are for a table")
+			}
 			var q decisions.Quality
 			raw, err := cl.get(c.Context(), "/v1/quality", nil, &q)
 			switch {
@@ -36,6 +47,8 @@ func (a *app) quality() *cobra.Command {
 			return a.printQuality(&q)
 		}),
 	}
+	c.Flags().StringVar(&kind, "kind", "", "only this kind, for a table")
+	c.Flags().StringVar(&threshold, "threshold", "", "one more match threshold in `bits` whose effect is computed")
 	return a.connection(c)
 }
 
@@ -54,11 +67,7 @@ func (a *app) printQuality(q *decisions.Quality) error {
 			a.say("no pair that was drawn by chance is decided: locus review answer --order chance")
 		}
 	}
-	of := "all"
-	if !q.Whole {
-		of = "a sample of"
-	}
-	a.say("%s %s", of, counted(int64(q.Records), "record", "records"))
+	a.sayLookedAt(q.Records, q.Whole)
 	return a.printTable(t)
 }
 

@@ -51,6 +51,7 @@ var asking = [][]string{
 	{"decision", "list"},
 	{"decision", "export"},
 	{"review", "list"},
+	{"review", "team"},
 	{"review", "list", "--order", "teaches"},
 	{"review", "list", "--order", "chance"},
 	{"quality"},
@@ -106,7 +107,7 @@ var asking = [][]string{
 // changingCommands are commands that change something, that open no installation, or that need more than one.
 var changingCommands = []string{
 	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
-	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus judge", "locus kind create",
+	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus decision bulk", "locus decision undo", "locus review answer", "locus review assign", "locus judge", "locus kind create",
 	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus sink create", "locus sink pause",
 	"locus source create", "locus source pause", "locus source resume", "locus source drop", "locus source dead retry", "locus source dead drop",
 	"locus sink resume", "locus sink adopt", "locus sink verify", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus token create", "locus token rotate", "locus token revoke", "locus session end", "locus access block", "locus access unblock", "locus cell restored", "locus restore", "locus demo", "locus backup mark",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -35,20 +36,22 @@ func (a *app) reviewCommand() *cobra.Command {
 		Example: "  locus review list\n" +
 			"  locus review answer",
 	}
-	c.AddCommand(a.reviewList(), a.reviewAnswer())
+	c.AddCommand(a.reviewList(), a.reviewAnswer(), a.reviewAssign(), a.reviewTeam())
 	return c
 }
 
 func (a *app) reviewList() *cobra.Command {
 	var pages paging
 	var order string
+	var f decisions.Filter
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the pairs to decide about",
 		Long: "By default the possible matches, the highest match weight first. With --order teaches also pairs within entities that\n" +
 			"are joined by little, one of each pattern of levels before a second one, and among these what teaches most: the\n" +
 			"doubt about the answer in bits, for each doubling of the pairs of records that it settles. With --order chance all\n" +
-			"compared pairs, drawn by chance, for locus quality.",
+			"compared pairs, drawn by chance, for locus quality. With --order second pairs that another person answered, for a second\n" +
+			"opinion. With a filter a page may have fewer pairs than --limit though others follow.",
 		Example: "  locus review list --order teaches --limit 20\n" +
 			"  locus review list --all --json",
 		Args: arguments(),
@@ -57,7 +60,7 @@ func (a *app) reviewList() *cobra.Command {
 				return usage("--limit 100", "--limit %d: a page has at most 100 pairs", pages.limit)
 			}
 			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges", "teaches"}, Right: map[int]bool{0: true, 5: true, 6: true}}
-			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", orderQuery(order), func(raw json.RawMessage) error {
+			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", filterQuery(orderQuery(order), &f), func(raw json.RawMessage) error {
 				var p pair
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a pair: %w", err)
@@ -72,12 +75,13 @@ func (a *app) reviewList() *cobra.Command {
 		}),
 	}
 	pages.flags(c)
+	filterFlags(c, &f)
 	orderFlag(c, &order)
 	return a.connection(c)
 }
 
 func orderFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "order", "best", "order of the pairs: best, teaches or chance")
+	c.Flags().StringVar(to, "order", "best", "order of the pairs: best, teaches, chance or second")
 }
 
 // orderQuery is the query of an order, empty for the default.
@@ -142,6 +146,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by, order string) err
 	for {
 		q := orderQuery(order)
 		q.Set("limit", "20")
+		q.Set("assigned", decisions.Open) // what others are to answer is theirs
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}

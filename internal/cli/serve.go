@@ -19,6 +19,7 @@ import (
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/listen"
@@ -60,6 +61,7 @@ type serving struct {
 	profiles    bool
 	hosts       []string
 	places      []string
+	secretEnv   []string
 	shutdown    time.Duration
 	retain      time.Duration
 	grace       time.Duration
@@ -168,6 +170,7 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
 	c.Flags().StringVar(&s.boot, "bootstrap-token-file", "", "file with a token of locus token bootstrap: valid for a day, and only until there is another token")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
+	c.Flags().StringArrayVar(&s.secretEnv, "secret-env", nil, "NAME=HOST,... environment variable that sinks and streams to these hosts may name for their secret; may be repeated")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may put cells, besides the places of existing ones; may be repeated")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
 	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
@@ -209,6 +212,9 @@ func (s *serving) check(w where) error {
 			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
 		}
 	}
+	if _, err := access.ParseVariables(s.secretEnv); err != nil {
+		return usage("--secret-env CRM_PASSWORD=db1", "--secret-env: %v", err)
+	}
 	if err := s.checkLine(); err != nil {
 		return err
 	}
@@ -230,12 +236,16 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
+	secrets, err := access.ParseVariables(s.secretEnv)
+	if err != nil {
+		return nil, nil, err
+	}
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles, Tracer: traces}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Tracer: traces, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly,
-		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
-		Sources: &sources.Options{Compile: intake.Compile},
+		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe, Secret: secrets.Value}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
+		Sources: &sources.Options{Compile: intake.Compile, Secret: secrets.Value},
 	})
 	return svc, options, err
 }

@@ -144,6 +144,12 @@ func TestServe_Traces(t *testing.T) {
 		t.Error("no transaction is below the first round")
 	}
 	if !slices.ContainsFunc(spans, func(s *tracepb.Span) bool {
+		path := above(s)
+		return strings.HasPrefix(attribute(s, "db.query.text"), "INSERT INTO record") && s.Name == "INSERT record" && len(path) > 2 && path[1] == "cell write" && path[2] == "put"
+	}) {
+		t.Error("no statement is below a transaction")
+	}
+	if !slices.ContainsFunc(spans, func(s *tracepb.Span) bool {
 		return s.Kind == tracepb.Span_SPAN_KIND_SERVER && attribute(s, "http.request.method") == "POST" && names["batch"] != nil && string(names["batch"].ParentSpanId) == string(s.SpanId)
 	}) {
 		t.Error("the batch is not below the request")

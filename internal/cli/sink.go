@@ -4,11 +4,9 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,34 +55,17 @@ func (a *app) sinkCreate() *cobra.Command {
 			if request.To == "" {
 				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka:, nats: or file: URL; see locus sink create --help", "--to is missing")
 			}
-			body, err := json.Marshal(request)
-			if err != nil {
-				return err
-			}
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
 			var of httpapi.Sink
-			raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: sinkPath(args[0]), body: body, media: "application/json"}, &of)
-			if p, ok := errors.AsType[*httpapi.Problem](err); ok && len(p.Errors) > 1 {
-				for _, one := range p.Errors {
-					a.say("%s: %s", strings.TrimPrefix(one.Pointer, "/"), term.Escape(one.Detail))
-				}
-			}
+			raw, err := a.putDefinition(c, sinkPath(args[0]), request, &of, "this sink exists already; nothing is changed")
 			if err != nil {
 				return err
-			}
-			if status == http.StatusOK {
-				a.say("this sink exists already; nothing is changed")
 			}
 			return a.printSink(raw, &of)
 		},
 	}
 	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
 	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
-	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to a webhook, Kafka or NATS")
+	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to all targets but MongoDB")
 	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the secret")
 	c.Flags().StringVar(&request.Hold, "hold", "72h", "for how long the logs keep changes that were not delivered, 72h at most; after that the sink fills again")
 	return a.connection(c)

@@ -50,7 +50,7 @@ func (a *app) verifySink(c *cobra.Command, cl *client, name string, request http
 			return "", "", fmt.Errorf("read the progress: %w", err)
 		}
 		if of.Type == httpapi.LineDifference {
-			return name, fmt.Sprintf("found %v", of.ID), a.printSinkDifference(&of.Difference, raw)
+			return name, fmt.Sprintf("found %v", of.ID), a.printDifference(raw, of.Repaired, fmt.Sprint(of.ID), string(of.What))
 		}
 		return name, fmt.Sprintf("verifying %s: %s ids compared", name, term.Count(of.Compared)), nil
 	})
@@ -80,18 +80,4 @@ func (a *app) verifySink(c *cobra.Command, cl *client, name string, request http
 		f.Hint = "see locus sink dead list " + name + ": the target may reject them, or have a higher rev"
 	}
 	return f
-}
-
-func (a *app) printSinkDifference(d *sink.Difference, raw json.RawMessage) error {
-	if a.json {
-		return a.printRaw(raw)
-	}
-	state := "differs"
-	if d.Repaired {
-		state = "repaired"
-	}
-	if _, err := fmt.Fprintf(a.stdout, "%s\t%v\t%s\n", state, d.ID, d.What); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
 }

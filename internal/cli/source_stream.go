@@ -43,22 +43,10 @@ func (a *app) sourceCreate() *cobra.Command {
 				}
 				request.Mapping = string(text)
 			}
-			body, err := json.Marshal(request)
-			if err != nil {
-				return err
-			}
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
 			var of httpapi.Source
-			raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: sourcePath(args[0]), body: body, media: "application/json"}, &of)
+			raw, err := a.putDefinition(c, sourcePath(args[0]), request, &of, "the source reads this stream already; nothing is changed")
 			if err != nil {
 				return err
-			}
-			if status == http.StatusOK {
-				a.say("the source reads this stream already; nothing is changed")
 			}
 			return a.printStream(raw, of)
 		},

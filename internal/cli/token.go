@@ -263,23 +263,47 @@ func (a *app) tokenList() *cobra.Command {
 }
 
 func (a *app) tokenRevoke() *cobra.Command {
-	return a.connection(&cobra.Command{
-		Use: "revoke NAME", Short: "Revoke all tokens of a name; they end within a second in every process",
-		Long:    "The last token of an administrator is revoked with --data or --map only. Afterwards the server still needs a token.",
-		Example: "  locus token revoke crm-import\n  locus token revoke crm-import --url https://locus.example",
-		Args:    arguments("NAME"), ValidArgsFunction: a.names(tokenNames, 1),
+	var all, yes bool
+	c := a.connection(&cobra.Command{
+		Use: "revoke NAME | --all", Short: "Revoke all tokens of a name; they end within a second in every process",
+		Long: "The last token of an administrator is revoked with --data or --map only. Afterwards the server still needs a token.\n" +
+			"--all, with --data or --map too, revokes every token and ends every session: a restored backup has those that were\n" +
+			"revoked since.",
+		Example: "  locus token revoke crm-import --url https://locus.example\n  locus token revoke --all --data ./restored",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return arguments()(c, args)
+			}
+			return arguments("NAME")(c, args)
+		},
+		ValidArgsFunction: a.names(tokenNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-				var of httpapi.TokensRevoked
-				if _, err := cl.do(c.Context(), http.MethodDelete, tokenPath(args[0]), nil, nil, &of); err != nil {
+			path, name := "/v1/tokens", "all"
+			if all {
+				if err := a.confirm(yes, "Revoke every token and session?"); err != nil {
 					return err
 				}
-				if a.json {
-					return a.printJSON(map[string]any{"type": "summary", "token": args[0], "revoked": of.Revoked})
+			} else {
+				path, name = tokenPath(args[0]), args[0]
+			}
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
+				var of httpapi.TokensRevoked
+				if _, err := cl.do(c.Context(), http.MethodDelete, path, nil, nil, &of); err != nil {
+					return err
 				}
-				a.say("revoked %s of %s", plural(of.Revoked, "token"), term.Escape(args[0]))
+				switch {
+				case a.json:
+					return a.printJSON(map[string]any{"type": "summary", "token": name, "revoked": of.Revoked})
+				case all:
+					a.say("revoked %s, and ended every session; locus token create makes the next one, with --data or --map", plural(of.Revoked, "token"))
+				default:
+					a.say("revoked %s of %s", plural(of.Revoked, "token"), term.Escape(name))
+				}
 				return nil
 			})(c, args)
 		},
 	})
+	c.Flags().BoolVar(&all, "all", false, "every token and session")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	return c
 }

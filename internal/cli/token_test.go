@@ -168,3 +168,37 @@ func TestComplete_Names(t *testing.T) {
 		}
 	}
 }
+
+// TestP10_RestoredTokens restores a backup that has a token that was revoked since.
+func TestP10_RestoredTokens(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	done(t, "token", "create", "admin", "--role", "administrator", "--output", at("admin.token"), "--data", at("a"))
+	done(t, "backup", "--data", at("a"), "-o", at("a.backup"))
+	done(t, "token", "revoke", "admin", "--data", at("a"))
+	if r := done(t, "restore", at("a.backup"), "--data", at("b")); !strings.Contains(r.err, "locus token revoke --all") {
+		t.Errorf("it does not warn: %v", r)
+	}
+	if r := run(t.Context(), nil, "token", "revoke", "--all", "--data", at("b")); r.code != 2 || !strings.Contains(r.err, "--yes") {
+		t.Errorf("it does not ask: %v", r)
+	}
+	if r := run(t.Context(), nil, "token", "revoke", "admin", "--all", "--data", at("b")); r.code != 2 {
+		t.Errorf("a name beside --all: %v", r)
+	}
+	if r := done(t, "token", "revoke", "--all", "--yes", "--data", at("b")); !strings.Contains(r.err, "revoked 1 token") {
+		t.Errorf("%v", r)
+	}
+	db, err := locus.Open(t.Context(), at("b"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	server := httptest.NewServer(httpapi.New(db, nil))
+	defer server.Close()
+	for _, args := range [][]string{{"entity", "list"}, {"entity", "list", "--token-file", at("admin.token")}} {
+		if r := run(t.Context(), map[string]string{"LOCUS_URL": server.URL}, args...); r.code != 1 || !strings.Contains(r.err, "valid token") {
+			t.Errorf("%v: %v", args, r)
+		}
+	}
+}

@@ -76,9 +76,14 @@ func measure(m rollup.Measure) string {
 	return m.Name + ", " + what + m.Attribute
 }
 
-// example returns a command that defines a rollup for the schema, grouped by the first suitable attribute and divided
-// by another: preferably the region, which has fewer values than a city.
+// example returns a command that defines a rollup for the schema.
 func example(s *match.Schema) string {
+	return "locus rollup define - <<'END'\n" + exampleYAML(s) + "END"
+}
+
+// exampleYAML returns a definition of a rollup for the schema, grouped by the first suitable attribute and divided
+// by another: preferably the region, which has fewer values than a city.
+func exampleYAML(s *match.Schema) string {
 	group, dimension := "", ""
 	for _, a := range s.Attributes {
 		if group == "" && a.Tag {
@@ -94,11 +99,11 @@ func example(s *match.Schema) string {
 		}
 	}
 	group = cmp.Or(group, "source")
-	lines := []string{"locus rollup define - <<'END'", "rollup: " + s.Kind + "_by_" + group, "kind: " + s.Kind, "group: " + group}
+	lines := []string{"rollup: " + s.Kind + "_by_" + group, "kind: " + s.Kind, "group: " + group}
 	if dimension != "" {
 		lines = append(lines, "dimension: "+dimension)
 	}
-	return strings.Join(append(lines, "measures: { number: count }", "END"), "\n")
+	return strings.Join(append(lines, "measures: { number: count }", ""), "\n")
 }
 
 // written formats a value of a measure with grouped digits; "–" if there is none.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -104,27 +103,6 @@ func odds(bits float64) string {
 		return fmt.Sprintf("over a billion times %s", how)
 	}
 }
-
-// stamp is a time on a page. Pages contain it in UTC; the module rewrites it in the reader's zone.
-type stamp time.Time
-
-// Datetime returns the machine-readable form.
-func (s stamp) Datetime() string { return time.Time(s).UTC().Format(time.RFC3339) }
-
-// Clock returns the time of day in UTC.
-func (s stamp) Clock() string { return clock(time.Time(s)) }
-
-// Moment returns date and time in UTC.
-func (s stamp) Moment() string { return moment(time.Time(s)) }
-
-// Zero reports whether there is no time.
-func (s stamp) Zero() bool { return time.Time(s).IsZero() }
-
-// clock formats the time of day in UTC, to the second.
-func clock(t time.Time) string { return t.UTC().Format("15:04:05") }
-
-// moment formats a time in UTC, to the second.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // isolate isolates the text direction of data where markup is impossible, such as in a page title (Unicode UAX 9: FSI
 // and PDI).

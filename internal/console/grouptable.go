@@ -38,9 +38,10 @@ type groupRow struct {
 	Extra []amount
 }
 
-// amount is a number and the filled part of its bar, 0 to 100; "" means no bar.
+// amount is a number and the filled part of its bar, 0 to 100; "" means no bar. Exact is it as a file has it.
 type amount struct {
 	Text, Bar string
+	Exact     string
 	Against   bool // negative
 	Zero      bool
 }
@@ -150,7 +151,7 @@ func across(m rollup.Measure, g rollup.Group, columns []valueColumn, rest bool) 
 
 // newAmount formats a value with a bar relative to the largest value; most of 0 means no bar.
 func newAmount(v rollup.Value, most float64) amount {
-	f := amount{Text: written(v)}
+	f := amount{Text: written(v), Exact: v.String()}
 	n := worth(v)
 	f.Zero, f.Against = n == 0 && v.Func != rollup.Top, n < 0
 	if most > 0 {

@@ -5,9 +5,11 @@ package console
 import (
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -17,6 +19,8 @@ import (
 type Kinds struct {
 	Rules []kinds.Rules
 	Terms []resolve.Terms
+	// Profile is what the records show, nil if the viewer may not read them.
+	Profile *decisions.Profile
 }
 
 // Kinds writes the kinds page.
@@ -33,6 +37,7 @@ func (c *Console) Kinds(w io.Writer, k Kinds) error {
 		if c := r.Change; c != nil {
 			of.Migration = "Resolved again since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
 		}
+		of.seen(k.Profile)
 		p.Kinds = append(p.Kinds, of)
 	}
 	return c.render(w, "kinds", "", p)
@@ -50,6 +55,11 @@ type kind struct {
 	Attributes []kindAttribute
 	Sources    []kindSource
 	Weights    []kindWeight
+	Evidence   []kindLevel
+	Keys       []kindKey
+	Seen       string // what Evidence was counted in
+	SeenBy     string // the commands of Evidence and Keys
+	KeysBy     string
 	Unknown    string // trust in undeclared sources
 	Link       string // list of its entities
 	Terms      string // name statistics
@@ -71,6 +81,66 @@ type kindSource struct {
 
 // kindWeight is the match weight of an agreement level that differs from the common table.
 type kindWeight struct{ Line, Level, Weight string }
+
+// kindLevel is a level of a comparison, with how often it was seen.
+type kindLevel struct {
+	Field, Level, Weight           string
+	Own                            bool
+	Joined, Apart, Same, Different string
+	M, U, Says                     string // shares, and the bits that they make
+}
+
+// kindKey is a kind of blocking keys.
+type kindKey struct {
+	Key, Keys string
+	Records   fillRate
+}
+
+// seen adds what the records show of the kind.
+func (k *kind) seen(p *decisions.Profile) {
+	if p == nil {
+		return
+	}
+	for _, of := range p.Kinds {
+		if of.Kind != k.Name {
+			continue
+		}
+		k.Seen = sampled(of.Records, p.Whole, of.Kind)
+		k.SeenBy, k.KeysBy = command("locus", "quality", "evidence", "--kind", k.Name), command("locus", "quality", "keys", "--kind", k.Name)
+		for _, e := range of.Evidence {
+			line := kindLevel{
+				Field: e.Field, Level: e.Level, Weight: e.Weight.String(), Own: e.Own,
+				Joined: count(int64(e.Joined)), Apart: count(int64(e.Apart)), Same: count(int64(e.Same)), Different: count(int64(e.Different)),
+			}
+			line.shares(&e)
+			k.Evidence = append(k.Evidence, line)
+		}
+		for _, key := range of.Keys {
+			rate := newFillRate(key.Records, of.Keyed)
+			rate.Against = false
+			k.Keys = append(k.Keys, kindKey{key.Key, count(int64(key.Keys)), rate})
+		}
+	}
+}
+
+// shares writes m and u, and how many bits they make. A share of nothing is unknown, and one of which no pair was seen is below
+// what could be seen, so neither makes any.
+func (l *kindLevel) shares(e *decisions.LevelEvidence) {
+	of := func(n, all int) string {
+		switch {
+		case all == 0:
+			return "–"
+		case n == 0:
+			return "< " + percent(1, float64(all))
+		default:
+			return percent(float64(n), float64(all))
+		}
+	}
+	l.M, l.U, l.Says = of(e.Matching, e.MatchingOf), of(e.Random, e.RandomOf), "–"
+	if m, u := e.Shares(); m > 0 && u > 0 {
+		l.Says = match.Weight(math.Round(100 * math.Log2(m/u))).String()
+	}
+}
 
 func newKind(s *match.Schema) kind {
 	k := kind{

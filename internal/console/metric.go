@@ -58,6 +58,7 @@ func (c *Console) Metric(w io.Writer, m Metric) error {
 	if day.AddDate(0, 0, 1).Before(m.Time) {
 		p.After = metricLink(m.Name, day.AddDate(0, 0, 1).Format(time.DateOnly))
 	}
+	p.InZone = "/counters/chart?" + url.Values{"name": {string(m.Name)}, "from": {p.Day}, "to": {day.AddDate(0, 0, 1).Format(time.DateOnly)}}.Encode()
 	for i, v := range Views {
 		var s *counter.Series
 		if i < len(m.Series) {
@@ -75,6 +76,7 @@ type metricPage struct {
 	As                              stamp
 	Name, Day, Version, Kind, Since string
 	Before, After                   string
+	InZone                          string // the chart of the day, to which a zone is added
 	Problems                        []string
 	Panels                          []panel
 }
@@ -95,6 +97,7 @@ type panel struct {
 	Rows            [][]string
 	Command         string
 	JSON            string
+	Chart, CSV      string // links to the range
 	CannotBeReadNow bool
 }
 
@@ -107,6 +110,8 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 			"metric": {string(m.Name)}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)},
 		}.Encode(),
 	}
+	chart := Chart{Name: m.Name, Range: Range{From: from, To: to, Step: step, Zone: time.UTC}}
+	p.Chart, p.CSV = chart.Here(), chart.link("/counters/chart/csv", nil)
 	if s == nil || len(s.Lines) != 1 {
 		p.CannotBeReadNow = true
 		return p

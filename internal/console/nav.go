@@ -30,14 +30,15 @@ var (
 	mainPages = []section{
 		{"/", "Home", []string{"home"}, ofInstallation},
 		{"/entities", "Entities", []string{"search", "entity", "whatif"}, ofViewer},
-		{"/review", "Review", []string{"review"}, ofViewer},
-		{"/data", "Data", []string{"data", "import"}, ofInstallation},
-		{"/rollups", "Rollups", []string{"rollups", "rollup"}, ofViewer},
-		{"/counters", "Counters", []string{"counters", "metric"}, ofKinds},
-		{"/streams", "Streams", []string{"streams"}, ofInstallation},
-		{"/operations", "Operations", []string{"operations", "ring"}, ofInstallation},
+		{"/review", "Review", []string{"review", "bulk", "team"}, ofViewer},
+		{"/data", "Data", []string{"data", "import"}, ofKinds},
+		{"/quality", "Quality", []string{"quality"}, ofViewer},
+		{"/rollups", "Rollups", []string{"rollups", "rollup", "define"}, ofViewer},
+		{"/counters", "Counters", []string{"counters", "metric", "chart"}, ofKinds},
+		{"/streams", "Streams", []string{"streams"}, ofViewer},
+		{"/operations", "Operations", []string{"operations", "ring"}, ofKinds},
 	}
-	footPages = []section{{"/kinds", "Kinds", []string{"kinds"}, ofInstallation}}
+	footPages = []section{{"/kinds", "Kinds", []string{"kinds", "try", "draft"}, ofViewer}}
 )
 
 // navLink is a link of the navigation. Current is the value of aria-current: "page" on the page itself, "true" on

@@ -18,9 +18,9 @@ var templates embed.FS
 // pages returns the parsed templates of each page, with the layout and the shared parts. They are parsed for the first
 // page that is asked for: commands start in half of the time without them.
 var pages = sync.OnceValue(func() map[string]*template.Template {
-	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
+	layout := template.Must(template.New("").Funcs(template.FuncMap{"timed": timed}).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{"home", "operations", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "streams", "kinds", "data", "import", "notice", "name", "login", "grant"} {
+	for _, name := range []string{"home", "operations", "ring", "rollups", "rollup", "define", "counters", "metric", "chart", "search", "entity", "whatif", "review", "bulk", "team", "streams", "kinds", "try", "draft", "data", "quality", "import", "notice", "name", "login", "grant"} {
 		page := template.Must(layout.Clone())
 		parsed[name] = template.Must(page.ParseFS(templates, "templates/"+name+".html"))
 	}

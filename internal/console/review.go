@@ -3,6 +3,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +23,7 @@ type Review struct {
 	// Order is that of the pairs; "" for decisions.Best.
 	Order decisions.Order
 	// Filter selects the pairs to answer, and Skip names those to leave for later.
-	Filter ReviewFilter
+	Filter decisions.Filter
 	Skip   []string
 	// Pair is the pair to decide; nil if there is none.
 	Pair *Pair
@@ -50,16 +51,19 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	left := r.left()
 	p := reviewPage{
 		Waiting: waiting(len(r.Pairs), r.More), None: len(left) == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
-		First: r.address(entity.Ref{}, entity.Ref{}, nil), Fields: append(r.Filter.fields(r.Pairs), orderField(r.Order)), Command: command("locus", "review", "list"),
+		First: r.address(entity.Ref{}, entity.Ref{}, nil), Fields: append(fields(&r.Filter, r.Pairs), orderField(r.Order)), Command: command("locus", "review", "list"),
 	}
-	if r.Filter != (ReviewFilter{}) {
-		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order}).address(entity.Ref{}, entity.Ref{}, r.Skip)
+	if r.filtered() || len(left) < len(r.Pairs) {
+		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order, Filter: decisions.Filter{Assigned: decisions.ToAll}}).address(entity.Ref{}, entity.Ref{}, r.Skip)
 	}
 	at := -1
 	if r.Pair != nil {
 		shown := newReviewed(r.Pair)
 		p.Pair = &shown
 		at = slices.IndexFunc(left, func(q decisions.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
+	}
+	if p.Bulk = cmp.Or(r.Order, decisions.Best) == decisions.Best && len(left) > 0; p.Bulk {
+		p.Chosen, p.Count = hidden(&r.Filter), count(int64(len(left)))
 	}
 	p.list(&r, left, at)
 	p.ways(&r, left, at)
@@ -78,7 +82,7 @@ func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
 	for i, q := range left[from:to] {
 		p.Pairs = append(p.Pairs, reviewLine{
 			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
-			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Link: r.address(q.A, q.B, r.Skip), Shown: from+i == at, Skipped: r.skipped(q),
+			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Link: r.address(q.A, q.B, r.Skip), Shown: from+i == at, Skipped: r.skipped(q), Mark: PairMark(q.A, q.B), To: person(q.Assigned),
 		})
 	}
 	if len(left) > reviewList {
@@ -144,6 +148,10 @@ type reviewPage struct {
 	Answer         *decision
 	Problem        string
 	Command        string
+	// Bulk reports that pairs can be marked; Chosen are the fields of the filter, Count is how many it selects.
+	Bulk   bool
+	Chosen map[string]string
+	Count  string
 }
 
 // reviewLine is one pair of the list.
@@ -157,6 +165,8 @@ type reviewLine struct {
 	Shown   bool
 	// Skipped reports that it is left for later.
 	Skipped bool
+	Mark    string
+	To      string // the person it is assigned to
 }
 
 // reviewed is the pair shown.

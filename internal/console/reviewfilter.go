@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,36 +14,7 @@ import (
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/match"
 )
-
-// ReviewFilter selects pairs of the review queue. The zero value selects all.
-type ReviewFilter struct {
-	Source    string // one of the records is of this source
-	Kind      string
-	Attribute string // the pair disagrees in it
-	Bits      string // the match weight has these whole bits
-}
-
-// takes reports whether a pair is selected.
-func (f ReviewFilter) takes(p decisions.ReviewPair) bool {
-	return (f.Source == "" || p.A.Source == f.Source || p.B.Source == f.Source) &&
-		(f.Kind == "" || p.Kind == f.Kind) &&
-		(f.Bits == "" || wholeBits(p.Explanation.Weight) == f.Bits) &&
-		(f.Attribute == "" || slices.Contains(disagreements(p), f.Attribute))
-}
-
-func wholeBits(w match.Weight) string { return strconv.Itoa(int(w) / 100) }
-
-// disagreements returns the attributes that weigh against a pair.
-func disagreements(p decisions.ReviewPair) (names []string) {
-	for _, l := range p.Explanation.Lines {
-		if l.Weight < 0 {
-			names = append(names, l.Attribute)
-		}
-	}
-	return names
-}
 
 // choice is a value of a filter, and how many pairs it selects from the whole list.
 type choice struct {
@@ -56,8 +28,8 @@ type filterField struct {
 	Choices     []choice
 }
 
-// fields returns the form of the filters, with the values that select something.
-func (f ReviewFilter) fields(all []decisions.ReviewPair) []filterField {
+// fields returns the form of a filter, with the values that select something.
+func fields(f *decisions.Filter, all []decisions.ReviewPair) []filterField {
 	sources, kinds, attributes, bits := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, p := range all {
 		sources[p.A.Source]++
@@ -65,8 +37,8 @@ func (f ReviewFilter) fields(all []decisions.ReviewPair) []filterField {
 			sources[p.B.Source]++
 		}
 		kinds[p.Kind]++
-		bits[wholeBits(p.Explanation.Weight)]++
-		for _, name := range disagreements(p) {
+		bits[decisions.WholeBits(p.Explanation.Weight)]++
+		for _, name := range p.Disagreements() {
 			attributes[name]++
 		}
 	}
@@ -79,14 +51,58 @@ func (f ReviewFilter) fields(all []decisions.ReviewPair) []filterField {
 		}),
 		newField("attribute", "Disagree in", f.Attribute, attributes, func(s string) string { return s }),
 	}
+	if named := assignedField(f, all); named != nil {
+		asked = append(asked, *named)
+	}
 	return slices.DeleteFunc(asked, func(f filterField) bool { return len(f.Choices) == 0 })
+}
+
+// assignedField is the choice of assignments, nil while no pair is assigned. What others are to answer is left out at first.
+func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField {
+	counts := map[string]int{}
+	for _, p := range all {
+		if p.Assigned != nil {
+			counts[p.Assigned.To]++
+		}
+	}
+	if len(counts) == 0 && (f.Assigned == "" || f.Assigned == decisions.Open) {
+		return nil
+	}
+	of := func(a string) int {
+		n := 0
+		g := decisions.Filter{Assigned: a, Person: f.Person}
+		for i := range all {
+			if g.Takes(&all[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	field := &filterField{Name: "assigned", Label: "Assigned"}
+	add := func(value, text string) {
+		chosen := value == f.Assigned || value == decisions.Open && f.Assigned == ""
+		field.Choices = append(field.Choices, choice{value, fmt.Sprintf("%s (%s)", text, count(int64(of(value)))), chosen})
+	}
+	add(decisions.Open, "to me or to no person")
+	if f.Person != "" {
+		add(decisions.ToMe, "to me")
+	}
+	add(decisions.ToNone, "to no person")
+	if _, word := map[string]bool{"": true, decisions.Open: true, decisions.ToMe: true, decisions.ToNone: true, decisions.ToAll: true}[f.Assigned]; !word {
+		counts[f.Assigned] += 0
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		add(name, "to "+name)
+	}
+	add(decisions.ToAll, "all")
+	return field
 }
 
 // orderField is the choice of the order of the queue.
 func orderField(chosen decisions.Order) filterField {
 	f := filterField{Name: "order", Label: "Order"}
-	for _, o := range decisions.Orders() {
-		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "what teaches most first", decisions.Chance: "by chance, to estimate the quality"}[o]
+	for _, o := range append(decisions.Orders(), decisions.Second) {
+		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "what teaches most first", decisions.Chance: "by chance, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
 		f.Choices = append(f.Choices, choice{string(o), name, o == cmp.Or(chosen, decisions.Best)})
 	}
 	return f
@@ -130,10 +146,16 @@ func skipMark(a, b entity.Ref) string {
 
 // left returns the pairs that the filter selects.
 func (r *Review) left() []decisions.ReviewPair {
-	if r.Filter == (ReviewFilter{}) {
-		return r.Pairs
+	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p decisions.ReviewPair) bool { return !r.Filter.Takes(&p) })
+}
+
+// filtered reports whether a filter is chosen.
+func (r *Review) filtered() bool {
+	f := r.Filter
+	if f.Person = ""; f.Assigned == decisions.Open {
+		f.Assigned = ""
 	}
-	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p decisions.ReviewPair) bool { return !r.Filter.takes(p) })
+	return f != decisions.Filter{}
 }
 
 func (r *Review) skipped(p decisions.ReviewPair) bool {
@@ -150,15 +172,22 @@ func (r *Review) First() (first decisions.ReviewPair, some bool) {
 	return decisions.ReviewPair{}, false
 }
 
-// address returns the URL of a pair with the filter and the skipped pairs, or of the first pair for a zero a.
-func (r *Review) address(a, b entity.Ref, skip []string) string {
+// query returns the parameters of a filter.
+func query(f *decisions.Filter) url.Values {
 	q := url.Values{}
-	for name, value := range map[string]string{
-		"source": r.Filter.Source, "kind": r.Filter.Kind, "attribute": r.Filter.Attribute, "bits": r.Filter.Bits, "skip": strings.Join(skip, "."),
-	} {
-		if value != "" {
+	for name, value := range map[string]string{"source": f.Source, "kind": f.Kind, "attribute": f.Attribute, "bits": f.Bits, "assigned": f.Assigned} {
+		if value != "" && (name != "assigned" || value != decisions.Open) {
 			q.Set(name, value)
 		}
+	}
+	return q
+}
+
+// address returns the URL of a pair with the filter and the skipped pairs, or of the first pair for a zero a.
+func (r *Review) address(a, b entity.Ref, skip []string) string {
+	q := query(&r.Filter)
+	if len(skip) > 0 {
+		q.Set("skip", strings.Join(skip, "."))
 	}
 	if r.Order != decisions.Best && r.Order != "" {
 		q.Set("order", string(r.Order))

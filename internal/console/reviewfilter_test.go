@@ -49,18 +49,18 @@ func listed(t testing.TB, r console.Review) (pairs []string) {
 func TestReview_Filters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		filter console.ReviewFilter
+		filter decisions.Filter
 		want   string
 	}{
-		{console.ReviewFilter{}, "pos web, pos pos, web crm"},
-		{console.ReviewFilter{Source: "web"}, "pos web, web crm"},
-		{console.ReviewFilter{Kind: "place"}, "pos web, pos pos"},
-		{console.ReviewFilter{Bits: "4"}, "pos web"},
-		{console.ReviewFilter{Bits: "3"}, "pos pos"},
-		{console.ReviewFilter{Bits: "0"}, "web crm"},
-		{console.ReviewFilter{Attribute: "phones"}, "pos web, web crm"},
-		{console.ReviewFilter{Attribute: "phones", Kind: "person"}, "web crm"},
-		{console.ReviewFilter{Attribute: "name"}, ""}, // it agrees
+		{decisions.Filter{}, "pos web, pos pos, web crm"},
+		{decisions.Filter{Source: "web"}, "pos web, web crm"},
+		{decisions.Filter{Kind: "place"}, "pos web, pos pos"},
+		{decisions.Filter{Bits: "4"}, "pos web"},
+		{decisions.Filter{Bits: "3"}, "pos pos"},
+		{decisions.Filter{Bits: "0"}, "web crm"},
+		{decisions.Filter{Attribute: "phones"}, "pos web, web crm"},
+		{decisions.Filter{Attribute: "phones", Kind: "person"}, "web crm"},
+		{decisions.Filter{Attribute: "name"}, ""}, // it agrees
 	} {
 		r := mixedQueue(t)
 		r.Filter = c.filter
@@ -110,7 +110,7 @@ func TestReview_SkipAndReturn(t *testing.T) {
 		}
 		q := u.Query()
 		r := queueOf(t, "x", 4)
-		r.Filter, r.Skip, r.Pair = console.ReviewFilter{Source: q.Get("source")}, console.ParseSkip(q.Get("skip")), nil
+		r.Filter, r.Skip, r.Pair = decisions.Filter{Source: q.Get("source")}, console.ParseSkip(q.Get("skip")), nil
 		first, some := r.First()
 		if q.Has("a") {
 			i := slices.IndexFunc(r.Pairs, func(p decisions.ReviewPair) bool { return p.A.String() == q.Get("a") && p.B.String() == q.Get("b") })

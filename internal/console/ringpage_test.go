@@ -212,7 +212,7 @@ func TestRing_TheWayOfAKey(t *testing.T) {
 		"2 g2-8 sealed: filter says no Older generation 2 may hold it.",
 		"3 g1-4 sealed: found Older generation 1 may hold it.",
 		"Result The key is here. 2 of 3 directories asked, filters saved 1, 0.4 ms.",
-		"New ids Ids for new records here are minted in 0x80e50000 to 0x80e5ffff, dated from 2026-11-19T12:00:00 UTC until 2026-11-20T13:00:00 UTC, so that they are in the same cell as the key.",
+		"New ids Ids for new records here are minted in 0x80e50000 to 0x80e5ffff, dated from 2026-11-19 12:00:00 UTC until 2026-11-20 13:00:00 UTC, so that they are in the same cell as the key.",
 		"Puid computed " + puid.String() + " lies in the range of g1-4: no database is asked.",
 	}
 	for i, w := range want {
@@ -289,7 +289,7 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 		id   string
 		want []string
 	}{
-		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the ring.", "Time Its last 48 bits: 2026-11-20T10:00:00.000Z.", "1 g1-4 computed Generation 1 started at"}},
+		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the ring.", "Time Its last 48 bits: 2026-11-20 10:00:00 UTC.", "1 g1-4 computed Generation 1 started at"}},
 		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet It is dated beyond what the map speaks about"}},
 	} {
 		route, _ := cell.NewRouter(m).ExplainEntity(parseID(t, c.id))

@@ -33,6 +33,8 @@ type Rollup struct {
 	Page int
 	// After is the exclusive start of a page by name; nil for the first.
 	After []string
+	// Query is the question as it stands in the URL, for a link to the same groups.
+	Query string
 	// Group is the requested group, as typed; nil for all.
 	Group []string
 	// Effects are the changes that affected it, the latest last. Unexplained says why they are missing.
@@ -54,8 +56,12 @@ func Orders(d *rollup.Definition) (orders []string) {
 
 // Rollup writes the page of a rollup.
 func (c *Console) Rollup(w io.Writer, r Rollup) error {
+	return c.render(w, "rollup", "", newRollupPage(c.version, r))
+}
+
+func newRollupPage(version string, r Rollup) rollupPage {
 	p := rollupPage{
-		card: newCard(r.Status), Version: c.version, As: stamp(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
+		card: newCard(r.Status), Version: version, As: stamp(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
 		Open: len(r.Status.Cells) <= dotsAtOnce/4, Made: counted(int64(len(r.Status.Cells)), "cell"), Watermark: r.Status.Watermark.String(),
 	}
 	p.Here = "/rollups/" + p.Name
@@ -84,7 +90,11 @@ func (c *Console) Rollup(w io.Writer, r Rollup) error {
 	case r.Answer != nil:
 		p.many(d)
 	}
-	return c.render(w, "rollup", "", p)
+	p.CSV = p.Here + "/csv"
+	if r.Query != "" {
+		p.CSV += "?" + r.Query
+	}
+	return p
 }
 
 // longestWatermark is the maximum length of a watermark shown inline; the table of cells has all of it.
@@ -109,6 +119,7 @@ type rollupPage struct {
 	First     string
 	Note      string // what the list leaves out
 	Get       string // the equivalent command
+	CSV       string // link to what is shown as a file
 	Lines     []cellLine
 	Open      bool   // show the table of cells
 	Made      string // number of cells

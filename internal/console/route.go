@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/explain"
@@ -105,10 +104,10 @@ func (d *drawing) key(w *route, k *cell.KeyRoute, found bool) {
 	w.Mint = curve(from-least, to+least, bandsOuter+3)
 	born := fmt.Sprintf("Ids for new records here are minted in %s to %s", hexPosition(k.Window.Lo), hexPosition(k.Window.Hi-1))
 	if k.Window.From != "" {
-		born += ", dated from " + strings.TrimSuffix(k.Window.From, ".000Z") + " UTC"
+		born += ", dated from " + k.Window.From
 	}
 	if k.Window.Until != "" {
-		born += " until " + strings.TrimSuffix(k.Window.Until, ".000Z") + " UTC"
+		born += " until " + k.Window.Until
 	}
 	w.add(routeStep{Title: "New ids", Text: born + ", so that they are in the same cell as the key."})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/storage"
 )
@@ -25,6 +26,9 @@ type Options struct {
 	Keep string
 	// Kinds replaces built-in kinds by others, by their names, or adds to them.
 	Kinds []*match.Schema
+	// Terms say how common the words of names are in rows of the kind Counted. Defaults to match.DefaultTermFrequencies().
+	Terms   *match.TermFrequencies
+	Counted string
 	// Distinct are sources whose rows are never one thing with another row of the same source.
 	Distinct []string
 }
@@ -69,8 +73,8 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("keep the data in %s: the directory is not empty", dir)
 	}
-	kinds := Kinds(o.Kinds...)
-	for _, kind := range kinds {
+	all := Kinds(o.Kinds...)
+	for _, kind := range all {
 		kind.Sources = maps.Clone(kind.Sources)
 		if kind.Sources == nil {
 			kind.Sources = map[string]match.Source{}
@@ -80,11 +84,23 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 		}
 	}
 	var err error
-	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: kinds, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
+	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: all, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
+	if err == nil && o.Terms != nil && o.Terms.Records() > 0 {
+		err = s.use(ctx, o.Counted, o.Terms)
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// use makes a kind, of which there are no records yet, use a term-frequency table.
+func (s *Session) use(ctx context.Context, kind string, terms *match.TermFrequencies) error {
+	stored, err := s.DB.Kinds().StoreTermFrequencies(ctx, kind, terms)
+	if err != nil {
+		return err
+	}
+	return s.DB.Kinds().Migrate(ctx, kinds.Proposal{Kind: kind, Terms: stored.Hash}, nil)
 }
 
 // Kinds returns the built-in kinds and the given ones, which replace a built-in one of their name.

@@ -7,7 +7,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
@@ -215,4 +218,19 @@ var tables = []bucketTable{
 	{"hours", "counter_hour", counter.Hours},
 	{"gauge_days", "gauge_day", counter.GaugeDays},
 	{"gauge_quarters", "gauge_quarter", counter.GaugeQuarters},
+}
+
+func writeLine(w io.Writer, value any) error {
+	var l lines
+	if err := l.put(value); err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(l.Bytes()); err != nil {
+		return err
+	}
+	return z.Close()
 }

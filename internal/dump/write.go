@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
@@ -271,21 +269,6 @@ func (d *Dump) WriteTo(w io.Writer) (n int64, err error) {
 		}
 	}
 	return out.n, writeLine(out, d.End)
-}
-
-func writeLine(w io.Writer, value any) error {
-	var l lines
-	if err := l.put(value); err != nil {
-		return err
-	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	if _, err := z.Write(l.Bytes()); err != nil {
-		return err
-	}
-	return z.Close()
 }
 
 // counted counts the bytes written.

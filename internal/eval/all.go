@@ -19,7 +19,7 @@ var ErrNoData = errors.New("eval: no labelled sets")
 type AllOptions struct {
 	Data     string // folder of the labelled sets
 	Baseline string // file of frozen figures; empty: no comparison
-	// Term-frequency table holds the name statistics. Defaults to counts over each set itself, without labels.
+	// Terms say how common the words of names are. Defaults to those of each set, see match.TermsOf.
 	// match.DefaultTermFrequencies() is what a resolver without data uses.
 	Terms *match.TermFrequencies
 	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data

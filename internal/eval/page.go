@@ -123,7 +123,7 @@ func (r *Results) learned() string {
 	if lines == "" {
 		return ""
 	}
-	return "\n## Learned without labels\n\nThe same sets with the prior and the weights that `locus kind learn` fits to each, which never sees a label. Where it refuses\n" +
+	return "\n## Learned without labels\n\nThe same sets with the prior and the weights that `locus kind learn` fits to each, and `locus dedupe` uses; neither sees a label. Where it refuses\n" +
 		"its draft, the weights stay as they are. [How it learns](concepts/kinds.md#weights-from-your-own-data).\n\n" +
 		"| set | F1 built in | F1 (95 % interval) | precision | recall | draft |\n|---|---|---|---|---|---|\n" + lines
 }

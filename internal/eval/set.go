@@ -36,11 +36,10 @@ type set struct {
 	answered  *learn.Fitted // the same
 }
 
-// newSet normalises records. Statistics are counted over distinct records, without labels. A record's key is the hash
-// of its content, so that neither an id nor the order of rows can influence a decision.
+// newSet normalises records. Without terms these are counted over the records and also, without labels. A record's key is
+// the hash of its content, so that neither an id nor the order of rows can influence a decision.
 func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
-	var distinct []match.Attributes
 	seen := map[string]int{}
 	keyOf := func(a match.Attributes) string {
 		content, _ := json.Marshal(a) // sorted keys; cannot fail for maps of strings
@@ -48,21 +47,11 @@ func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, 
 	}
 	for i, a := range records {
 		key := keyOf(a)
-		if seen[key] == 0 {
-			distinct = append(distinct, a)
-		}
 		seen[key]++
 		keys[i] = key + "." + strconv.Itoa(seen[key])
 	}
-	for _, a := range also {
-		key := keyOf(a)
-		if seen[key] == 0 {
-			distinct = append(distinct, a)
-		}
-		seen[key]++
-	}
 	if terms == nil {
-		terms = match.CountTerms(kind, slices.Values(distinct))
+		terms = match.TermsOf(kind, slices.Values(slices.Concat(records, also)))
 	}
 	s := &set{matcher: match.New(kind, terms)}
 	start := time.Now()

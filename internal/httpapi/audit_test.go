@@ -82,7 +82,7 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 	classes := map[string]audit.Class{
 		"access": audit.Access, "audit": audit.Access, "decide": audit.Decision, "define": audit.Admin, "operate": audit.Admin, "erase": audit.Admin,
 		"any permission": audit.Access, "write": audit.Write, "count": audit.Write, "write or erase": audit.Write, "read": audit.Read,
-		"read and write": audit.Write,
+		"read and write": audit.Write, "schema and read and define": audit.Admin, "read and define": audit.Admin,
 	}
 	elsewhere := map[string]audit.Class{"POST /v1/cells/plan": audit.Read, "POST /v1/kinds/{kind}/diff": audit.Read, "POST /data/preview": audit.Read}
 	n := 0

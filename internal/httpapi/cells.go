@@ -63,6 +63,11 @@ type CellDetail struct {
 	Puids     *cell.Range `json:"puid_range" doc:"Range of its puids; the first number is never allocated"`
 }
 
+// ServerList are the database servers of the cells.
+type ServerList struct {
+	Servers []cell.Server `json:"servers" doc:"By name; none if all cells are files"`
+}
+
 // MapHistory lists the stored versions of the cell map.
 type MapHistory struct {
 	Maps []json.RawMessage `json:"maps" doc:"Cell maps in their stored form, the oldest first"`
@@ -87,6 +92,12 @@ func (s *Server) cells(c *call) (any, error) {
 			list.Cells = append(list.Cells, oneCell(m, of))
 		}
 	}
+	return list, nil
+}
+
+func (s *Server) servers(c *call) (any, error) {
+	list := ServerList{Servers: []cell.Server{}}
+	list.Servers = append(list.Servers, s.svc.Cells().Servers(c)...)
 	return list, nil
 }
 

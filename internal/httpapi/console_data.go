@@ -17,7 +17,7 @@ import (
 
 // dataPage shows the sources as the latest changes, the kinds and the streams know them, and the way in for files.
 func (p *site) dataPage(c *call, body *bytes.Buffer) error {
-	shown := console.Data{Time: time.Now(), Refused: -1, MayImport: access.From(c).May(access.Write)}
+	shown := console.Data{Time: time.Now(), Refused: -1, MayImport: access.From(c).May(access.Write) && !access.From(c).Restriction.Narrow()}
 	of := map[string]*console.SourceState{}
 	source := func(name string) *console.SourceState {
 		if of[name] == nil {
@@ -40,7 +40,8 @@ func (p *site) dataPage(c *call, body *bytes.Buffer) error {
 	for _, lately := range survey.Sources {
 		source(lately.Source).SourceLately = lately
 	}
-	streams, err := recently(c, p.looks, "streams", p.streamStates)
+	states, err := recently(c, p.looks, "streams", p.streamStates)
+	streams, err := narrowed(p.Server, c, states, err)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 // mediaForm is the type of the body that a form sends.
 const mediaForm = "application/x-www-form-urlencoded"
 
-// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes of
-// the console change anything, and all are registered here.
+// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes, and
+// those of posted, change anything.
 func (p *site) form(path string, do func(*call, values) (string, error)) http.HandlerFunc {
 	rt := &route{path: path, class: writes}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -35,6 +35,30 @@ func (p *site) form(path string, do func(*call, values) (string, error)) http.Ha
 			p.sorry(c, err)
 		default:
 			http.Redirect(w, r, to, http.StatusSeeOther)
+		}
+	}
+}
+
+// posted registers a handler for a form that renders a page, or redirects and leaves the buffer empty.
+func (p *site) posted(rt *route, render func(*call, *bytes.Buffer) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
+		var body bytes.Buffer
+		err := fromPage(r)
+		if err == nil {
+			var free func()
+			if free, err = p.readBody(c, mediaForm); err == nil {
+				defer free()
+				if c.query, err = parseQuery(string(c.body)); err == nil {
+					err = p.run(c, func() error { return render(c, &body) })
+				}
+			}
+		}
+		switch {
+		case err != nil:
+			p.sorry(c, err)
+		case body.Len() > 0:
+			writePage(w, http.StatusOK, &body)
 		}
 	}
 }
@@ -122,7 +146,7 @@ func fromPage(r *http.Request) error {
 // back returns where a form leads, with values added to the query: the page named by the form, if it is an allowed one.
 func back(fields values, say url.Values) string {
 	to, err := url.Parse(fields["back"])
-	if err != nil || to.Path != "/review" && !strings.HasPrefix(to.Path, "/entities/") {
+	if err != nil || to.Path != "/review" && to.Path != "/review/team" && !strings.HasPrefix(to.Path, "/entities/") {
 		to = &url.URL{Path: "/review"}
 	}
 	q := to.Query()
@@ -134,7 +158,7 @@ func back(fields values, say url.Values) string {
 func (p *site) decideForm(c *call, fields values) (string, error) {
 	in := decisions.Input{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
-		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
+		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "", Settles: fields["settles"] != "",
 	}
 	if err := p.mayDecide(c, &in); err != nil {
 		return "", err
@@ -147,9 +171,10 @@ func (p *site) decideForm(c *call, fields values) (string, error) {
 	if err := results[0].Err; err != nil {
 		return "", err
 	}
+	p.looks.drop(reviewLook + "team")
 	p.requeue(c, &results[0].Decided) // the user sees the effect of the decision
 	say := url.Values{}
-	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && d.RefA.Source != "" && d.RefB.Source != "" {
+	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && !strings.HasPrefix(fields["back"], "/review/") && d.RefA.Source != "" && d.RefB.Source != "" {
 		say.Set("said", d.RefA.String())
 		say.Set("of", d.RefB.String())
 	}

@@ -73,6 +73,27 @@ func TestImport_FileIsSeenBeforeItIsStored(t *testing.T) {
 	f.says(f.get("/data").page(200), "<bdi>kunden</bdi>", `id="upload"`, "locus ingest --preview")
 }
 
+// What the beginning of a file shows holds for all of its parts: texts without a value, and the encoding.
+func TestImport_PartsAreReadAsTheWhole(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	const file = "id;name;city\n1;M\x81ller;NULL\n2;K\x94ln;Bonn\n3;J\x84ger;N/A\n"
+	page := f.file("/data/preview", file, ofPage, "name", "dos.csv").page(200)
+	f.says(page, "cp850", "NULL and N/A are no values", `name="null" value="NULL|N/A"`, `name="encoding" value="cp850"`, "name: Müller")
+	mapped := []string{
+		"mapped", "1", "name", "dos.csv", "format", "csv", "delimiter", ";", "encoding", "cp850", "null", "NULL|N/A", "source", "dos", "kind", "place", "key", "id",
+		"set.name", "name", "set.city", "city",
+	}
+	if got := decode[became](f.file("/data/import", "id;name;city\n4;B\x84r;NULL\n5;NaN;Bonn\n", ofPage, mapped...)); got.Rows != 2 || len(got.Refused) > 0 {
+		t.Fatalf("%+v", got)
+	}
+	for key, want := range map[string]string{"4": "map[name:[Bär]]", "5": "map[city:[Bonn] name:[NaN]]"} {
+		if got := fmt.Sprint(decode[map[string]any](f.get("/v1/records/dos/" + key))["attributes"]); got != want {
+			t.Errorf("record %s has %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestImport_SaysWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -26,15 +26,20 @@ func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 		return p.svc.Counters().Recorder().Top(ctx, counter.TopQuery{Day: time.Now(), Prefix: prefix, K: console.TopAtOnce})
 	})
 	if err == nil {
-		shown.Metrics, err = recently(c, p.looks, "metrics/"+string(prefix)+"\x00"+string(shown.After), func(ctx context.Context) ([]counter.Info, error) {
-			return p.svc.Counters().Recorder().Metrics(ctx, prefix, shown.After, console.MetricsAtOnce+1)
-		})
+		shown.Metrics, err = p.metricsFrom(c, prefix, shown.After)
 	}
 	if err != nil {
 		shown.Problem = p.excuse(c, err)
 	}
 	shown.Prefix = cut(shown.Prefix, counter.MaxMetric)
 	return p.shown(c.r).Counters(body, shown)
+}
+
+// metricsFrom lists metrics, one more than a page shows.
+func (p *site) metricsFrom(ctx context.Context, prefix, after counter.Metric) ([]counter.Info, error) {
+	return recently(ctx, p.looks, "metrics/"+string(prefix)+"\x00"+string(after), func(ctx context.Context) ([]counter.Info, error) {
+		return p.svc.Counters().Recorder().Metrics(ctx, prefix, after, console.MetricsAtOnce+1)
+	})
 }
 
 // metricPage shows a metric around a day. A view that cannot be read is left out, with the reason.
@@ -107,8 +112,13 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 		drawn.Lines[0].Name = day.Format(time.DateOnly)
 		drawn.Lines = append(drawn.Lines, chart.Line{Name: "the day before", Values: valuesOf(before.Lines[0].Values), Faint: true})
 	}
-	drawn.Label = cut(string(name), counter.MaxMetric)
 	drawn.Width, drawn.Height = console.Size(c.query["size"]).Pixels()
+	return writeChart(c, name, drawn)
+}
+
+// writeChart writes the picture of a metric's chart in the theme that the query names.
+func writeChart(c *call, name counter.Metric, drawn *chart.Chart) error {
+	drawn.Label = cut(string(name), counter.MaxMetric)
 	if c.query["theme"] == "dark" {
 		drawn.Theme = chart.Dark
 	}

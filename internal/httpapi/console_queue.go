@@ -14,10 +14,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Limits of the review queue in the console: what it costs does not depend on the size of the installation.
 const (
-	queuePairs = 1000 // pairs that are counted
-	queueRead  = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
 	// queueLate is for how long a person who answers one pair after the other goes through a list that only the answers
 	// change. Counting again would delay the next pair.
 	queueLate = lookKeep
@@ -29,19 +26,7 @@ const (
 // queue returns the head of the review queue of some kinds, nil for all. late is how much older than usual it may be.
 func (p *site) queue(ctx context.Context, kinds []string, late time.Duration) (*decisions.ReviewPage, error) {
 	return recentlyOrLate(ctx, p.looks, bestLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		const calls = queuePairs / decisions.MaxReview
-		all := &decisions.ReviewPage{}
-		for range calls {
-			page, err := p.svc.Decisions().Review(ctx, decisions.ReviewQuery{After: all.Next, Limit: decisions.MaxReview, Kinds: kinds, Read: queueRead / calls})
-			if err != nil {
-				return nil, err
-			}
-			all.Pairs, all.Next = append(all.Pairs, page.Pairs...), page.Next
-			if all.Next == "" {
-				break
-			}
-		}
-		return all, nil
+		return p.svc.Decisions().Queue(ctx, kinds)
 	})
 }
 
@@ -53,15 +38,19 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 		return narrowed(p.Server, c, queue, err)
 	}
 	// What a question teaches depends on all others, so the other orders are read again after each decision.
-	queue, err := recentlyOrLate(c, p.looks, reviewLook+string(order)+" "+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order})
+	key := reviewLook + string(order) + " " + strings.Join(kinds, " ")
+	if order == decisions.Second { // each is asked what others answered
+		key += "\n" + c.author()
+	}
+	queue, err := recentlyOrLate(c, p.looks, key, late, func(ctx context.Context) (*decisions.ReviewPage, error) {
+		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order, Filter: decisions.Filter{Person: c.author()}})
 	})
 	return narrowed(p.Server, c, queue, err)
 }
 
 // requeue makes the kept queues agree with a decision: the pairs of its entities are read again, and no others.
 func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
-	for _, order := range decisions.Orders() {
+	for _, order := range append(decisions.Orders(), decisions.Second) {
 		if order != decisions.Best {
 			p.looks.drop(reviewLook + string(order))
 		}

@@ -25,17 +25,21 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 		late = queueLate
 	}
 	order := decisions.Order(c.query["order"])
-	if !slices.Contains(decisions.Orders(), order) {
+	if order != decisions.Second && !slices.Contains(decisions.Orders(), order) {
 		order = decisions.Best
 	}
 	queue, err := p.ownQueue(c, order, late)
 	if err != nil {
 		return err
 	}
+	pairs, err := p.svc.Decisions().Assigned(c, queue.Pairs, &decisions.Filter{})
+	if err != nil {
+		return err
+	}
 	shown := console.Review{
 		Order: order,
-		Pairs: queue.Pairs, More: queue.Next != "", Author: c.author(),
-		Filter: console.ReviewFilter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"]},
+		Pairs: pairs, More: queue.Next != "", Author: c.author(),
+		Filter: c.reviewFilter(),
 		Skip:   console.ParseSkip(c.query["skip"]),
 	}
 	if first, some := shown.First(); some && a == "" && b == "" {
@@ -119,10 +123,6 @@ func (p *site) said(c *call) (*decisions.Decided, error) {
 		}
 	}
 	return nil, nil
-}
-
-func (p *site) kindsPage(c *call, body *bytes.Buffer) error {
-	return p.shown(c.r).Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Terms: p.svc.Kinds().Terms()})
 }
 
 // whatIfPage shows a what-if scenario, and the form that applies it.

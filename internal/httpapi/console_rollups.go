@@ -43,27 +43,50 @@ func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 // rollupPage shows the groups of a rollup, or one of them. If they cannot be read, the page shows the reason and the
 // state of the rollup.
 func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
-	name := c.r.PathValue("name")
-	if err := p.seenRollup(c, name); errors.Is(err, rollup.ErrNotFound) {
-		return p.noRollup(c, name)
-	} else if err != nil {
-		return err
-	}
-	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*rollups.Status, error) {
-		return p.svc.Rollups().Get(ctx, name)
-	})
+	shown, err := p.rollup(c)
 	if errors.Is(err, rollup.ErrNotFound) {
-		return p.noRollup(c, name)
+		return p.noRollup(c, c.r.PathValue("name"))
 	}
 	if err != nil {
 		return err
 	}
-	shown := console.Rollup{Time: time.Now(), Status: status}
+	return p.shown(c.r).Rollup(body, *shown)
+}
+
+// rollupFile sends what the page of a rollup shows as CSV.
+func (p *site) rollupFile(c *call, _ *bytes.Buffer) error {
+	shown, err := p.rollup(c)
+	if errors.Is(err, rollup.ErrNotFound) {
+		return p.noRollup(c, c.r.PathValue("name"))
+	}
+	if err == nil && shown.Problem != "" {
+		err = fault(CodeInvalid, "", "%s", shown.Problem)
+	}
+	if err != nil {
+		return err
+	}
+	writeTable(c, shown.Status.Name, console.RollupTable(*shown))
+	return nil
+}
+
+// rollup reads what the query of a page asks of a rollup. The error is rollup.ErrNotFound if there is none.
+func (p *site) rollup(c *call) (*console.Rollup, error) {
+	name := c.r.PathValue("name")
+	if err := p.seenRollup(c, name); err != nil {
+		return nil, err
+	}
+	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*rollups.Status, error) {
+		return p.svc.Rollups().Get(ctx, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown := console.Rollup{Time: time.Now(), Status: status, Query: c.r.URL.RawQuery}
 	q := p.question(c, &shown)
 	if status.Generation != 0 {
 		p.groups(c, &shown, q)
 	}
-	return p.shown(c.r).Rollup(body, shown)
+	return &shown, nil
 }
 
 // question reads the query. If it is invalid, the page shows the reason and the first groups.

@@ -12,11 +12,12 @@ import (
 
 // streamsPage shows the sinks and the streams in, as GET /v1/sinks and GET /v1/sources have them.
 func (p *site) streamsPage(c *call, body *bytes.Buffer) error {
-	shown, err := recently(c, p.looks, "streams", p.streamStates)
+	states, err := recently(c, p.looks, "streams", p.streamStates)
+	shown, err := narrowed(p.Server, c, states, err)
 	if err != nil {
 		return err
 	}
-	return p.pages.Streams(body, shown)
+	return p.shown(c.r).Streams(body, shown)
 }
 
 func (p *site) streamStates(ctx context.Context) (console.Streams, error) {

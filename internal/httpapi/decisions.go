@@ -8,7 +8,6 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/records"
 )
@@ -28,6 +27,7 @@ type DecisionInput struct {
 	Author    string         `json:"author,omitempty" doc:"Author of the decision, at most 255 bytes"`
 	Reason    string         `json:"reason,omitempty" doc:"Reason, at most 1024 bytes"`
 	Withdraw  bool           `json:"withdraw,omitempty" doc:"Withdraw the decision"`
+	Settles   bool           `json:"settles,omitempty" doc:"The answer ends a disagreement of others, and does not count as an answer of its own"`
 }
 
 // DecideResponse has a result for each decision, in order.
@@ -84,10 +84,12 @@ func decodeDecision(v strictjson.Value) (in decision) {
 			*to = v.Text()
 		case text:
 			in.note(wrongKind("/"+name, v, "a string"))
-		case name != "withdraw":
-			in.note(unknownField("", name, "verdict, a, b, attribute, value, author, reason, withdraw"))
+		case name != "withdraw" && name != "settles":
+			in.note(unknownField("", name, "verdict, a, b, attribute, value, author, reason, withdraw, settles"))
 		case v.Kind() != strictjson.Bool:
-			in.note(wrongKind("/withdraw", v, "true or false"))
+			in.note(wrongKind("/"+name, v, "true or false"))
+		case name == "settles":
+			in.Settles = string(v.Raw()) == "true"
 		default:
 			in.Withdraw = string(v.Raw()) == "true"
 		}
@@ -104,7 +106,7 @@ func (s *Server) decide(c *call) (any, error) {
 	list := make([]decisions.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
-			if items[i].Author, err = signed(c, items[i].Author, itemPointer("decisions", i)+"/author"); err != nil {
+			if items[i].Author, err = s.signed(c, items[i].Author, itemPointer("decisions", i)+"/author"); err != nil {
 				items[i].note(toFault(err, ""))
 				continue
 			}
@@ -187,6 +189,9 @@ func (s *Server) textCursor(c *call, next string) string {
 	return s.seal(c, []byte(next))
 }
 
+// filteredRead is how many possible matches are read for a page with a filter.
+const filteredRead = 2000
+
 func (s *Server) review(c *call) (any, error) {
 	limit := 20
 	if text, given := c.query["limit"]; given {
@@ -199,16 +204,19 @@ func (s *Server) review(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit, Kinds: access.From(c).Restriction.Kinds, Order: decisions.Order(c.query["order"])})
+	q := decisions.ReviewQuery{After: string(after), Limit: limit, Order: decisions.Order(c.query["order"])}
+	q.Filter = decisions.Filter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"], Assigned: c.query["assigned"]}
+	if q.Filter != (decisions.Filter{}) {
+		q.Read = filteredRead
+	}
+	if err := ownFilter(c, &q.Filter, &q.Kinds); err != nil {
+		return nil, err
+	}
+	page, err := s.svc.Decisions().Review(c, q)
 	if err != nil {
 		return nil, err
 	}
 	return ReviewList{page.Pairs, s.textCursor(c, page.Next)}, nil
-}
-
-// quality estimates the quality of the kinds that the caller may see.
-func (s *Server) quality(c *call) (any, error) {
-	return s.svc.Decisions().Quality(c, access.From(c).Restriction.Kinds)
 }
 
 func (s *Server) unmerge(c *call) (any, error) {
@@ -232,7 +240,7 @@ func (s *Server) unmerge(c *call) (any, error) {
 			}
 		}
 	}
-	if by.Author, err = signed(c, by.Author, "/author"); err != nil {
+	if by.Author, err = s.signed(c, by.Author, "/author"); err != nil {
 		return nil, err
 	}
 	by.Principal = proved(c)

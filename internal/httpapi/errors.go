@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
@@ -189,7 +190,7 @@ var table = []struct {
 	{CodeNotFound, []error{locus.ErrNotFound}},
 	{CodeErased, []error{locus.ErrErased}},
 	{CodeTrimmed, []error{locus.ErrTrimmed}},
-	{CodeConflict, []error{locus.ErrConflict}},
+	{CodeConflict, []error{locus.ErrConflict, decisions.ErrChanged}},
 	{CodeOverloaded, []error{locus.ErrOverloaded}},
 	{CodeUnavailable, []error{locus.ErrUnavailable}},
 	{CodeInvalid, []error{locus.ErrInvalid}},

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"encoding/base64"
 	"net/http"
 
 	"github.com/locus-db/locus/internal/access"
@@ -43,10 +44,11 @@ type KindRequest struct {
 
 // TermsRequest is the body of POST /v1/term-frequencies.
 type TermsRequest struct {
-	Kind string `json:"kind" doc:"Kind whose records are counted"`
+	Kind  string `json:"kind" doc:"Kind whose records are counted"`
+	Table []byte `json:"table,omitempty" doc:"A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records"`
 }
 
-// Term-frequency table is a stored term-frequency table.
+// Terms is a stored term-frequency table.
 type Terms = resolve.Terms
 
 // TermsList is the answer of GET /v1/term-frequencies.
@@ -179,13 +181,24 @@ func (s *Server) listTerms(*call) (any, error) {
 }
 
 func (s *Server) buildTerms(c *call, progress func(any)) (any, error) {
-	body, err := object(c.body, "kind")
+	body, err := object(c.body, "kind", "table")
 	if err != nil {
 		return nil, err
 	}
 	v, given := body["kind"]
 	if !given || v.Kind() != strictjson.String {
 		return nil, fault(CodeInvalid, "/kind", "kind is missing: the kind whose records are counted")
+	}
+	if text, given := body["table"]; given {
+		table := &match.TermFrequencies{}
+		encoded, err := base64.StdEncoding.DecodeString(text.Text())
+		if err == nil {
+			err = table.UnmarshalBinary(encoded)
+		}
+		if err != nil {
+			return nil, fault(CodeInvalid, "/table", "it is no term-frequency table of this version, in base64")
+		}
+		return s.svc.Kinds().StoreTermFrequencies(c, v.Text(), table)
 	}
 	return s.svc.Kinds().BuildTermFrequencies(c, v.Text(), func(p kinds.Progress) { progress(p) })
 }

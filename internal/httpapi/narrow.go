@@ -5,6 +5,7 @@ package httpapi
 import (
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/decisions"
@@ -12,6 +13,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 )
 
@@ -91,17 +94,28 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		b := *a
 		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) }, func(k decisions.KindQuality) decisions.KindQuality { return k })
 		return &b, "", true
+	case *decisions.Profile:
+		return r.profile(a), "", true
+	case *decisions.Effect:
+		b := *a
+		b.Pairs = r.pairs(a.Pairs)
+		return &b, "", true
+	case *decisions.Team:
+		b := *a
+		b.Disagreements = only(a.Disagreements, func(d decisions.Disagreement) bool { return r.Kinds == nil || r.Sees(d.Kind) }, func(d decisions.Disagreement) decisions.Disagreement {
+			d.Decided = r.decision(d.Decided)
+			return d
+		})
+		return &b, "", true
+	case *BulkResponse:
+		b := *a
+		b.Results = r.results(a.Results)
+		return &b, "", true
 	case DecisionList:
 		a.Decisions = r.decisions(a.Decisions)
 		return a, "", true
 	case DecideResponse:
-		a.Results = only(a.Results, all, func(one DecideResult) DecideResult {
-			if one.Decision != nil {
-				decided := r.decision(*one.Decision)
-				one.Decision = &decided
-			}
-			return one
-		})
+		a.Results = r.results(a.Results)
 		return a, "", true
 	case Scenario:
 		a.Before, a.After = r.scenario(a.Before), r.scenario(a.After)
@@ -119,7 +133,7 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	case KindList:
 		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, func(k Kind) Kind { return k })
 		return a, "", true
-	case Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
+	case AssignResponse, Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
 		return a, "", true
 	}
 	if left, kind, known = r.leftOfAll(answer); known {
@@ -134,10 +148,10 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 	switch a := answer.(type) {
 	case SourceList:
 		a.Sources = only(a.Sources, all, r.source)
-		a.Sources = slices.DeleteFunc(a.Sources, func(one Source) bool { return len(one.Kinds) == 0 })
+		a.Sources = slices.DeleteFunc(a.Sources, func(one Source) bool { return len(one.Kinds) == 0 && one.Stream == nil })
 		return a, "", true
 	case Source:
-		if a = r.source(a); len(a.Kinds) == 0 {
+		if a = r.source(a); len(a.Kinds) == 0 && a.Stream == nil {
 			kind = otherKind
 		}
 		return a, kind, true
@@ -154,7 +168,19 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 	case IDAnswer:
 		a.IDs = r.states(a.IDs)
 		return a, "", true
-	case RollupList, RollupOne, ChangeList, Series, MetricList, Top, *counter.Explanation, *cells.Status, *explain.Route:
+	case SinkList:
+		a.Sinks = only(a.Sinks, func(one Sink) bool { return r.seesSink(one.Kind) }, r.sink)
+		return a, "", true
+	case Sink:
+		if !r.seesSink(a.Kind) {
+			kind = otherKind
+		}
+		return r.sink(a), kind, true
+	case TermsList:
+		a.Terms = only(a.Terms, func(one Terms) bool { return one.Kind == "" || r.Sees(one.Kind) }, func(one Terms) Terms { return one })
+		return a, "", true
+	case RollupList, RollupOne, ChangeList, Series, MetricList, Top, *counter.Explanation, *cells.Status, *explain.Route,
+		*cell.Map, MapHistory, CellList, CellDetail, ServerList, BackupMark, Upgrade:
 		return a, "", true
 	}
 	return nil, "", false
@@ -202,6 +228,12 @@ func (r *viewer) shown(value any) (left any, kind string, known bool) {
 		return r.decisions(a), "", true
 	case []entities.Relation:
 		return r.relations(a), "", true
+	case console.Streams:
+		a.Out = only(a.Out, func(one console.Stream) bool { return r.seesSink(one.Kind) }, unexplained)
+		a.In = only(a.In, func(console.Stream) bool { return r.Kinds == nil }, unexplained)
+		return a, "", true
+	case []kinds.Rules:
+		return only(a, func(k kinds.Rules) bool { return r.Sees(k.Schema.Kind) }, func(k kinds.Rules) kinds.Rules { return k }), "", true
 	case []*match.Schema:
 		return only(a, func(s *match.Schema) bool { return r.Sees(s.Kind) }, func(s *match.Schema) *match.Schema { return s }), "", true
 	}

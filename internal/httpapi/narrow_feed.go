@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"time"
 
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/access"
@@ -47,23 +46,4 @@ func (r *viewer) states(list []mirror.State) []mirror.State {
 		st.Thing = &left
 		return st
 	})
-}
-
-// otherKind is the kind of a source that has no record of the kinds of the viewer.
-const otherKind = "?"
-
-// source has the numbers of the kinds of the viewer, and no stream: its reasons and letters may have values.
-func (r *viewer) source(a Source) Source {
-	a.Stream = nil
-	if r.Kinds == nil {
-		return a
-	}
-	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, func(k SourceKind) SourceKind { return k })
-	a.Records, a.Newest = 0, time.Time{}
-	for _, k := range a.Kinds {
-		if a.Records += k.Records; k.Newest.After(a.Newest) {
-			a.Newest = k.Newest
-		}
-	}
-	return a
 }

@@ -114,6 +114,16 @@ func (r *viewer) pairs(list []decisions.ReviewPair) []decisions.ReviewPair {
 	})
 }
 
+// profile loses hidden attributes: their shapes have values as examples.
+func (r *viewer) profile(p *decisions.Profile) *decisions.Profile {
+	left := *p
+	left.Kinds = only(p.Kinds, func(k decisions.KindProfile) bool { return r.Sees(k.Kind) }, func(k decisions.KindProfile) decisions.KindProfile {
+		k.Attributes = only(k.Attributes, func(a decisions.AttributeProfile) bool { return !r.Hides(a.Name) }, func(a decisions.AttributeProfile) decisions.AttributeProfile { return a })
+		return k
+	})
+	return &left
+}
+
 // decisions are those about the kinds of the viewer. The kind of a deleted record is not known.
 func (r *viewer) decisions(list []decisions.Decided) []decisions.Decided {
 	return only(list, func(d decisions.Decided) bool { return r.Kinds == nil || r.Sees(d.Kind) }, r.decision)
@@ -124,6 +134,16 @@ func (r *viewer) decision(d decisions.Decided) decisions.Decided {
 		d.Value, d.Hidden = "", true
 	}
 	return d
+}
+
+func (r *viewer) results(list []DecideResult) []DecideResult {
+	return only(list, all, func(one DecideResult) DecideResult {
+		if one.Decision != nil {
+			decided := r.decision(*one.Decision)
+			one.Decision = &decided
+		}
+		return one
+	})
 }
 
 func (r *viewer) scenario(list []ScenarioEntity) []ScenarioEntity {

@@ -112,7 +112,7 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	}
 	list := f.do(http.MethodGet, "/entities", "", cookie...).page(http.StatusOK)
 	f.says(list, "Joes Pizza", "Brass Heron", "hidden from you", "/review")
-	for _, not := range []string{`name="q" value="" maxlength="256" autocomplete`, "/ring", "/counters", "/metrics", "/kinds\""} {
+	for _, not := range []string{`name="q" value="" maxlength="256" autocomplete`, "/ring", "/counters", "/metrics", "/data", "/operations"} {
 		if strings.Contains(list, not) {
 			t.Errorf("the list has %s", not)
 		}
@@ -122,8 +122,22 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	f.says(f.do(http.MethodGet, "/entities/"+f.person, "", cookie...).page(http.StatusNotFound), "No record or entity")
 	review := f.do(http.MethodGet, "/review", "", cookie...).page(http.StatusOK)
 	f.says(review, "Are these two records the same thing?", "a:oak", "1 pair to review")
-	for _, path := range []string{"/ring", "/rollups/cities", "/counters", "/streams", "/kinds", "/events"} {
+	for _, path := range []string{"/ring", "/rollups/cities", "/counters", "/data", "/operations", "/events"} {
 		f.says(f.do(http.MethodGet, path, "", cookie...).page(http.StatusForbidden), map[bool]string{true: "may not see", false: "cannot hide the others"}[path == "/rollups/cities"])
+	}
+	kinds := f.do(http.MethodGet, "/kinds", "", cookie...).page(http.StatusOK)
+	if f.says(kinds, ">place<", `href="/streams"`); strings.Contains(kinds, "person") {
+		t.Error("the page has a kind that is not seen")
+	}
+	if streams := f.do(http.MethodGet, "/streams", "", cookie...).page(http.StatusOK); strings.Contains(streams, `id="sinks"`) {
+		t.Error("the page has a sink of all kinds")
+	}
+	hiding := append([]string{"Cookie", f.signIn(f.token(tokens.Request{Name: "operations", Roles: []string{"reader", "writer"}, Restriction: tokens.Restriction{Hide: []string{"name"}}}))}, browser...)
+	for path, says := range map[string]string{"/ring": "ring", "/operations": "Latest matches", "/data": "shop", "/streams": "hook", "/kinds": "person"} {
+		page := f.do(http.MethodGet, path, "", hiding...).page(http.StatusOK)
+		if f.says(page, says, `href="/data"`, `href="/operations"`); strings.Contains(page, "Joes Pizza") || strings.Contains(page, "multipart") {
+			t.Errorf("%s shows names to one that may not see them, or takes files", path)
+		}
 	}
 	rollups := f.do(http.MethodGet, "/rollups", "", cookie...).page(http.StatusOK)
 	if f.says(rollups, "/rollups/names"); strings.Contains(rollups, "/rollups/cities") || strings.Contains(rollups, "/rollups/people") {

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
@@ -25,6 +26,7 @@ import (
 func openAPI(table []route, version string) ([]byte, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Weight](), reflect.TypeFor[float64]()) // in bits
+	registry.RegisterTypeAlias(reflect.TypeFor[entity.Answers](), reflect.TypeFor[[]entity.Answer]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Sum](), reflect.TypeFor[float64]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())

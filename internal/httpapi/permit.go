@@ -201,10 +201,17 @@ func challenge(w http.ResponseWriter) {
 
 // signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is what
 // was given.
-func signed(ctx context.Context, author, pointer string) (string, error) {
+func (s *Server) signed(ctx context.Context, author, pointer string) (string, error) {
 	who := access.From(ctx)
+	author = strings.TrimSpace(author)
 	switch {
-	case who == nil || !who.Named() || author == who.Signs() || author == "agent:"+who.Signs():
+	case author == "" && !who.Named(): // the operator, who needs no token
+		closed, err := s.svc.Tokens().Closed(ctx)
+		if err == nil && closed {
+			err = fault(CodeInvalid, pointer, "there are accounts here, so each decision has an author: give a name")
+		}
+		return "", err
+	case !who.Named() || author == who.Signs() || author == "agent:"+who.Signs():
 		return author, nil
 	case author == "":
 		return who.Signs(), nil

@@ -22,7 +22,7 @@ const (
 type values map[string]string
 
 // repeated are the list parameters. Their values are joined by line breaks, which no parameter can contain.
-var repeated = map[string]bool{"filter": true, "has": true, "without": true}
+var repeated = map[string]bool{"filter": true, "has": true, "without": true, "pair": true}
 
 // blank are the parameters that may be empty: no words, the prefix of every name, and the position before everything in
 // the logs.

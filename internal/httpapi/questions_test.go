@@ -3,6 +3,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +36,43 @@ func TestP10_QuestionsAreNarrowed(t *testing.T) {
 	if len(all.Kinds) != 2 || len(seen.Kinds) != 1 || seen.Kinds[0].Kind != "place" || seen.Records >= all.Records {
 		t.Errorf("%s, of all %s", own.Body, whole.Body)
 	}
+	whole, own = f.do(http.MethodGet, "/v1/quality/profile", "", root...), f.do(http.MethodGet, "/v1/quality/profile", "", ann...)
+	if !strings.Contains(whole.Body.String(), canary) || strings.Contains(whole.Body.String(), `"kind":"place"`) != strings.Contains(own.Body.String(), `"kind":"place"`) {
+		t.Errorf("profiles: %s, of all %s", own.Body, whole.Body)
+	}
+	page := f.do(http.MethodGet, "/quality", "", append(ann, "Accept", "text/html")...).page(http.StatusOK)
+	for _, seen := range []string{own.Body.String(), page} {
+		if strings.Contains(seen, canary) || strings.Contains(seen, ghost) || strings.Contains(seen, "person") || strings.Contains(seen, "websites") {
+			t.Errorf("a reviewer of places sees %s", seen)
+		}
+	}
+	for _, target := range []string{"/v1/quality/profile?kind=person", "/quality?kind=person"} {
+		if answer := f.do(http.MethodGet, target, "", ann...); answer.Code != http.StatusUnprocessableEntity || strings.Contains(answer.Body.String(), ghost) {
+			t.Errorf("%s: %d %s", target, answer.Code, answer.Body)
+		}
+	}
+}
+
+// TestQuality_Page shows what the route says, with the effect of another threshold.
+func TestQuality_Page(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for i, phone := range []string{"212-555-0101", "212-555-0101", "646-555-7878"} {
+		f.item(fmt.Sprintf(`{"source":"%c","key":"oak","attributes":{"name":"Brass Heron Antiques","phones":%q,"address":"12 Oak Ave","city":"Springfield"}}`, "aab"[i], phone))
+	}
+	f.item(`{"source":"b","key":"mill","attributes":{"name":"Brass Heron Antiques","phones":"646-555-7111","address":"99 Mill Lane","city":"Springfield"}}`)
+	k := decode[decisions.Profile](f.get("/v1/quality/profile?kind=place&threshold=0.5")).Kinds[0]
+	if len(k.Thresholds) != 7 || k.Thresholds[0].Threshold != 50 || k.Thresholds[0].Merged != 1 || k.Records != 3 {
+		t.Fatalf("%+v", k)
+	}
+	page := f.get("/quality?threshold=0.5").page(http.StatusOK)
+	f.says(page, "<tr class=\"on\" aria-current=\"true\"><th scope=\"row\">&#43;0.50</th><td>-4.50</td><td>1</td>", `<svg class="histogram"`, "the counts are exact", `aria-current="page">Quality</a>`,
+		"locus quality thresholds --kind place --threshold 0.5")
+	f.says(f.get("/quality?threshold=abc").page(http.StatusOK), "is no threshold")
+	f.get("/v1/quality/profile?threshold=0").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.get("/v1/quality/profile?threshold=NaN").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.get("/v1/quality/profile?kind=ship").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.says(f.get("/quality?kind=person").page(http.StatusOK), "There are no records of this kind yet.")
 }
 
 // TestReview_Orders follows an order over its pages and through the console.

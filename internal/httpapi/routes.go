@@ -183,17 +183,50 @@ func (s *Server) routes() []route {
 			summary: "Pairs of records for people to decide about",
 			query: []param{
 				{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false},
-				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality", false},
+				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion", false},
+				{"source", "Only pairs with a record of this source", false},
+				{"kind", "Only pairs of this kind", false},
+				{"attribute", "Only pairs that disagree in this attribute", false},
+				{"bits", "Only pairs whose match weight has these whole bits", false},
+				{"assigned", "all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow", false},
 				lists[1],
 			},
+		},
+		{
+			method: "GET", path: "/v1/review/team", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.reviewTeam, answer: &decisions.Team{}, failures: reading,
+			summary: "How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions",
+		},
+		{
+			method: "POST", path: "/v1/review/assign", class: writes, needs: access.All(access.Decide).Narrowed(), price: priceSearch, handle: s.assignReview, body: AssignRequest{}, answer: AssignResponse{}, failures: deciding,
+			summary: "Assign pairs of the review queue to a person for some days, or release them",
 		},
 		{
 			method: "GET", path: "/v1/quality", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.quality, answer: &decisions.Quality{}, failures: reading,
 			summary: "Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance",
 		},
 		{
+			method: "GET", path: "/v1/quality/profile", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.profile, answer: &decisions.Profile{}, failures: reading,
+			summary: "What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation",
+			query: []param{
+				{"kind", "Only this kind", false},
+				{"threshold", "One more match threshold, in bits, whose effect is computed", false},
+			},
+		},
+		{
 			method: "POST", path: "/v1/decisions", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
 			summary: "Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable",
+		},
+		{
+			method: "POST", path: "/v1/decisions/preview", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.previewDecisions, body: PreviewRequest{}, answer: &decisions.Effect{}, failures: deciding[:len(deciding)-2],
+			summary: "Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing",
+		},
+		{
+			method: "POST", path: "/v1/decisions/bulk", class: writes, needs: access.All(access.Decide).Narrowed(), price: priceSearch, handle: s.decideBulk, body: BulkRequest{}, answer: &BulkResponse{}, failures: append([]Code{CodeConflict}, deciding...),
+			summary: "Make one decision about each chosen pair of the review queue, as one batch",
+		},
+		{
+			method: "POST", path: "/v1/decisions/bulk/{batch}/undo", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.undoBulk, body: UndoRequest{}, answer: DecideResponse{}, failures: deciding,
+			summary: "Withdraw the decisions of a batch that still stand",
 		},
 		{
 			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listDecisions, answer: DecisionList{}, failures: finding,
@@ -226,19 +259,23 @@ func (s *Server) routes() []route {
 			summary: "State of the installation and of each cell",
 		},
 		{
-			method: "GET", path: "/v1/cells", class: reads, needs: access.All(access.Operate), price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
+			method: "GET", path: "/v1/cells", class: reads, needs: access.All(access.Operate).Masked(), price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
 			summary: "List cells with their states, and the generations",
 		},
 		{
-			method: "GET", path: "/v1/cells/{id}", class: reads, needs: access.All(access.Operate), handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/cells/{id}", class: reads, needs: access.All(access.Operate).Masked(), handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "One cell, such as g1-19, with its segment of the ring and its range of puids",
 		},
 		{
-			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			method: "GET", path: "/v1/servers", class: reads, needs: access.All(access.Operate).Masked(), price: priceSearch, handle: s.servers, answer: ServerList{}, failures: reading,
+			summary: "The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs",
+		},
+		{
+			method: "GET", path: "/v1/map", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.cellMap, answer: map[string]any{}, failures: reading,
 			summary: "The newest cell map, as stored: with it a program computes the cell of any address",
 		},
 		{
-			method: "GET", path: "/v1/map/history", class: reads, needs: access.All(access.Operate), handle: s.mapHistory, answer: MapHistory{}, failures: reading,
+			method: "GET", path: "/v1/map/history", class: reads, needs: access.All(access.Operate).Narrowed(), handle: s.mapHistory, answer: MapHistory{}, failures: reading,
 			summary: "The stored versions of the cell map, oldest first",
 		},
 		{
@@ -296,7 +333,7 @@ func (s *Server) routes() []route {
 			summary:  "Resolve a kind by another schema or term-frequency table while reads and writes continue; can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
-			method: "GET", path: "/v1/upgrade", class: reads, needs: access.All(access.Schema), handle: s.getUpgrade, answer: Upgrade{}, failures: reading,
+			method: "GET", path: "/v1/upgrade", class: reads, needs: access.All(access.Schema).Masked(), handle: s.getUpgrade, answer: Upgrade{}, failures: reading,
 			summary: "Whether the entities were made by an older version of the matcher, and the progress of an upgrade",
 		},
 		{
@@ -305,7 +342,7 @@ func (s *Server) routes() []route {
 			summary:  "Resolve all records by this server's matcher while reads continue; records that are put wait for the first part. Can be interrupted and repeated at any point, and the servers finish it",
 		},
 		{
-			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema), handle: s.listTerms, answer: TermsList{}, failures: reading,
+			method: "GET", path: "/v1/term-frequencies", class: reads, needs: access.All(access.Schema).Narrowed(), handle: s.listTerms, answer: TermsList{}, failures: reading,
 			summary: "List the stored term-frequency tables, by which names are weighted",
 		},
 		{
@@ -359,11 +396,11 @@ func (s *Server) routes() []route {
 			query:   []param{{"limit", "Maximum number for each cell, 1 to 1000; 100 by default", false}},
 		},
 		{
-			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.listSinks, answer: SinkList{}, failures: reading,
+			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.listSinks, answer: SinkList{}, failures: reading,
 			summary: "List the targets that the servers deliver the states of all ids to",
 		},
 		{
-			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
+			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, reading...),
 			summary: "State of a sink",
 		},
 		{
@@ -459,7 +496,7 @@ func (s *Server) routes() []route {
 			summary: "The files of a data directory for locus restore, as they are at one moment, while reads and writes continue. If it fails midway the response is cut off and not terminated",
 		},
 		{
-			method: "GET", path: "/v1/backup/mark", class: reads, needs: access.All(access.Metrics), handle: s.lastBackup, answer: BackupMark{}, failures: reading,
+			method: "GET", path: "/v1/backup/mark", class: reads, needs: access.All(access.Metrics).Narrowed(), handle: s.lastBackup, answer: BackupMark{}, failures: reading,
 			summary: "When the last backup was made, as far as the installation knows",
 		},
 		{
@@ -535,6 +572,11 @@ func (s *Server) routes() []route {
 			summary: "Give a token another secret; the older ones stay valid for the overlap",
 		},
 		{
+			method: "DELETE", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.revokeTokens, answer: TokensRevoked{},
+			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
+			summary:  "Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases",
+		},
+		{
 			method: "DELETE", path: "/v1/tokens/{name}", class: writes, needs: access.All(access.Access), handle: s.revokeToken, answer: TokensRevoked{},
 			failures: append([]Code{CodeNotFound, CodeConflict, CodeCommitUnknown}, reading...),
 			summary:  "Revoke all tokens of a name; they end within a second in every process",
@@ -608,7 +650,7 @@ func (s *Server) routes() []route {
 			summary: "Version of this server, and the commit it was built from",
 		},
 		{
-			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics), handle: s.metrics,
+			method: "GET", path: "/metrics", class: health, needs: access.All(access.Metrics).Masked(), handle: s.metrics,
 			summary: "Metrics in the text format of Prometheus",
 		},
 		{

@@ -18,7 +18,7 @@ import (
 type SinkRequest struct {
 	To        string `json:"to" doc:"URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name"`
 	Kind      string `json:"kind,omitempty" doc:"Deliver only the entities of this kind; by default all"`
-	Feed      string `json:"feed,omitempty" enum:"states,changes" doc:"states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default"`
+	Feed      string `json:"feed,omitempty" enum:"states,changes" doc:"states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers: the secret that signs webhooks, or the password or token of the target"`
 	Hold      string `json:"hold,omitempty" doc:"For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most"`
 }

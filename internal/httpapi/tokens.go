@@ -47,7 +47,7 @@ type TokenMade struct {
 
 // TokensRevoked is the answer to a revocation.
 type TokensRevoked struct {
-	Revoked int `json:"revoked" doc:"Number of tokens that the name had"`
+	Revoked int `json:"revoked" doc:"Number of tokens that there were"`
 }
 
 // never is the value of TokenRequest.Expires for a token without an end.
@@ -195,6 +195,15 @@ func (s *Server) rotateToken(c *call) (any, error) {
 	c.concerns("token=%s/%s", t.Name, t.ID)
 	c.status = http.StatusCreated
 	return TokenMade{Secret: secret, Token: oneToken(t)}, nil
+}
+
+// revokeTokens revokes all tokens, for the operator alone.
+func (s *Server) revokeTokens(c *call) (any, error) {
+	n, err := s.svc.Tokens().RevokeAll(c, access.From(c))
+	if err != nil {
+		return nil, err
+	}
+	return TokensRevoked{Revoked: n}, nil
 }
 
 func (s *Server) revokeToken(c *call) (any, error) {

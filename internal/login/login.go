@@ -88,7 +88,20 @@ type Provider struct {
 
 // New returns a provider, which is asked for its addresses and keys at the first login.
 func New(c Config) *Provider {
-	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience}, now: time.Now}
+	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience, CheckRedirect: onlyReads}, now: time.Now}
+}
+
+// onlyReads follows a redirect of what only reads. The request for a token has the secret of the client and the code: no redirect chooses
+// another host for these.
+func onlyReads(_ *http.Request, via []*http.Request) error {
+	switch {
+	case via[0].Method != http.MethodGet:
+		return http.ErrUseLastResponse
+	case len(via) >= 10:
+		return errors.New("stopped after 10 redirects")
+	default:
+		return nil
+	}
 }
 
 // SetRoles replaces the roles of the groups, for those who sign in from now on.

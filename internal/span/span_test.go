@@ -88,6 +88,10 @@ func work(ctx context.Context, t span.Tracer) {
 	if parent, _ := span.Of(ctx).Header(); parent != "" {
 		panic("a span without a tracer")
 	}
+	for range 20 { // as many statements as a put may have
+		of := s.Statements(ctx, "sqlite", 1, func(int) string { panic("looked at without a tracer") })
+		of.End(nil)
+	}
 	s.End(nil)
 	root.End(nil)
 }

@@ -25,20 +25,34 @@ var Driver = sink.Driver{
 		_, _, err := parse(u)
 		return err
 	},
-	Open:  func(ctx context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(ctx, s) },
-	Read:  func(ctx context.Context, s sink.Spec) (sink.Reader, error) { return openSpec(ctx, s) },
-	Lanes: 1, Batch: BatchSize,
+	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(ctx, s) },
+	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) { return openSpec(ctx, s) },
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		dir, _, err := place(s)
+		if err != nil {
+			return nil, err
+		}
+		return OpenChanges(ctx, dir)
+	},
+	CheckChanges: checkChanges,
+	Lanes:        1, Batch: BatchSize,
 }
 
 func openSpec(ctx context.Context, s sink.Spec) (*Sink, error) {
-	name, format, err := parse(s.URL)
+	dir, format, err := place(s)
 	if err != nil {
 		return nil, err
 	}
-	if s.Files == "" {
-		return nil, errors.New("file: this server writes no files: start it with --sink-files DIR")
+	return Open(ctx, dir, format)
+}
+
+// place returns the directory of a target.
+func place(s sink.Spec) (dir string, format Format, err error) {
+	name, format, err := parse(s.URL)
+	if err == nil && s.Files == "" {
+		err = errors.New("file: this server writes no files: start it with --sink-files DIR")
 	}
-	return Open(ctx, filepath.Join(s.Files, filepath.FromSlash(name)), format)
+	return filepath.Join(s.Files, filepath.FromSlash(name)), format, err
 }
 
 // nameForm is a relative path that leads nowhere else: no part of it begins with a dot.

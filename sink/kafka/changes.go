@@ -68,6 +68,7 @@ func (s *ChangeSink) DeliverChanges(ctx context.Context, changes []sink.Change) 
 			{Key: headerSeq, Value: strconv.AppendInt(nil, int64(c.Seq), 10)},
 		}}
 	}
+	trace(ctx, records)
 	for i, r := range s.producer.ProduceSync(ctx, records...) {
 		if r.Err != nil {
 			return i, fmt.Errorf("kafka: write %d changes to topic %s: %w", len(records), s.topic, r.Err)

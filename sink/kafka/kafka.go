@@ -165,6 +165,7 @@ func (s *Sink) write(ctx context.Context, b sink.Batch) error {
 			return s.broken(fmt.Errorf("kafka: delete what the installation has lost from topic %s: %w", s.topic, err))
 		}
 	}
+	trace(ctx, records)
 	last, err := next.record(s)
 	if err == nil {
 		err = s.commit(ctx, append(records, last))

@@ -3,12 +3,14 @@
 package kafka
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
 )
@@ -37,6 +39,20 @@ func (s *Sink) message(id locality.ID, rev int64, op sink.Op) *kgo.Record {
 	return &kgo.Record{Topic: s.topic, Key: []byte(id.String()), Headers: []kgo.RecordHeader{
 		{Key: headerRev, Value: strconv.AppendInt(nil, rev, 10)}, {Key: headerOp, Value: []byte(op)},
 	}}
+}
+
+// trace adds the trace that the work of a context belongs to, for what reads the messages.
+func trace(ctx context.Context, records []*kgo.Record) {
+	parent, state := span.Of(ctx).Header()
+	if parent == "" {
+		return
+	}
+	for _, r := range records {
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: "traceparent", Value: []byte(parent)})
+		if state != "" {
+			r.Headers = append(r.Headers, kgo.RecordHeader{Key: "tracestate", Value: []byte(state)})
+		}
+	}
 }
 
 // revOf returns the rev of a message, 0 if it was written by another program.

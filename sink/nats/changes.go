@@ -44,7 +44,7 @@ func (s *Sink) DeliverChanges(ctx context.Context, changes []sink.Change) (deliv
 		if err != nil {
 			return i, err
 		}
-		ack, err := s.js.Publish(ctx, subject, body, jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name),
+		ack, err := s.js.PublishMsg(ctx, message(ctx, subject, body), jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name),
 			jetstream.WithExpectLastSequencePerSubject(sequence),
 			jetstream.WithMsgID(s.name+"."+c.Cell.String()+"."+strconv.FormatInt(int64(c.Seq), 10)))
 		if err != nil {

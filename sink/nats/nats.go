@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/locus-db/locus/internal/natsurl"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 )
@@ -183,7 +184,7 @@ func (s *Sink) publish(ctx context.Context, e *sink.Event, last uint64) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.js.Publish(ctx, s.subject(e), body,
+	_, err = s.js.PublishMsg(ctx, message(ctx, s.subject(e), body),
 		jetstream.WithExpectStream(s.stream.CachedInfo().Config.Name),
 		jetstream.WithExpectLastSequencePerSubject(last),
 		jetstream.WithMsgID(s.name+"."+e.ID.String()+"."+strconv.FormatInt(e.Rev, 10)))
@@ -191,6 +192,18 @@ func (s *Sink) publish(ctx context.Context, e *sink.Event, last uint64) error {
 		return fmt.Errorf("publish to subject %s: %w", s.subject(e), err)
 	}
 	return nil
+}
+
+// message returns a message with the trace that the work of a context belongs to, for what reads it.
+func message(ctx context.Context, subject string, body []byte) *nats.Msg {
+	m := &nats.Msg{Subject: subject, Data: body}
+	if parent, state := span.Of(ctx).Header(); parent != "" {
+		m.Header = nats.Header{"traceparent": {parent}}
+		if state != "" {
+			m.Header["tracestate"] = []string{state}
+		}
+	}
+	return m
 }
 
 // overtaken reports whether a message was refused because its subject has another last message than expected.

@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -25,14 +26,27 @@ var Driver = sink.Driver{
 				return fmt.Errorf("postgres: the URL has a parameter %.40q: want only %s", name, strings.Join(parameters, ", "))
 			}
 		}
-		_, err := parse(u.String())
-		return err
+		s, err := parse(u.String())
+		if err != nil {
+			return err
+		}
+		hosts := []string{s.config.Host}
+		for _, f := range s.config.Fallbacks {
+			hosts = append(hosts, f.Host)
+		}
+		if slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, "/") || strings.HasPrefix(h, "@") }) {
+			return errors.New("postgres: the URL leads to a socket, where the server signs in with the account of its process: name a host, such as localhost")
+		}
+		return nil
 	},
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL.String(), &Options{Columns: s.Attributes, Password: &s.Secret})
 	},
 	Read: func(ctx context.Context, s sink.Spec) (sink.Reader, error) {
 		return Open(ctx, s.URL.String(), &Options{Columns: s.Attributes, Password: &s.Secret})
+	},
+	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
+		return OpenChanges(ctx, s.URL.String(), &Options{Password: &s.Secret})
 	},
 	Lanes: 1, Batch: BatchSize,
 }

@@ -154,13 +154,9 @@ func (s *Sink) in(ctx context.Context, fn func(pgx.Tx) error) error {
 func (s *Sink) create(ctx context.Context) error {
 	table := s.table.Sanitize()
 	return s.in(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped", table)
+		has, err := columnsOf(ctx, tx, table)
 		if err != nil {
-			return fmt.Errorf("look for table %s: %w", table, err)
-		}
-		has, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("look for table %s: %w", table, err)
+			return err
 		}
 		for _, c := range fixed {
 			if len(has) > 0 && !slices.Contains(has, c) {
@@ -183,6 +179,19 @@ func (s *Sink) create(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// columnsOf returns the columns of a table, none if there is no such table.
+func columnsOf(ctx context.Context, tx pgx.Tx, table string) ([]string, error) {
+	rows, err := tx.Query(ctx, "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped", table)
+	if err != nil {
+		return nil, fmt.Errorf("look for table %s: %w", table, err)
+	}
+	has, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look for table %s: %w", table, err)
+	}
+	return has, nil
 }
 
 // Position implements sink.Sink.

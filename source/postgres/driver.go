@@ -42,7 +42,10 @@ func (driver) Check(u *url.URL) error {
 			return fmt.Errorf("the URL has a parameter %.40q: want only %s", name, strings.Join(parameters, ", "))
 		}
 	}
-	_, err := parse(source.Spec{Name: "x", URL: u})
+	t, err := parse(source.Spec{Name: "x", URL: u})
+	if err == nil && (strings.HasPrefix(t.config.Host, "/") || strings.HasPrefix(t.config.Host, "@")) {
+		return errors.New("the URL leads to a socket, where the server signs in with the account of its process: name a host, such as localhost")
+	}
 	return err
 }
 

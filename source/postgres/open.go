@@ -36,6 +36,9 @@ type stream struct {
 	types *pgtype.Map
 	oid   uint32   // of the table
 	key   []string // columns of the replica identity
+	// partitioned is true for a table in partitions.
+	partitioned bool
+
 	began source.Position
 	taken time.Time // of the rows of the snapshot
 
@@ -104,59 +107,6 @@ func (s *stream) open(ctx context.Context, at source.Position) (err error) {
 	})
 	if err != nil {
 		return fmt.Errorf("read slot %s: %w", s.slot, err)
-	}
-	return nil
-}
-
-// examine looks whether the changes of the table say which row they are about.
-func (s *stream) examine(ctx context.Context) error {
-	var kind, identity string
-	err := s.conn.QueryRow(ctx, `SELECT oid, relkind::text, relreplident::text FROM pg_class WHERE oid = to_regclass($1)`, s.table.Sanitize()).Scan(&s.oid, &kind, &identity)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("there is no table %s, or the role may not see it", s.table.Sanitize())
-	case err != nil:
-		return fmt.Errorf("look for table %s: %w", s.table.Sanitize(), err)
-	case kind != "r":
-		return fmt.Errorf("%w: %s is no ordinary table, whose changes could be read", source.ErrStop, s.table.Sanitize())
-	}
-	condition := map[string]string{"d": "indisprimary", "i": "indisreplident"}[identity]
-	switch identity {
-	case "d", "i":
-		key, err := s.conn.Query(ctx, `SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-			WHERE i.indrelid = to_regclass($1) AND i.`+condition, s.table.Sanitize())
-		if err != nil {
-			return fmt.Errorf("read the key of table %s: %w", s.table.Sanitize(), err)
-		}
-		if s.key, err = pgx.CollectRows(key, pgx.RowTo[string]); err != nil {
-			return fmt.Errorf("read the key of table %s: %w", s.table.Sanitize(), err)
-		}
-	case "f":
-		return nil
-	}
-	if len(s.key) == 0 {
-		return fmt.Errorf("%w: table %s has no primary key, so its changes do not say which row they are about: give it one, or ALTER TABLE ... REPLICA IDENTITY FULL", source.ErrStop, s.table.Sanitize())
-	}
-	return nil
-}
-
-// publish makes the publication, which is called as the slot, unless it exists.
-func (s *stream) publish(ctx context.Context) error {
-	var there bool
-	if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = $1)", s.slot).Scan(&there); err != nil {
-		return fmt.Errorf("look for publication %s: %w", s.slot, err)
-	}
-	if there {
-		if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = $1 AND puballtables) OR EXISTS (SELECT FROM pg_publication p JOIN pg_publication_rel r ON r.prpubid = p.oid WHERE p.pubname = $1 AND r.prrelid = $2)", s.slot, s.oid).Scan(&there); err != nil {
-			return fmt.Errorf("look into publication %s: %w", s.slot, err)
-		}
-		if !there {
-			return fmt.Errorf("%w: publication %s is there and has not table %s: add it, or give the source another slot with &slot=NAME", source.ErrStop, s.slot, s.table.Sanitize())
-		}
-		return nil
-	}
-	if _, err := s.conn.Exec(ctx, "CREATE PUBLICATION "+pgx.Identifier{s.slot}.Sanitize()+" FOR TABLE "+s.table.Sanitize()); err != nil {
-		return fmt.Errorf("make publication %s, which the owner of the table may do: %w", s.slot, err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func exec(t *testing.T, conn *pgx.Conn, sql ...string) {
 
 func spec(t *testing.T, s *pgtest.Server, db, table string) source.Spec {
 	t.Helper()
-	u, err := source.ParseURL(s.URL(db) + "&table=" + table)
+	u, err := source.ParseURL(s.Remote(t, db) + "&table=" + table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +206,34 @@ func TestStream_RowsAndChanges(t *testing.T) {
 	}
 }
 
+// A table in partitions is one table, also for a row that moves to another partition, and with partitions that are added.
+func TestStream_Partitions(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	s := logical(t)
+	db := s.Database(t)
+	conn := connect(t, s, db)
+	exec(t, conn, "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text) PARTITION BY RANGE (id)", "ALTER TABLE crm ALTER long SET STORAGE EXTERNAL",
+		"CREATE TABLE low PARTITION OF crm FOR VALUES FROM (0) TO (100)", "CREATE TABLE high PARTITION OF crm FOR VALUES FROM (100) TO (1000) PARTITION BY RANGE (id)",
+		"CREATE TABLE other (name text, id bigint NOT NULL, gone int, long text, tags text[])", "ALTER TABLE other DROP gone", // columns in another order
+		"ALTER TABLE high ATTACH PARTITION other FOR VALUES FROM (100) TO (200)",
+		"INSERT INTO crm SELECT n, 'n' || n, ARRAY['a'], repeat('x', 5000) FROM generate_series(1, 150) n")
+	r := newReader(spec(t, s, db, "crm"))
+	compare := func(what string) {
+		t.Helper()
+		r.caughtUp(t)
+		if diff := cmp.Diff(is(t, conn, "crm"), r.rows); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", what, diff)
+		}
+	}
+	compare("rows")
+	exec(t, conn, "UPDATE crm SET name = 'changed' WHERE id IN (7, 120)", "UPDATE crm SET id = id + 150 WHERE id IN (8, 20)", "DELETE FROM crm WHERE id IN (9, 130)")
+	compare("after changes")
+	exec(t, conn, "CREATE TABLE more PARTITION OF crm FOR VALUES FROM (1000) TO (2000)", "INSERT INTO crm VALUES (1001, 'more')", "UPDATE crm SET id = 1002 WHERE id = 10")
+	compare("with another partition")
+	r.stop()
+}
+
 // A reader that is killed at any point, and a server that is, lose no change and no deletion: also while the rows are read.
 func TestP17_KilledReadersMissNothing(t *testing.T) {
 	t.Parallel()
@@ -287,8 +315,12 @@ func TestOpen_Refuses(t *testing.T) {
 	s := logical(t)
 	db := s.Database(t)
 	conn := connect(t, s, db)
-	exec(t, conn, "CREATE TABLE keyless (name text)", "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text)", "CREATE VIEW v AS SELECT 1", "CREATE PUBLICATION other FOR TABLE keyless")
-	for table, want := range map[string]string{"keyless": "REPLICA IDENTITY FULL", "v": "no ordinary table", "missing": "there is no table", "crm&slot=other": "has not table"} {
+	exec(t, conn, "CREATE TABLE keyless (name text)", "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text)", "CREATE VIEW v AS SELECT 1", "CREATE PUBLICATION other FOR TABLE keyless",
+		"CREATE TABLE parted (id bigint PRIMARY KEY, name text) PARTITION BY RANGE (id)", "CREATE TABLE p1 PARTITION OF parted DEFAULT", "CREATE PUBLICATION parts FOR TABLE parted",
+		"CREATE TABLE mute (id bigint PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE m1 PARTITION OF mute DEFAULT", "ALTER TABLE m1 REPLICA IDENTITY NOTHING",
+		"CREATE TABLE parted_keyless (id bigint) PARTITION BY RANGE (id)", "CREATE TABLE k1 PARTITION OF parted_keyless DEFAULT")
+	for table, want := range map[string]string{"keyless": "REPLICA IDENTITY FULL", "v": "no ordinary table", "missing": "there is no table", "crm&slot=other": "has not table",
+		"parted&slot=parts": "publish_via_partition_root", "mute": "partition m1", "parted_keyless": "no primary key"} {
 		if _, err := postgres.Driver.Open(t.Context(), spec(t, s, db, table), source.Position{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", table, err)
 		}
@@ -323,7 +355,7 @@ func TestOpen_Refuses(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
-		"postgres://crm@db/crm?table=a.b": true, "postgres:///crm?host=/run&table=t&slot=s_1": true, "postgres://db/crm": false,
+		"postgres://crm@db/crm?table=a.b": true, "postgres://localhost/crm?table=t&slot=s_1": true, "postgres:///crm?host=/run&table=t": false, "postgres://db/crm?host=/run&table=t": false, "postgres://db/crm?host=db2,/run&table=t": false, "postgres://db/crm?host=@abstract&table=t": false, "postgres://db/crm": false,
 		"postgres://db/crm?table=a.b.c": false, "postgres://db/crm?table=t&sslkey=/etc/x": false, "postgres://db/crm?table=t&slot=A": false, "postgres://a,b/crm?table=t": false,
 	} {
 		u, err := url.Parse(text)

@@ -13,14 +13,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-const (
-	sqlHome = "SELECT system, timeline, oid FROM locus_cell"
-
-	// sqlWhere is the check that every transaction behind a pooler makes. The rest of a place cannot change while
-	// the timeline stays the same, except when a dump is restored, which starts with new connections.
-	sqlWhere = `SELECT timeline, CASE WHEN pg_is_in_recovery() THEN 0
-		ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END FROM locus_cell`
-)
+const sqlHome = "SELECT system, timeline, oid FROM locus_cell"
 
 // readHome reads the place that the cell was written in; home stays nil for a cell without an identity.
 func readHome(home **place) func(pgx.Rows) error {
@@ -48,7 +41,7 @@ func (c *Cell) recognise(at place, home *place) error {
 
 // queueWhere queues the check of the timeline.
 func (t *tx) queueWhere() {
-	t.queue.Queue(sqlWhere).Query(eachRow(func(r pgx.Rows) error {
+	t.queue.Queue(t.cell.target.profile.where()).Query(eachRow(func(r pgx.Rows) error {
 		var home, at int64
 		if err := r.Scan(&home, &at); err != nil {
 			return err
@@ -86,7 +79,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 	err := c.run(ctx, adopting, func(t *tx) error {
 		var at place
 		var home *place
-		t.queue.Queue("SELECT " + sqlPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
+		t.queue.Queue("SELECT " + c.target.profile.place()).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
 		t.queue.Queue(sqlHome).Query(readHome(&home))
 		id, err := t.identity(ctx)
 		if err != nil || home == nil || *home == at {

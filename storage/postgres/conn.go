@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/locality/localitypgx"
 )
 
@@ -102,11 +103,14 @@ func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 
 // run sends the batch in one round trip, reads the results, and classifies the error. m is the mode of the
 // transaction.
-func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
+func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) (err error) {
+	if s := span.Of(ctx).Statements(ctx, system, b.Len(), func(i int) string { return b.QueuedQueries[i].SQL }); s.On() {
+		defer func() { s.End(err) }()
+	}
 	limited, cancel := context.WithTimeout(ctx, c.cell.opts.StatementTimeout+patience)
 	defer cancel()
 	defer c.cell.watch(limited, m, cancel)()
-	err := c.SendBatch(limited, b).Close()
+	err = c.SendBatch(limited, b).Close()
 	switch {
 	case err == nil:
 		return nil

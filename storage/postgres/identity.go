@@ -15,8 +15,9 @@ import (
 const (
 	sqlIdentity = "SELECT map, gen, idx, lo, hi, rules FROM locus_cell"
 
+	// sqlSetIdentity is followed by the place.
 	sqlSetIdentity = `INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, sum, system, timeline, oid)
-		SELECT 1, $1, $2, $3, $4, $5, $6, $7, ` + sqlPlace
+		SELECT 1, $1, $2, $3, $4, $5, $6, $7, `
 
 	// DDL takes no arguments, so the bounds are formatted in; they are numbers.
 	sqlPuids = "CREATE SEQUENCE locus_puid AS bigint MINVALUE %d MAXVALUE %d NO CYCLE"
@@ -46,7 +47,7 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			}
 			knownEpoch = true
 			t.row = document.NewCell(want)
-			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules, t.row[len(t.row)-1])
+			t.exec(sqlSetIdentity+c.target.profile.place(), want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules, t.row[len(t.row)-1])
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
 			return nil
 		})

@@ -13,37 +13,31 @@ import (
 )
 
 // sqlServer reads the settings that durability depends on, from the connection because a role or a database may
-// override the server's, and the place. The timeline is that of the log being written: pg_control_checkpoint is
-// stale for a while after a promotion.
+// override the server's. The place follows.
 const sqlServer = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
 	pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
 	current_setting('synchronous_commit'), current_setting('data_sync_retry'),
-	current_setting('max_connections')::int, ` + sqlPlace
+	current_setting('max_connections')::int, coalesce(current_setting('neon.timeline_id', true), '') <> '', `
 
 // place identifies a database on a server in one timeline.
 type place struct {
 	system   string // identifier of the server's data directory
-	timeline int64  // increases with every promotion and every point-in-time recovery
+	timeline int64  // increases with every promotion and every point-in-time recovery; 0 where there are none
 	oid      int64  // of the database
 }
-
-const sqlPlace = `(SELECT system_identifier::text FROM pg_control_system()),
-	CASE WHEN pg_is_in_recovery() THEN 0
-	ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END,
-	(SELECT oid::bigint FROM pg_database WHERE datname = current_database())`
 
 // server is the result of sqlServer.
 type server struct {
 	version, connections                       int
 	encoding                                   string
-	standby                                    bool
+	standby, neon                              bool
 	fsync, fullPages, synchronous, retriesSync string
 	place                                      place
 }
 
 func (s *server) scan(row pgx.Row) error {
 	return row.Scan(&s.version, &s.encoding, &s.standby, &s.fsync, &s.fullPages, &s.synchronous, &s.retriesSync,
-		&s.connections, &s.place.system, &s.place.timeline, &s.place.oid)
+		&s.connections, &s.neon, &s.place.system, &s.place.timeline, &s.place.oid)
 }
 
 // minVersion and maxVersion bound the versions that Locus is tested with.
@@ -54,7 +48,7 @@ const (
 
 // check refuses a server that cannot provide the required durability; the error names every violated rule. Behind a
 // pooler, the pooler limits the connections.
-func (s *server) check(o *Options, at string, pooler bool) error {
+func (s *server) check(o *Options, at string, pooler bool, of profile) error {
 	var errs []error
 	rule := func(broken bool, format string, args ...any) {
 		if broken {
@@ -64,9 +58,13 @@ func (s *server) check(o *Options, at string, pooler bool) error {
 	major := s.version / 10000
 	rule(major < minVersion || major > maxVersion, "PostgreSQL %d: want %d to %d", major, minVersion, maxVersion)
 	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; create the database again", s.encoding)
-	if !o.Unsafe {
+	rule(s.neon && of != neon, "it is Neon, where a branch is a copy: write profile=neon in the URL")
+	rule(!s.neon && of == neon, "it is not Neon: leave profile=neon out of the URL")
+	if !o.Unsafe && !of.keepsLog() {
 		rule(s.fsync != "on", "fsync is %s: want on, or a loss of power damages data", s.fsync)
 		rule(s.fullPages != "on", "full_page_writes is %s: want on, or a loss of power damages data", s.fullPages)
+	}
+	if !o.Unsafe {
 		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes are lost", s.synchronous)
 		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk is taken for a good one", s.retriesSync)
 	}
@@ -83,18 +81,21 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	var s server
 	var home *place
 	b := new(pgx.Batch)
-	b.Queue(sqlServer).QueryRow(s.scan)
+	b.Queue(sqlServer + c.target.profile.place()).QueryRow(s.scan)
 	b.Queue(sqlHome).Query(readHome(&home))
 	seen := c.pulse.Load() // read before the query: both may rise while it runs
 	var p cell.Pulse
 	b.Queue(sqlStood).Query(readPulse(&p))
+	if err := c.agrees(ctx, on); err != nil {
+		return err
+	}
 	if err := on.run(ctx, reading, b); err != nil {
-		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
+		return c.unnamed(ctx, on, fmt.Errorf("look at %s: %w", c.target.shown, explain(err)))
 	}
 	if s.standby && !c.opts.Standby {
 		return fmt.Errorf("connect to %s: %w", c.target.shown, &lostError{errors.New("it is a standby: the primary is elsewhere")})
 	}
-	if err := s.check(c.opts, c.target.shown, c.target.pooler); err != nil {
+	if err := s.check(c.opts, c.target.shown, c.target.pooler, c.target.profile); err != nil {
 		return err
 	}
 	if err := c.recognise(s.place, home); err != nil || home == nil {

@@ -37,10 +37,16 @@ func TestServer_Check(t *testing.T) {
 		change func(*server)
 		opts   Options
 		pooler bool
+		of     profile
 		says   []string
 	}{
 		"good":               {change: func(*server) {}},
 		"the newest":         {change: func(s *server) { s.version = 180_000 }},
+		"of Neon, unnamed":   {change: func(s *server) { s.neon = true }, opts: Options{Unsafe: true}, says: []string{"profile=neon"}},
+		"of Neon":            {change: func(s *server) { s.neon, s.fsync, s.fullPages = true, "off", "off" }, of: neon},
+		"of Neon, late":      {change: func(s *server) { s.neon, s.synchronous = true, "off" }, of: neon, says: []string{"synchronous_commit"}},
+		"not of Neon":        {change: func(*server) {}, of: neon, says: []string{"not Neon"}},
+		"of Aurora":          {change: func(s *server) { s.fsync, s.fullPages = "off", "off" }, of: aurora},
 		"too old":            {change: func(s *server) { s.version = 140_012 }, says: []string{"PostgreSQL 14"}},
 		"too new":            {change: func(s *server) { s.version = 190_000 }, opts: Options{Unsafe: true}, says: []string{"PostgreSQL 19"}},
 		"replicas apply":     {change: func(s *server) { s.synchronous = "remote_apply" }},
@@ -53,7 +59,7 @@ func TestServer_Check(t *testing.T) {
 	} {
 		s := good
 		c.change(&s)
-		err := s.check(c.opts.withDefaults(), "postgres://db1/x", c.pooler)
+		err := s.check(c.opts.withDefaults(), "postgres://db1/x", c.pooler, c.of)
 		if (err != nil) != (c.says != nil) || err != nil && !errors.Is(err, ErrPreflight) {
 			t.Errorf("%s: %v", name, err)
 			continue

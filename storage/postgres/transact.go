@@ -54,6 +54,9 @@ func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error { retu
 // tries is the maximum number of attempts of a transaction that the server asks to retry.
 const tries = 10
 
+// system is what spans call the database.
+const system = "postgresql"
+
 func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) (err error) {
 	if err := c.enter(); err != nil {
 		return err
@@ -61,7 +64,7 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) (err error) 
 	defer c.leave()
 	ctx, s := span.Start(ctx, m.String())
 	if s.On() {
-		s.Text("db.system.name", "postgresql")
+		s.Text("db.system.name", system)
 		s.Text("locus.cell", c.String())
 		defer func() { s.End(err) }()
 	}

@@ -24,10 +24,12 @@ type target struct {
 	db     string
 	pooler bool // behind a pooler in transaction mode
 	config *pgx.ConnConfig
+	// profile of a managed platform, "" for a server like any other.
+	profile profile
 }
 
 // parseURL parses a URL like libpq, with defaults from the PG* environment and the password file, and additionally
-// accepts pooler=1. unsafe allows a connection to another host that an attacker on the path could read or
+// accepts pooler=1 and profile=NAME. unsafe allows a connection to another host that an attacker on the path could read or
 // impersonate.
 func parseURL(raw string, unsafe, standby bool) (*target, error) {
 	u, err := url.Parse(raw)
@@ -58,6 +60,10 @@ func parseURL(raw string, unsafe, standby bool) (*target, error) {
 		return nil, fmt.Errorf("%w: pooler=%s: want 1 where PgBouncer pools by transaction, or nothing", ErrURL, v)
 	}
 	q.Del("pooler")
+	if t.profile, err = parseProfile(q.Get("profile")); err != nil {
+		return nil, err
+	}
+	q.Del("profile")
 	if strings.Contains(u.Host+q.Get("host"), ",") && q.Get("target_session_attrs") == "" && !standby {
 		q.Set("target_session_attrs", "read-write")
 	}

@@ -136,6 +136,9 @@ func (t *tx) addTallies(ctx context.Context, table counter.Table, tallies []coun
 	add func(counts []byte, a counter.Tally) error,
 ) (made []counter.BucketKey, err error) {
 	tallies = inOrder(tallies, func(a, b counter.Tally) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+	if of := t.statement(bucketTables[table].put); of.On() {
+		defer func() { of.End(err) }()
+	}
 	put, err := t.conn.prepare(bucketTables[table].put)
 	if err != nil {
 		return nil, t.fail(err)

@@ -20,7 +20,12 @@ func inserting(into string, columns int, then string) insert {
 }
 
 // insertAll inserts a row per item; values appends the item's columns to a list.
-func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) error {
+func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) (err error) {
+	if len(items) > 0 {
+		if of := t.statement(in.one); of.On() {
+			defer func() { of.End(err) }()
+		}
+	}
 	var list []any
 	several := len(items) - len(items)%rowsAtOnce
 	for _, part := range []struct {

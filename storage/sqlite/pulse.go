@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -26,7 +27,7 @@ func (c *Cell) Pulse(ctx context.Context) (p cell.Pulse, err error) {
 	case w := <-c.writer:
 		err = c.err()
 		if err == nil {
-			err = c.read(w, read)
+			err = c.read(w, span.Of(ctx), read)
 		}
 		c.writer <- w
 	default:

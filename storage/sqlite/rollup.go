@@ -155,9 +155,12 @@ func ends(r rollup.Range) (from, to []byte) {
 }
 
 // PutRows runs a statement per row, in key order.
-func (t *tx) PutRows(ctx context.Context, generation int64, rows []rollup.Row) error {
+func (t *tx) PutRows(ctx context.Context, generation int64, rows []rollup.Row) (err error) {
 	if err := t.alter(ctx); err != nil {
 		return err
+	}
+	if of := t.statement(sqlPutRow); of.On() {
+		defer func() { of.End(err) }()
 	}
 	put, err := t.conn.prepare(sqlPutRow)
 	if err != nil {

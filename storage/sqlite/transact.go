@@ -55,6 +55,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) (err error
 	if err != nil {
 		return c.failed(err)
 	}
+	t.span = s
 	defer t.end()
 	if err := fn(t); err != nil {
 		return c.failed(err)
@@ -103,7 +104,7 @@ func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) (err error) 
 			return err
 		}
 	}
-	return c.read(r, fn)
+	return c.read(r, s, fn)
 }
 
 // Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
@@ -118,24 +119,28 @@ func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) (err error) 
 		return err
 	}
 	defer func() { c.writer <- w }()
-	return c.failed(c.read(w, fn))
+	return c.failed(c.read(w, s, fn))
 }
+
+// system is what spans call the database.
+const system = "sqlite"
 
 // span starts the span of a transaction.
 func (c *Cell) span(ctx context.Context, name string) (context.Context, span.Span) {
 	ctx, s := span.Start(ctx, name)
 	if s.On() {
-		s.Text("db.system.name", "sqlite")
+		s.Text("db.system.name", system)
 		s.Text("locus.cell", c.String())
 	}
 	return ctx, s
 }
 
-func (c *Cell) read(on *conn, fn func(storage.Tx) error) error {
+func (c *Cell) read(on *conn, s span.Span, fn func(storage.Tx) error) error {
 	t, err := c.begin(on, reading)
 	if err != nil {
 		return err
 	}
+	t.span = s
 	defer t.end()
 	return fn(t)
 }

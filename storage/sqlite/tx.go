@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/locus-db/locus/internal/span"
 )
 
 // tx is a transaction with its connection and outcome. The Store methods are in files named after the Stores.
@@ -23,6 +25,7 @@ type tx struct {
 	lasting bool
 	err     error // the first failed statement; the transaction is not committed after it
 	text    []byte
+	span    span.Span // of the transaction
 }
 
 // mode is what a transaction may do.
@@ -98,8 +101,16 @@ func (t *tx) fail(err error) error {
 	return err
 }
 
+// statement starts the span of a statement, however many times it runs.
+func (t *tx) statement(sql string) span.Span {
+	return t.span.Statements(context.Background(), system, 1, func(int) string { return sql })
+}
+
 // exec runs a statement once.
-func (t *tx) exec(sql string, values ...any) error {
+func (t *tx) exec(sql string, values ...any) (err error) {
+	if of := t.statement(sql); of.On() {
+		defer func() { of.End(err) }()
+	}
 	s, err := t.conn.prepare(sql)
 	if err != nil {
 		return t.fail(err)
@@ -108,9 +119,12 @@ func (t *tx) exec(sql string, values ...any) error {
 }
 
 // drop runs a statement that deletes rows up to a limit, and returns the number deleted.
-func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (int, error) {
+func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (dropped int, err error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err
+	}
+	if of := t.statement(sql); of.On() {
+		defer func() { of.End(err) }()
 	}
 	s, err := t.conn.prepare(sql)
 	if err != nil {
@@ -121,9 +135,12 @@ func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (int,
 }
 
 // each calls run for every item with the prepared statement.
-func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) error {
+func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) (err error) {
 	if len(items) == 0 {
 		return nil
+	}
+	if of := t.statement(sql); of.On() {
+		defer func() { of.End(err) }()
 	}
 	s, err := t.conn.prepare(sql)
 	if err != nil {
@@ -138,7 +155,10 @@ func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) 
 }
 
 // query calls each with every row of the result.
-func (t *tx) query(ctx context.Context, sql string, each func(row) error, values ...any) error {
+func (t *tx) query(ctx context.Context, sql string, each func(row) error, values ...any) (err error) {
+	if of := t.statement(sql); of.On() {
+		defer func() { of.End(err) }()
+	}
 	s, err := t.conn.prepare(sql)
 	if err != nil {
 		return t.fail(err)

@@ -32,6 +32,13 @@ class Operations(Core):
         """
         return self._value("POST", f"/v1/sinks/{segment(name)}/adopt", body=body, repeatable=True)
 
+    def assign_review(self, body: types.AssignRequest) -> types.AssignResponse:
+        """Assign pairs of the review queue to a person for some days, or release them.
+
+        POST /v1/review/assign
+        """
+        return self._value("POST", "/v1/review/assign", body=body, repeatable=True)
+
     def block_principal(self, principal: str) -> types.TokensBlock:
         """Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
 
@@ -66,6 +73,13 @@ class Operations(Core):
         POST /v1/decisions
         """
         return self._value("POST", "/v1/decisions", body=body, repeatable=True)
+
+    def decide_bulk(self, body: types.BulkRequest) -> types.BulkResponse:
+        """Make one decision about each chosen pair of the review queue, as one batch.
+
+        POST /v1/decisions/bulk
+        """
+        return self._value("POST", "/v1/decisions/bulk", body=body, repeatable=True)
 
     def delete_record(self, source: str, key: str, *, erase: bool | None = None) -> types.Deleted:
         """Delete a record; records that only it connected are separated.
@@ -329,6 +343,16 @@ class Operations(Core):
         """
         return self._download("GET", "/metrics", repeatable=True)
 
+    def get_profile(self, *, kind: str | None = None, threshold: str | None = None) -> types.DecisionsProfile:
+        """What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+
+        GET /v1/quality/profile
+
+        kind: Only this kind.
+        threshold: One more match threshold, in bits, whose effect is computed.
+        """
+        return self._value("GET", "/v1/quality/profile", query={"kind": kind, "threshold": threshold}, repeatable=True)
+
     def get_quality(self) -> types.DecisionsQuality:
         """Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
 
@@ -349,6 +373,13 @@ class Operations(Core):
         GET /v1/records/{source}/{key}
         """
         return self._value("GET", f"/v1/records/{segment(source)}/{segment(key)}", repeatable=True)
+
+    def get_review_team(self) -> types.DecisionsTeam:
+        """How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions.
+
+        GET /v1/review/team
+        """
+        return self._value("GET", "/v1/review/team", repeatable=True)
 
     def get_rollup(self, name: str) -> types.Rollup:
         """State of a rollup in each cell.
@@ -649,22 +680,27 @@ class Operations(Core):
         """
         return self._value("GET", f"/v1/entities/{segment(id)}/relations", repeatable=True)
 
-    def list_review(self, *, limit: int | None = None, order: str | None = None, cursor: str | None = None) -> types.ReviewList:
+    def list_review(self, *, limit: int | None = None, order: str | None = None, source: str | None = None, kind: str | None = None, attribute: str | None = None, bits: str | None = None, assigned: str | None = None, cursor: str | None = None) -> types.ReviewList:
         """Pairs of records for people to decide about.
 
         GET /v1/review
 
         limit: Maximum number of pairs, 1 to 100; 20 by default.
-        order: best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality.
+        order: best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion.
+        source: Only pairs with a record of this source.
+        kind: Only pairs of this kind.
+        attribute: Only pairs that disagree in this attribute.
+        bits: Only pairs whose match weight has these whole bits.
+        assigned: all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person. With a filter a page may be short though others follow.
         cursor: Cursor that the previous page returned; valid for the same route and filters.
         """
-        return self._value("GET", "/v1/review", query={"limit": limit, "order": order, "cursor": cursor}, repeatable=True)
+        return self._value("GET", "/v1/review", query={"limit": limit, "order": order, "source": source, "kind": kind, "attribute": attribute, "bits": bits, "assigned": assigned, "cursor": cursor}, repeatable=True)
 
-    def all_review(self, *, limit: int | None = None, order: str | None = None, cursor: str | None = None) -> Iterator[types.DecisionsReviewPair]:
+    def all_review(self, *, limit: int | None = None, order: str | None = None, source: str | None = None, kind: str | None = None, attribute: str | None = None, bits: str | None = None, assigned: str | None = None, cursor: str | None = None) -> Iterator[types.DecisionsReviewPair]:
         """The items of all pages of list_review, which are read as they are needed."""
         _next = cursor
         while True:
-            page = self.list_review(limit=limit, order=order, cursor=_next)
+            page = self.list_review(limit=limit, order=order, source=source, kind=kind, attribute=attribute, bits=bits, assigned=assigned, cursor=_next)
             yield from page["pairs"] or ()
             _next = page.get("cursor")
             if not _next:
@@ -676,6 +712,13 @@ class Operations(Core):
         GET /v1/rollups
         """
         return self._value("GET", "/v1/rollups", repeatable=True)
+
+    def list_servers(self) -> types.ServerList:
+        """The database servers of the cells: versions, connections, clocks, standbys, and whether they archive their logs.
+
+        GET /v1/servers
+        """
+        return self._value("GET", "/v1/servers", repeatable=True)
 
     def list_sessions(self) -> types.SessionList:
         """List the sessions of people in the console that have not ended.
@@ -797,6 +840,13 @@ class Operations(Core):
         """
         return self._value("POST", "/v1/cells/plan", body=body, repeatable=True)
 
+    def preview_decisions(self, body: types.PreviewRequest) -> types.DecisionsEffect:
+        """Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing.
+
+        POST /v1/decisions/preview
+        """
+        return self._value("POST", "/v1/decisions/preview", body=body, repeatable=True)
+
     def put_kind(self, kind: str, body: dict[str, Any]) -> types.Kind:
         """Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration.
 
@@ -888,6 +938,13 @@ class Operations(Core):
         """
         return self._value("DELETE", f"/v1/tokens/{segment(name)}", repeatable=True)
 
+    def revoke_tokens(self) -> types.TokensRevoked:
+        """Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases.
+
+        DELETE /v1/tokens
+        """
+        return self._value("DELETE", "/v1/tokens", repeatable=True)
+
     def rotate_token(self, name: str, body: types.RotateRequest) -> types.TokenMade:
         """Give a token another secret; the older ones stay valid for the overlap.
 
@@ -908,6 +965,13 @@ class Operations(Core):
         DELETE /v1/blocks/{principal}
         """
         return self._value("DELETE", f"/v1/blocks/{segment(principal)}", repeatable=True)
+
+    def undo_bulk(self, batch: str, body: types.UndoRequest) -> types.DecideResponse:
+        """Withdraw the decisions of a batch that still stand.
+
+        POST /v1/decisions/bulk/{batch}/undo
+        """
+        return self._value("POST", f"/v1/decisions/bulk/{segment(batch)}/undo", body=body, repeatable=True)
 
     def unmerge_entity(self, id: str, body: types.UnmergeRequest) -> types.DecideResponse:
         """Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member.

@@ -19,6 +19,23 @@ class AccessRates(TypedDict):
     requests: NotRequired[int]
 
 
+class AssignRequest(TypedDict):
+    # For how many days; 7 by default
+    days: NotRequired[int]
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    # Name of a person as decisions have it; empty to release the pairs
+    to: NotRequired[str]
+
+
+class AssignResponse(TypedDict):
+    # There are pairs further down in the queue, which were not looked at
+    more: NotRequired[bool]
+    pairs: int
+
+
 AuditEntry = TypedDict(
     "AuditEntry",
     {
@@ -84,6 +101,26 @@ class BackupMarkRequest(TypedDict):
 
 class BlockList(TypedDict):
     blocks: list[TokensBlock] | None
+
+
+class BulkRequest(TypedDict):
+    # Author of the decisions, at most 255 bytes
+    author: NotRequired[str]
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    # Reason, at most 1024 bytes
+    reason: NotRequired[str]
+    # That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+    stamp: NotRequired[str]
+    verdict: str
+
+
+class BulkResponse(TypedDict):
+    # Names the decisions for POST /v1/decisions/bulk/{batch}/undo
+    batch: str
+    results: list[DecideResult] | None
 
 
 class Cell(TypedDict):
@@ -318,11 +355,38 @@ class CellRange(TypedDict):
     lo: str
 
 
+class CellServer(TypedDict):
+    archive_fails: bool
+    archives: bool
+    budget: int
+    clock_ms: int
+    connections: int
+    own: int
+    pooled: bool
+    pooler_named: bool
+    profile: NotRequired[str]
+    recovering: bool
+    server: str
+    standbys: NotRequired[list[CellStandby] | None]
+    standbys_hidden: bool
+    trouble: NotRequired[str]
+    used: int
+    version: NotRequired[str]
+
+
 class CellSlot(TypedDict):
     cell: NotRequired[str]
     generation: int
     hi: str
     lo: str
+
+
+class CellStandby(TypedDict):
+    bytes: int
+    lag_ms: int
+    name: str
+    state: str
+    sync: str
 
 
 class CellStatus(TypedDict):
@@ -498,6 +562,8 @@ class DecisionInput(TypedDict):
     b: NotRequired[str]
     # Reason, at most 1024 bytes
     reason: NotRequired[str]
+    # The answer ends a disagreement of others, and does not count as an answer of its own
+    settles: NotRequired[bool]
     # For value: the value that the entity shows, even if no record has it
     value: NotRequired[str]
     # same and different are about two records; anchor chooses the record whose birth id the entity has, value the value it shows
@@ -512,14 +578,60 @@ class DecisionList(TypedDict):
     decisions: list[DecisionsDecided] | None
 
 
+class DecisionsAgreement(TypedDict):
+    a: str
+    # Of them with the same answer
+    agree: int
+    b: str
+    # Pairs that both answered
+    pairs: int
+
+
+class DecisionsAssignment(TypedDict):
+    # Who assigned it
+    by: NotRequired[str]
+    to: str
+    until: str
+
+
+class DecisionsAttributeProfile(TypedDict):
+    filled: int
+    name: str
+    odd: list[DecisionsShape] | None
+    odd_values: int
+    shapes: list[DecisionsShape] | None
+    sources: list[int] | None
+    type: str
+    values: int
+
+
+class DecisionsBatch(TypedDict):
+    at: str
+    author: NotRequired[str]
+    id: str
+    reason: NotRequired[str]
+    # Decisions that neither were withdrawn nor replaced
+    stands: int
+    verdict: str
+
+
+class DecisionsChosen(TypedDict):
+    # Puid or SOURCE:KEY
+    a: str
+    # Puid or SOURCE:KEY
+    b: str
+
+
 class DecisionsDecided(TypedDict):
     a: str
     at: str
     attribute: NotRequired[str]
     author: NotRequired[str]
     b: NotRequired[str]
+    batch: NotRequired[str]
     by: NotRequired[str]
     conflict: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
     entity_a: NotRequired[str]
     entity_b: NotRequired[str]
     hidden: NotRequired[bool]
@@ -528,9 +640,89 @@ class DecisionsDecided(TypedDict):
     reason: NotRequired[str]
     ref_a: NotRequired[EntityRef]
     ref_b: NotRequired[EntityRef]
+    settles: NotRequired[bool]
     value: NotRequired[str]
     verdict: str
     withdrawn: NotRequired[bool]
+
+
+class DecisionsDisagreement(TypedDict):
+    a: str
+    answers: list[EntityAnswer] | None
+    at: str
+    attribute: NotRequired[str]
+    author: NotRequired[str]
+    b: NotRequired[str]
+    batch: NotRequired[str]
+    by: NotRequired[str]
+    conflict: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
+    entity_a: NotRequired[str]
+    entity_b: NotRequired[str]
+    hidden: NotRequired[bool]
+    kind: NotRequired[str]
+    pending: NotRequired[bool]
+    reason: NotRequired[str]
+    ref_a: NotRequired[EntityRef]
+    ref_b: NotRequired[EntityRef]
+    settles: NotRequired[bool]
+    value: NotRequired[str]
+    verdict: str
+    withdrawn: NotRequired[bool]
+
+
+class DecisionsEffect(TypedDict):
+    # The largest entity that there would be; missing if none changes
+    largest: NotRequired[DecisionsEffectEntity]
+    # Entities that would become parts of larger ones
+    merged: int
+    # There are pairs further down in the queue, which were not looked at
+    more: NotRequired[bool]
+    pairs: list[DecisionsReviewPair] | None
+    # Entities that would be divided
+    split: int
+    # Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+    stamp: str
+
+
+class DecisionsEffectEntity(TypedDict):
+    id: str
+    of: list[str] | None
+    records: int
+
+
+class DecisionsFilter(TypedDict):
+    # all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+    assigned: NotRequired[str]
+    # The pair disagrees in this attribute
+    attribute: NotRequired[str]
+    # The match weight has these whole bits, such as 3 for 3.00 to 3.99
+    bits: NotRequired[str]
+    kind: NotRequired[str]
+    # One of the records is of this source
+    source: NotRequired[str]
+
+
+class DecisionsKeyCount(TypedDict):
+    key: str
+    keys: int
+    records: int
+
+
+class DecisionsKindProfile(TypedDict):
+    attributes: list[DecisionsAttributeProfile] | None
+    blocking_keys: list[DecisionsKeyCount] | None
+    entities: int
+    evidence: list[DecisionsLevelEvidence] | None
+    keyed: int
+    kind: str
+    match_weights: list[DecisionsWeightCount] | None
+    more_sources: int
+    records: int
+    sizes: list[DecisionsSizeCount] | None
+    sources: list[DecisionsSourceProfile] | None
+    threshold: float
+    thresholds: list[DecisionsThresholdEffect] | None
 
 
 class DecisionsKindQuality(TypedDict):
@@ -543,6 +735,43 @@ class DecisionsKindQuality(TypedDict):
     strata: list[DecisionsStratumQuality] | None
 
 
+class DecisionsLevelEvidence(TypedDict):
+    apart: int
+    different: int
+    field: str
+    joined: int
+    level: str
+    match_weight: float
+    matching: int
+    matching_of: int
+    own: NotRequired[bool]
+    random: int
+    random_of: int
+    same: int
+
+
+class DecisionsProfile(TypedDict):
+    kinds: list[DecisionsKindProfile] | None
+    records: int
+    whole: bool
+
+
+class DecisionsProgress(TypedDict):
+    all: int
+    # Pairs of the review queue that are assigned to the person
+    assigned: int
+    # Pairs decided in bulk, which the other figures leave out
+    in_bulk: int
+    # Empty for decisions without a name
+    person: str
+    # Answers an hour, over the hours of the last seven days that have some
+    rate: float
+    # Answers since midnight UTC
+    today: int
+    # Answers in the last seven days
+    week: int
+
+
 class DecisionsQuality(TypedDict):
     kinds: list[DecisionsKindQuality] | None
     records: int
@@ -551,6 +780,7 @@ class DecisionsQuality(TypedDict):
 
 class DecisionsReviewPair(TypedDict):
     a: EntityRef
+    assigned: NotRequired[DecisionsAssignment]
     b: EntityRef
     entity_a: str
     entity_b: str
@@ -559,6 +789,26 @@ class DecisionsReviewPair(TypedDict):
     kind: str
     merges: int
     teaches: float
+
+
+class DecisionsShape(TypedDict):
+    example: str
+    record: EntityRef
+    shape: str
+    values: int
+
+
+class DecisionsSizeCount(TypedDict):
+    entities: int
+    records: int
+
+
+class DecisionsSourceProfile(TypedDict):
+    duplicates: int
+    example: NotRequired[str]
+    members: int
+    records: int
+    source: str
 
 
 DecisionsStratumQuality = TypedDict(
@@ -573,6 +823,34 @@ DecisionsStratumQuality = TypedDict(
         "to": "NotRequired[float]",
     },
 )
+
+
+class DecisionsTeam(TypedDict):
+    # For each two people how often they gave the same answer to a pair
+    agreement: list[DecisionsAgreement] | None
+    batches: list[DecisionsBatch] | None
+    disagreements: list[DecisionsDisagreement] | None
+    # Pairs in the head of the review queue
+    left: int
+    # There are more pairs than left
+    more: NotRequired[bool]
+    people: list[DecisionsProgress] | None
+    unsettled: int
+
+
+class DecisionsThresholdEffect(TypedDict):
+    before: int
+    entities: int
+    merged: int
+    moved: int
+    split: int
+    threshold: float
+
+
+class DecisionsWeightCount(TypedDict):
+    apart: int
+    bits: int
+    joined: int
 
 
 class DeleteInput(TypedDict):
@@ -651,6 +929,15 @@ class Entity(TypedDict):
     view: dict[str, ViewAttribute]
 
 
+class EntityAnswer(TypedDict):
+    at: str
+    author: NotRequired[str]
+    batch: NotRequired[str]
+    by: NotRequired[str]
+    settles: NotRequired[bool]
+    verdict: str
+
+
 class EntityCounts(TypedDict):
     entities: int
     merges: int
@@ -664,8 +951,11 @@ class EntityDecision(TypedDict):
     attribute: NotRequired[str]
     author: NotRequired[str]
     b: NotRequired[str]
+    batch: NotRequired[str]
     by: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
     reason: NotRequired[str]
+    settles: NotRequired[bool]
     value: NotRequired[str]
     verdict: str
     withdrawn: NotRequired[bool]
@@ -1149,6 +1439,14 @@ class MoveRequest(TypedDict):
     url: str
 
 
+class PreviewRequest(TypedDict):
+    # Pairs of the head of the review queue; all of it without filter and pairs
+    filter: NotRequired[DecisionsFilter]
+    # These pairs, instead of a filter
+    pairs: NotRequired[list[DecisionsChosen] | None]
+    verdict: str
+
+
 class ProbeInput(TypedDict):
     # Values by attribute. Responses contain arrays of strings.
     attributes: NotRequired[dict[str, Any]]
@@ -1521,6 +1819,11 @@ SeriesRequest = TypedDict(
 )
 
 
+class ServerList(TypedDict):
+    # By name; none if all cells are files
+    servers: list[CellServer] | None
+
+
 class SessionList(TypedDict):
     sessions: list[TokensSession] | None
 
@@ -1588,7 +1891,7 @@ class SinkList(TypedDict):
 
 
 class SinkRequest(TypedDict):
-    # states: what every id leads to; changes: every change of every log from now on, for webhooks, Kafka and NATS; states by default
+    # states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
     feed: NotRequired[str]
     # For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
     hold: NotRequired[str]
@@ -1697,6 +2000,8 @@ class TermsList(TypedDict):
 class TermsRequest(TypedDict):
     # Kind whose records are counted
     kind: str
+    # A table that was counted elsewhere, such as from the rows of a file, in base64; it is stored in place of counts of the records
+    table: NotRequired[list[str]]
 
 
 class Token(TypedDict):
@@ -1775,7 +2080,7 @@ class TokensBlock(TypedDict):
 
 
 class TokensRevoked(TypedDict):
-    # Number of tokens that the name had
+    # Number of tokens that there were
     revoked: int
 
 
@@ -1800,6 +2105,11 @@ class Top(TypedDict):
 class TopMetric(TypedDict):
     metric: str
     n: int
+
+
+class UndoRequest(TypedDict):
+    author: NotRequired[str]
+    reason: NotRequired[str]
 
 
 class UnmergeRequest(TypedDict):

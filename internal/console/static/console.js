@@ -19,6 +19,14 @@ const form = document.getElementById("upload");
 if (form) upload(form);
 offer(document);
 localize(document);
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const own = document.getElementById("own-zone");
+if (own && zone && zone !== own.dataset.zone) {
+  const to = new URL(own.href);
+  to.searchParams.set("zone", zone);
+  own.setAttribute("href", to.pathname + to.search);
+  own.hidden = false;
+}
 let asker; // what has asked for the part that is shown in place
 addEventListener("click", inPlace);
 addEventListener("submit", inPlace);
@@ -45,21 +53,28 @@ function offer(part) {
   }
 }
 
-// localize rewrites times in the reader's zone. The title has the time in UTC.
+// localize rewrites times in the reader's zone, also those in the labels of drawings. The title has the time in UTC.
 function localize(part) {
   for (const node of part.querySelectorAll("time[datetime]")) tell(node, node.getAttribute("datetime"));
+  const here = (text) => text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g, (_, day, clock) => written(new Date(`${day}T${clock}Z`), true));
+  for (const node of part.querySelectorAll("svg [aria-label]")) node.setAttribute("aria-label", here(node.getAttribute("aria-label")));
+  for (const node of part.querySelectorAll("svg title")) node.textContent = here(node.textContent);
+}
+
+// written formats an instant in the reader's zone.
+function written(at, withDay) {
+  const two = (n) => String(n).padStart(2, "0");
+  const zone = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at).find((p) => p.type === "timeZoneName").value;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
+  return withDay ? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}` : clock;
 }
 
 // tell shows an instant in a time element: the time of day if the element is marked data-clock, otherwise with the date.
 function tell(node, instant) {
   const at = new Date(instant);
   if (Number.isNaN(at.getTime())) return;
-  const two = (n) => String(n).padStart(2, "0");
-  const zone = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at).find((p) => p.type === "timeZoneName").value;
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   node.dateTime = instant;
-  node.textContent = "clock" in node.dataset ? clock : `${day} ${clock}`;
+  node.textContent = written(at, !("clock" in node.dataset));
   node.title = at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
 
@@ -258,30 +273,111 @@ function upload(form) {
     table.tBodies[0].replaceChildren();
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = true;
     const became = new Map();
-    const refused = [];
-    let rows = 0;
+    let refused = [];
+    let rows = 0, drawn = 0;
+    const decoder = new TextDecoder(fields.get("encoding") || "utf-8");
+    const byLine = fields.get("format") !== "json"; // rows of one document cannot be sent alone
     for await (const part of parts(file, fields)) {
       const answer = await (await post("/data/import", fields, part.body)).json();
       rows += answer.rows;
       for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
-      for (const row of answer.refused) refused.push({ ...row, line: row.line + part.before });
+      const text = byLine && answer.refused.length > 0 ? decoder.decode(part.body) : "";
+      for (const row of answer.refused) refused.push({ ...row, line: row.line + part.before, text: byLine ? rowAt(text, row.line, fields) : undefined, head: text.split("\n").slice(0, part.headLines ?? 0).join("\n") });
       progress.value = part.end / Math.max(file.size, 1);
       tally("Importing");
     }
     tally("Imported");
     progress.value = 1;
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = false;
+    const mending = document.getElementById("mending");
+    mending.hidden = !byLine || refused.length === 0;
+    mending.onsubmit = (event) => {
+      event.preventDefault();
+      event.stopPropagation(); // of the file as a whole
+      if (event.submitter?.name === "download") download();
+      else mend().catch(fail);
+    };
+
+    // mend imports the rows whose text was changed. Those that are taken leave the list.
+    async function mend() {
+      problem.hidden = true;
+      const changed = refused.filter((row) => row.input && row.input.value !== row.text);
+      if (changed.length === 0) throw new Error("No row was changed.");
+      for (let at = 0; at < changed.length; at += partRows) {
+        const some = changed.slice(at, at + partRows);
+        const asText = new URLSearchParams(fields);
+        asText.set("encoding", "utf-8");
+        const head = some[0].head === "" ? [] : [some[0].head.replace(/\r$/, "")];
+        const starts = new Map(); // the row that begins in a line
+        let line = head.length === 0 ? 1 : head[0].split("\n").length + 1;
+        for (const row of some) {
+          row.text = row.input.value;
+          starts.set(line, row);
+          line += row.text.split("\n").length;
+        }
+        const body = new TextEncoder().encode([...head, ...some.map((row) => row.text)].join("\n") + "\n");
+        const answer = await (await post("/data/import", asText, body)).json();
+        for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
+        const still = new Map(answer.refused.map((row) => [starts.get(row.line), row.reason]));
+        if (answer.refused.some((row) => !starts.has(row.line))) throw new Error("A mended row is divided into several: mend one at a time.");
+        for (const row of some) {
+          if (still.has(row)) row.reason = still.get(row);
+        }
+        refused = refused.filter((row) => !some.includes(row) || still.has(row));
+      }
+      const open = new Map(refused.filter((row) => row.input).map((row) => [row, row.input.value])); // what is typed and not sent
+      table.tBodies[0].replaceChildren();
+      drawn = 0;
+      tally("Imported");
+      for (const [row, text] of open) if (row.input) row.input.value = text;
+      mending.hidden = refused.length === 0;
+    }
+
+    // download offers the refused rows as a file that can be mended and dropped here: each with the reason before it.
+    function download() {
+      const csv = fields.get("format") === "csv";
+      const cut = fields.get("delimiter") || ",";
+      const said = (text) => `"${text.replaceAll('"', "'").replaceAll("\n", " ")}"`;
+      const lines = refused.map((row) => csv ? said(row.reason) + cut + row.text : row.text.replace(/^\s*\{/, `{"refused_because":${JSON.stringify(row.reason)},`));
+      if (csv && refused[0].head !== "") lines.unshift("refused_because" + cut + refused[0].head.replace(/\r$/, ""));
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" }));
+      link.download = `refused-${file.name}`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    }
 
     function tally(word) {
       const list = [...became].map(([what, n]) => `${n} ${what}`);
       says.textContent = `${word} ${rows} rows: ${[...list, `${refused.length} refused`].join(", ")}.`;
-      for (const row of refused.slice(table.tBodies[0].rows.length, shownRefusals)) {
+      for (const row of refused.slice(drawn, shownRefusals)) {
         const line = table.tBodies[0].insertRow();
-        for (const text of [row.line, row.reason, row.row === undefined ? "" : JSON.stringify(row.row)]) line.insertCell().textContent = text;
+        drawn++;
+        for (const text of [row.line, row.reason]) line.insertCell().textContent = text;
+        const cell = line.insertCell();
+        if (row.text === undefined) {
+          cell.textContent = row.row === undefined ? "" : JSON.stringify(row.row);
+          continue;
+        }
+        row.input = document.createElement("textarea");
+        row.input.rows = row.text.split("\n").length;
+        row.input.value = row.text;
+        row.input.spellcheck = false;
+        row.input.setAttribute("aria-label", `Row in line ${row.line}`);
+        cell.append(row.input);
       }
       table.hidden = refused.length === 0;
     }
   }
+}
+
+// rowAt returns the text of the row that begins in a line, from 1.
+function rowAt(text, line, fields) {
+  const lines = text.split("\n");
+  const quote = fields.get("format") === "csv" && fields.get("quote") !== "none" ? fields.get("quote") || '"' : "";
+  let row = lines[line - 1] ?? "";
+  for (let at = line; quote !== "" && at < lines.length && row.split(quote).length % 2 === 0 && row.length < partSize; at++) row += `\n${lines[at]}`;
+  return row.replace(/\r$/, "");
 }
 
 // parts yields a file in parts of whole rows, with the number of lines of the file before the first line of a part.
@@ -343,7 +439,7 @@ async function* parts(file, fields) {
     const body = new Uint8Array(head.length + end - start);
     body.set(head);
     body.set(text.subarray(start, end), head.length);
-    return { body, before: before - headLines, end: to };
+    return { body, before: before - headLines, headLines, end: to };
   }
 }
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decisions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/resolve/derived"
+)
+
+// Limits of what is read of the queue at once: what it costs does not depend on the size of the installation.
+const (
+	MaxQueue  = 1000 // pairs of the head of the queue
+	queueRead = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
+)
+
+// Queue returns the head of the review queue of some kinds, nil for all, at most MaxQueue pairs in the order Best. Next is
+// not empty if there are more.
+func (h *Handle) Queue(ctx context.Context, kinds []string) (*ReviewPage, error) {
+	const calls = MaxQueue / MaxReview
+	all := &ReviewPage{}
+	for range calls {
+		page, err := h.Review(ctx, ReviewQuery{After: all.Next, Limit: MaxReview, Kinds: kinds, Read: queueRead / calls})
+		if err != nil {
+			return nil, err
+		}
+		if all.Pairs, all.Next = append(all.Pairs, page.Pairs...), page.Next; all.Next == "" {
+			break
+		}
+	}
+	return all, nil
+}
+
+// Chosen names a pair by the addresses of its records.
+type Chosen struct {
+	A string `json:"a" doc:"Puid or SOURCE:KEY"`
+	B string `json:"b" doc:"Puid or SOURCE:KEY"`
+}
+
+// Selection chooses pairs of the review queue: by name, or else by a filter from the head of the queue.
+type Selection struct {
+	Pairs  []Chosen
+	Filter Filter
+	Kinds  []string // nil for all
+	// More is set by Choose if there are pairs beyond the head of the queue, which were not looked at.
+	More bool
+}
+
+// Choose returns the chosen pairs that are in the head of the review queue. A named pair that is not there is an error.
+func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error) {
+	if err := s.Filter.check(); err != nil {
+		return nil, err
+	}
+	if len(s.Pairs) > MaxQueue {
+		return nil, problem.Invalid("/pairs", "too_large", "there are %d pairs, more than %d", len(s.Pairs), MaxQueue)
+	}
+	queue, err := h.Queue(ctx, s.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	s.More = queue.Next != ""
+	if len(s.Pairs) == 0 {
+		return h.Assigned(ctx, queue.Pairs, &s.Filter)
+	}
+	all, err := h.Assigned(ctx, queue.Pairs, &Filter{})
+	if err != nil {
+		return nil, err
+	}
+	at := map[[2]string]*ReviewPair{}
+	for i := range all {
+		p := &all[i]
+		for _, a := range []string{p.A.String(), p.puids.A.String()} {
+			for _, b := range []string{p.B.String(), p.puids.B.String()} {
+				at[[2]string{a, b}], at[[2]string{b, a}] = p, p
+			}
+		}
+	}
+	var chosen []ReviewPair
+	taken := map[derived.Pair]bool{}
+	for i, c := range s.Pairs {
+		p := at[[2]string{c.A, c.B}]
+		if p == nil {
+			return nil, problem.Invalid(fmt.Sprintf("/pairs/%d", i), "invalid", "%.300s and %.300s are not in the review queue: it was answered, or it is further down", c.A, c.B)
+		}
+		if !taken[p.puids] {
+			taken[p.puids] = true
+			chosen = append(chosen, *p)
+		}
+	}
+	return chosen, nil
+}
+
+// inputs are decisions about pairs.
+func inputs(pairs []ReviewPair, verdict entity.Verdict, by By) []Input {
+	list := make([]Input, len(pairs))
+	for i := range pairs {
+		list[i] = Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}
+	}
+	return list
+}

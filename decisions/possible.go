@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decisions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+// possible merges the lists of possible matches of all cells.
+type possibleMatches struct {
+	engine *engine.Engine
+	cells  []*possibleCell
+}
+
+// possibleCell buffers the unread part of a cell's list.
+type possibleCell struct {
+	id    cell.ID
+	after derived.Edge
+	edges []derived.Edge
+	end   bool
+}
+
+func (h *Handle) possible(after string) (*possibleMatches, error) {
+	at := derived.Edge{Weight: match.Threshold}
+	if after != "" {
+		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Weight, &at.A, &at.B); n != 3 || err != nil {
+			return nil, errBadAfter
+		}
+	}
+	u := &possibleMatches{engine: h.engine}
+	for _, id := range h.engine.Map().Cells() {
+		u.cells = append(u.cells, &possibleCell{id: id, after: at})
+	}
+	return u, nil
+}
+
+// next returns the n next best pairs.
+func (u *possibleMatches) next(ctx context.Context, n int) (edges []derived.Edge, err error) {
+	for len(edges) < n {
+		errs := make([]error, len(u.cells))
+		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
+		for i, err := range errs {
+			if err != nil {
+				return nil, fmt.Errorf("possible matches of cell %v: %w", u.cells[i].id, err)
+			}
+		}
+		var best *possibleCell
+		for _, c := range u.cells {
+			if len(c.edges) > 0 && (best == nil || better(c.edges[0], best.edges[0])) {
+				best = c
+			}
+		}
+		if best == nil {
+			return edges, nil
+		}
+		edges, best.edges = append(edges, best.edges[0]), best.edges[1:]
+	}
+	return edges, nil
+}
+
+// fill reads the next page of a cell if its buffer is empty.
+func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) error {
+	if len(c.edges) > 0 || c.end {
+		return nil
+	}
+	return u.engine.View(ctx, c.id, func(tx storage.Tx) (err error) {
+		if c.edges, err = tx.PossibleMatches(ctx, c.after, n); len(c.edges) > 0 {
+			c.after = c.edges[len(c.edges)-1]
+		}
+		c.end = len(c.edges) < n
+		return err
+	})
+}
+
+// byRank compares places in the queue.
+func byRank(a, b derived.Edge) int {
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+}
+
+func better(a, b derived.Edge) bool { return byRank(a, b) < 0 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bytes"
+	"strings"
+)
+
+// foreign are the beginnings of files that have no rows to read, what the file is, and what to do instead.
+var foreign = []struct{ begins, is, hint string }{
+	{"BZh91AY&SY", "is compressed with bzip2", "bunzip2 -c FILE | locus ingest --source NAME -"},
+	{"\xfd7zXZ\x00", "is compressed with xz", "xz -dc FILE | locus ingest --source NAME -"},
+	{"7z\xbc\xaf\x27\x1c", "is a 7z archive", "unpack it and name the files in it"},
+	{"SQLite format 3\x00", "is an SQLite database", "locus ingest sqlite:FILE --table NAME"},
+	{"%PDF-", "is a PDF", "ask for the table as CSV or XLSX"},
+	{"Obj\x01", "is an Avro file", "convert it to Parquet or JSON lines"},
+	{"ORC", "is an ORC file", "convert it to Parquet or JSON lines"},
+	{"ARROW1\x00\x00", "is an Arrow file (Feather)", "convert it to Parquet"},
+}
+
+// foreignBegin is how many bytes of a file foreign looks at.
+const foreignBegin = 16
+
+// refuseForeign refuses a file by its first bytes.
+func refuseForeign(name string, head []byte) error {
+	for _, f := range foreign {
+		if bytes.HasPrefix(head, []byte(f.begins)) && (f.begins != "ORC" || bytes.IndexByte(head, 0) >= 0) {
+			return &FileError{Name: name, Reason: f.is, Hint: strings.ReplaceAll(f.hint, "FILE", name)}
+		}
+	}
+	return nil
+}
+
+// refuseMarkup refuses a web page or another document of tags, which reports are often saved as under the name of a
+// table.
+func refuseMarkup(name string, text []byte) error {
+	text = bytes.ToLower(bytes.TrimSpace(text[:min(len(text), 1024)]))
+	for _, tag := range []string{"<?xml", "<!doctype", "<html", "<table", "<head"} {
+		if bytes.HasPrefix(text, []byte(tag)) {
+			return &FileError{Name: name, Reason: "is a web page or XML, not a table", Hint: "open it in a spreadsheet program and save it as CSV or .xlsx"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/match"
+)
+
+// otherKind is the kind of what is about no kind of the viewer.
+const otherKind = "?"
+
+// source has the numbers of the kinds of the viewer. A stream has records of any kind, and its reasons and letters may have values.
+func (r *viewer) source(a Source) Source {
+	if r.Kinds == nil {
+		if a.Stream != nil {
+			left := *a.Stream
+			left.Reason, a.Stream = "", &left
+		}
+		return a
+	}
+	a.Stream = nil
+	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, func(k SourceKind) SourceKind { return k })
+	a.Records, a.Newest = 0, time.Time{}
+	for _, k := range a.Kinds {
+		if a.Records += k.Records; k.Newest.After(a.Newest) {
+			a.Newest = k.Newest
+		}
+	}
+	return a
+}
+
+// seesSink reports whether the viewer sees everything that a sink delivers, which is of a kind, or of all for "".
+func (r *viewer) seesSink(kind string) bool { return r.Kinds == nil || kind != "" && r.Sees(kind) }
+
+// sink loses its reason, in which a target may repeat what it was given, and for a viewer of some kinds the number of ids, which is of all.
+func (r *viewer) sink(a Sink) Sink {
+	a.Reason = ""
+	if r.Kinds != nil {
+		a.Filled = 0
+	}
+	return a
+}
+
+// unexplained is sink for what pages show.
+func unexplained(a console.Stream) console.Stream {
+	a.Reason = ""
+	return a
+}
+
+// matches lose the names of entities if a part of names is hidden. They do not say which kind they are of.
+func (r *viewer) matches(list []changes.Match, kinds []*match.Schema) []changes.Match {
+	hidden := slices.ContainsFunc(r.Hide, func(name string) bool {
+		return slices.ContainsFunc(kinds, func(s *match.Schema) bool {
+			return slices.ContainsFunc(s.Attributes, func(a match.Attribute) bool { return a.Name == name && a.Type == match.TypeName })
+		})
+	})
+	if !hidden {
+		return list
+	}
+	return only(list, all, func(m changes.Match) changes.Match {
+		m.Name = "(hidden)"
+		return m
+	})
+}
