@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
@@ -19,14 +22,14 @@ import (
 
 // A load resolves all records of an installation at once. While it is held (Options.Hold), the resolver only puts: each
 // record is durable with its redo entry. Load then computes the entities of all records and writes each table in the order
-// of its keys:
+// of its keys, several cells at a time:
 //
 //	redo sets, records ─► postings in memory, sorted ─► leaders, stop keys, names
-//	                        │ written in order            │
-//	                        ▼                             ▼
-//	                     cells of the keys     pairs, each under its smallest shared key ─► edges ─► components
-//	                                                                                                    │
-//	                                redo sets are cleared ◄── edges, anchors, entities, changes ◄───────┘
+//	          │             │ written in order            │
+//	          ▼             ▼                             ▼
+//	        spill        cells of the keys     pairs, each once ─► edges ─► components
+//	                                                                 │          │
+//	              redo sets are cleared ◄── anchors ◄── entities, changes ◄── edges are written
 //
 // The redo entries go last, so a load that is killed is finished by loading again, or by the ordinary repair.
 
@@ -34,17 +37,17 @@ import (
 // being changed.
 var ErrLoad = errors.New("resolve: the records cannot be resolved at once")
 
-// errLoadMoved means that another process has written records that are being loaded.
-var errLoadMoved = fmt.Errorf("%w: another process has written records during the load", ErrLoad)
-
 // loadSizes bound what a load does at a time.
 type loadSizes struct {
-	page  int // redo entries and records that are read
-	rows  int // rows, or records, that are written in a transaction of each cell
+	page  int // records that are read, or whose entities are written in a transaction
+	rows  int // other rows that are written in a transaction
 	nodes int // decoded records in memory while pairs are compared
+	pairs int // pairs in memory
 }
 
-func usualLoad() loadSizes { return loadSizes{page: 5000, rows: 20_000, nodes: 100_000} }
+func usualLoad() loadSizes {
+	return loadSizes{page: 5000, rows: 20_000, nodes: 50_000, pairs: 16 << 20}
+}
 
 // LoadStep is a step of a load, in the order in which they are done.
 type LoadStep string
@@ -53,43 +56,49 @@ type LoadStep string
 const (
 	LoadRead    LoadStep = "read"    // records are read and normalised
 	LoadPost    LoadStep = "post"    // postings are written
-	LoadCompare LoadStep = "compare" // postings are looked through for pairs, which are compared
-	LoadWrite   LoadStep = "write"   // edges and entities of records are written
+	LoadCompare LoadStep = "compare" // records are compared with those that share a key
+	LoadLink    LoadStep = "link"    // edges are written
+	LoadWrite   LoadStep = "write"   // entities are written
+	LoadAssign  LoadStep = "assign"  // records are assigned to entities
 	LoadClear   LoadStep = "clear"   // redo entries are removed
 )
 
-// LoadProgress is how far a step of a load is, in records; in postings for LoadPost and LoadCompare.
+// LoadProgress is how far a step of a load is, in what its step reads or writes; in records for LoadWrite.
 type LoadProgress struct {
 	Step     LoadStep
 	Done, Of int
 }
 
-// loader is a load. Records have numbers in the order of their puids. It takes about 200 bytes a record, and loadSizes.nodes
-// decoded records.
+// loader is a load. Records have numbers in the order of their puids. It takes about 300 bytes a record, loadSizes.nodes
+// decoded records, and a temporary file with all records.
 type loader struct {
 	*Resolver
-	tell func(LoadProgress)
+	spill *spill
 
-	puids    []entity.PUID
-	versions []int64
-	records  int                      // live records
-	entries  []loadEntry              // the redo sets, by cell, ordered
-	lostBy   map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
-	gone     []entity.PUID            // deleted records in the redo sets
+	mu    sync.Mutex // guards tell and steps
+	tell  func(LoadProgress)
+	steps map[LoadStep]int // how much is done
+
+	puids   []entity.PUID
+	births  []locality.ID
+	ranges  []loadRange              // in the order of puids
+	records int                      // live records
+	entries [][]loadEntry            // the redo sets, as ranges
+	lostBy  map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
+	gone    []entity.PUID            // deleted records in the redo sets
 	// stale reports that postings, edges and entities are stored already, maybe of other content: those of resolved records,
 	// or of an attempt that was killed.
 	stale bool
 	lost  []derived.Posting // postings that the records no longer have
 
-	shards   [256][]loadPosting // by the first byte of the key, each ordered by key and record
+	shards   [256]loadShard // by the first byte of the key, each ordered by key and record
 	postings int
-	follows  []uint32 // for each record that follows a leader, the leader's number plus one
-	stops    map[uint64]struct{}
 	names    match.Names
 
-	edges []loadEdge // both sides of each, ordered
-	next  []uint32   // lists of the components, from their first record; 0 ends a list
-	heads []uint32   // the first record of each component
+	edges    []loadEdge // both sides of each, ordered
+	next     []uint32   // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
+	leads    []uint32   // the earliest record of each component
+	assigned map[cell.ID][]entity.Assignment
 }
 
 // loadEntry is a redo entry.
@@ -169,8 +178,16 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 	if m := r.opts.Cells.Map(); m.Current() != m.Floor() || r.Rules().change != nil {
 		return fmt.Errorf("%w: cells are being added, or a kind is being migrated", ErrLoad)
 	}
-	l := &loader{Resolver: r, tell: tell, lostBy: map[entity.PUID][]uint64{}, stops: map[uint64]struct{}{}, names: match.Names{}}
-	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.write, l.clear} {
+	kept, err := newSpill()
+	if err != nil {
+		return err
+	}
+	defer kept.close()
+	l := &loader{
+		Resolver: r, spill: kept, tell: tell, steps: map[LoadStep]int{}, lostBy: map[entity.PUID][]uint64{}, names: match.Names{},
+		assigned: map[cell.ID][]entity.Assignment{},
+	}
+	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.writeEdges, l.write, l.assign, l.clear} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -181,23 +198,32 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 	return nil
 }
 
-// clear removes the redo entries of what was loaded. Those of records that were written since stay.
-func (l *loader) clear(ctx context.Context) error {
-	done := 0
-	for part := range slices.Chunk(l.entries, l.loads.rows) {
-		groups := map[cell.ID][]derived.Redo{}
-		for _, e := range part {
-			id, err := l.home(e.puid)
-			if err != nil {
-				return err
+// abreast calls fn for the numbers from 0 to n, several at a time: while one waits for its disk, another one computes.
+func (l *loader) abreast(n int, fn func(i int) error) error {
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var workers sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && failed.Load() == nil; i = int(next.Add(1)) - 1 {
+				if err := fn(i); err != nil {
+					failed.CompareAndSwap(nil, &err)
+				}
 			}
-			groups[id] = append(groups[id], derived.Redo{PUID: e.puid, Version: e.version})
-		}
-		if err := l.takeOut(ctx, groups); err != nil {
-			return err
-		}
-		done += len(part)
-		l.tell(LoadProgress{LoadClear, done, len(l.entries)})
+		})
+	}
+	workers.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
 	}
 	return nil
+}
+
+// done counts and tells what a step has done.
+func (l *loader) done(ctx context.Context, step LoadStep, n, of int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.steps[step] += n
+	l.tell(LoadProgress{step, l.steps[step], of})
+	return l.renew(ctx)
 }

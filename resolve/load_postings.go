@@ -5,10 +5,10 @@ package resolve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/match"
@@ -23,15 +23,18 @@ type loadPosting struct {
 	identifies bool
 }
 
+// loadShard is the postings whose keys have the same first byte.
+type loadShard []loadPosting
+
 // loadBlock is the records that carry a key.
 type loadBlock []loadPosting
 
 func (k loadBlock) stopKey() bool { return len(k) > match.BlockLimit(k[0].key) }
 
 // emit gives a record its number and collects its postings, those of a follower too: the leaders are not known yet.
-func (l *loader) emit(n *node) {
+func (l *loader) emit(n *node) error {
 	rec := uint32(len(l.puids)) //nolint:gosec // read refuses more
-	l.puids, l.versions = append(l.puids, n.PUID), append(l.versions, n.Version)
+	l.puids, l.births = append(l.puids, n.PUID), append(l.births, n.Birth)
 	for _, f := range l.lostBy[n.PUID] {
 		if !n.carries(f) {
 			l.lost = append(l.lost, derived.Posting{Key: f, PUID: n.PUID})
@@ -41,39 +44,39 @@ func (l *loader) emit(n *node) {
 		s := &l.shards[f.Hash>>56]
 		*s = append(*s, loadPosting{f.Hash, rec, f.Identifies()})
 	}
+	return l.spill.add(n.Record)
 }
 
 // blocks calls fn for the records of each key, ordered by key.
-func (l *loader) blocks(fn func(loadBlock)) {
-	for i := range l.shards {
-		s := l.shards[i]
-		for from := 0; from < len(s); {
-			to := from + 1
-			for to < len(s) && s[to].key == s[from].key {
-				to++
-			}
-			fn(s[from:to])
-			from = to
+func (s loadShard) blocks(fn func(loadBlock)) {
+	for from := 0; from < len(s); {
+		to := from + 1
+		for to < len(s) && s[to].key == s[from].key {
+			to++
 		}
+		fn(loadBlock(s[from:to]))
+		from = to
 	}
 }
 
 // lead sorts the postings, finds the leaders of identical records, and drops the postings of their followers.
 func (l *loader) lead(context.Context) error {
+	follows := make([]bool, len(l.puids))
 	parallel(len(l.shards), func(i int) {
 		slices.SortFunc(l.shards[i], func(a, b loadPosting) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rec, b.rec)) })
 	})
-	l.follows = make([]uint32, len(l.puids))
-	l.blocks(func(k loadBlock) {
-		if match.IsEqual(k[0].key) {
-			for _, p := range k[1:] {
-				l.follows[p.rec] = k[0].rec + 1
+	for _, s := range l.shards {
+		s.blocks(func(k loadBlock) {
+			if match.IsEqual(k[0].key) {
+				for _, p := range k[1:] {
+					follows[p.rec] = true
+				}
 			}
-		}
-	})
+		})
+	}
 	for i := range l.shards {
 		l.shards[i] = slices.DeleteFunc(l.shards[i], func(p loadPosting) bool {
-			drop := l.follows[p.rec] != 0 && !match.IsEqual(p.key)
+			drop := follows[p.rec] && !match.IsEqual(p.key)
 			if drop && l.stale {
 				l.lost = append(l.lost, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
 			}
@@ -84,102 +87,115 @@ func (l *loader) lead(context.Context) error {
 	return nil
 }
 
-// post writes the postings in the order of their keys.
+// post writes the postings. Parts that are written abreast are far from each other, mostly in different cells, and each
+// is written in the order of its keys.
 func (l *loader) post(ctx context.Context) error {
-	groups, rows, done := map[cell.ID]*postings{}, 0, 0
-	at := func(key uint64) *postings {
-		id := l.keyCell(key)
-		if groups[id] == nil {
-			groups[id] = &postings{}
-		}
-		rows++
-		return groups[id]
-	}
-	flush := func() error {
-		err := eachCell(groups, func(id cell.ID, g *postings) error {
-			return l.Resolver.write(ctx, id, func(tx storage.Tx) error {
-				if err := l.dir.Gate(ctx, tx, l.opts.Cells.Map(), id); err != nil {
-					return err
-				}
-				if err := tx.Post(ctx, g.add, g.remove); err != nil {
-					return fmt.Errorf("post blocking keys: %w", err)
-				}
-				return nil
-			})
-		})
-		done += rows
-		clear(groups)
-		rows = 0
-		l.tell(LoadProgress{LoadPost, min(done, l.postings), l.postings})
-		return err
-	}
 	if l.stale {
-		for _, p := range l.lost {
-			g := at(p.Key)
-			g.remove = append(g.remove, p)
+		for part := range slices.Chunk(l.lost, l.loads.rows) {
+			groups := map[cell.ID]*postings{}
+			for _, p := range part {
+				g := l.postingsAt(groups, p.Key)
+				g.remove = append(g.remove, p)
+			}
+			if err := l.writePostings(ctx, groups); err != nil {
+				return err
+			}
 		}
 	}
 	l.lost = nil
-	for i := range l.shards {
-		for _, p := range l.shards[i] {
-			g := at(p.key)
-			if g.add = append(g.add, derived.Posting{Key: p.key, PUID: l.puids[p.rec]}); rows >= l.loads.rows {
-				if err := flush(); err != nil {
-					return err
+	const shards = len(l.shards) / 16
+	return l.abreast(16, func(i int) error {
+		groups, rows := map[cell.ID]*postings{}, 0
+		flush := func() error {
+			defer clear(groups)
+			if err := l.writePostings(ctx, groups); err != nil {
+				return err
+			}
+			err := l.done(ctx, LoadPost, rows, l.postings)
+			rows = 0
+			return err
+		}
+		for _, s := range l.shards[i*shards : (i+1)*shards] {
+			for _, p := range s {
+				g := l.postingsAt(groups, p.key)
+				g.add = append(g.add, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
+				if rows++; rows >= l.loads.rows {
+					if err := flush(); err != nil {
+						return err
+					}
 				}
 			}
 		}
-	}
-	return flush()
+		return flush()
+	})
 }
 
-// count finds the stop keys, and counts the names for the identifiers that more than a few records carry.
-func (l *loader) count(ctx context.Context) error {
-	var err error
+func (l *loader) postingsAt(groups map[cell.ID]*postings, key uint64) *postings {
+	id := l.keyCell(key)
+	if groups[id] == nil {
+		groups[id] = &postings{}
+	}
+	return groups[id]
+}
+
+func (l *loader) writePostings(ctx context.Context, groups map[cell.ID]*postings) error {
+	return eachCell(groups, func(id cell.ID, g *postings) error {
+		return l.Resolver.write(ctx, id, func(tx storage.Tx) error {
+			if err := l.dir.Gate(ctx, tx, l.opts.Cells.Map(), id); err != nil {
+				return err
+			}
+			if err := tx.Post(ctx, g.add, g.remove); err != nil {
+				return fmt.Errorf("post blocking keys: %w", err)
+			}
+			return nil
+		})
+	})
+}
+
+// count counts the names for the identifiers that more than a few records carry.
+func (l *loader) count(context.Context) error {
 	var asked []loadBlock
 	size := 0
-	names := func() {
-		read, e := l.nodes(ctx, numbers(asked))
-		if err = errors.Join(err, e); e != nil {
-			return
-		}
+	var mu sync.Mutex
+	names := func() error {
+		set := map[uint32]struct{}{}
 		for _, k := range asked {
-			records := make([]*match.Record, len(k))
-			for i, p := range k {
-				records[i] = read[p.rec].norm
+			for _, p := range k {
+				set[p.rec] = struct{}{}
 			}
-			l.names[k[0].key] = match.DifferentNames(records)
 		}
+		read, err := l.nodes(slices.Sorted(maps.Keys(set)), true)
+		if err != nil {
+			return fmt.Errorf("count names: %w", err)
+		}
+		parallel(len(asked), func(i int) {
+			records := make([]*match.Record, len(asked[i]))
+			for n, p := range asked[i] {
+				records[n] = read[p.rec].norm
+			}
+			different := match.DifferentNames(records)
+			mu.Lock()
+			defer mu.Unlock()
+			l.names[asked[i][0].key] = different
+		})
 		asked, size = nil, 0
+		return nil
 	}
-	l.blocks(func(k loadBlock) {
-		stop := k.stopKey()
-		if stop {
-			l.stops[k[0].key] = struct{}{}
-		}
-		switch {
-		case err != nil || !k[0].identifies || len(k) <= match.PhoneNames:
-		case stop:
-			l.names[k[0].key] = match.Crowd
-		default:
-			if asked, size = append(asked, k), size+len(k); size >= l.loads.nodes {
-				names()
+	for _, s := range l.shards {
+		s.blocks(func(k loadBlock) {
+			switch {
+			case !k[0].identifies || len(k) <= match.PhoneNames:
+			case k.stopKey():
+				l.names[k[0].key] = match.Crowd
+			default:
+				asked, size = append(asked, k), size+len(k)
+			}
+		})
+		if size >= l.loads.nodes {
+			if err := names(); err != nil {
+				return err
 			}
 		}
-	})
-	if names(); err != nil {
-		return fmt.Errorf("count names: %w", err)
 	}
-	return nil
-}
-
-// numbers returns the records of blocks, ordered.
-func numbers(blocks []loadBlock) []uint32 {
-	set := map[uint32]struct{}{}
-	for _, k := range blocks {
-		for _, p := range k {
-			set[p.rec] = struct{}{}
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
+	return names()
 }

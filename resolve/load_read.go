@@ -4,15 +4,23 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
+
+// loadRange is the records that a cell has: those with numbers from from to to, without to.
+type loadRange struct {
+	cell     cell.ID
+	from, to int
+}
 
 // inOrder returns the cells in the order of their puids.
 func (l *loader) inOrder() []cell.ID {
@@ -27,52 +35,38 @@ func (l *loader) inOrder() []cell.ID {
 // read reads the redo sets and then all live records, and collects the postings.
 func (l *loader) read(ctx context.Context) error {
 	cells := l.inOrder()
-	for _, id := range cells {
-		if err := l.readRedo(ctx, id); err != nil {
+	l.entries = make([][]loadEntry, len(cells))
+	for i, id := range cells {
+		if err := l.readRedo(ctx, id, i); err != nil {
 			return fmt.Errorf("cell %v: %w", id, err)
 		}
 	}
 	for _, id := range cells {
-		lo, _ := l.opts.Cells.Map().PuidRange(id)
-		for after, more := entity.PUID(lo), true; more; {
-			var records []*entity.Record
-			err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
-				records, err = tx.ListRecords(ctx, "", after, l.loads.page)
-				return err
-			})
-			var nodes []*node
-			if err == nil {
-				nodes, err = l.decode(records)
-			}
-			if err != nil {
-				return fmt.Errorf("cell %v: read records: %w", id, err)
-			}
-			for _, n := range nodes {
-				l.emit(n)
-				after = n.PUID
-			}
-			more = len(records) == l.loads.page
-			l.tell(LoadProgress{LoadRead, len(l.puids), max(l.records, len(l.puids))})
+		from := len(l.puids)
+		if err := l.readCell(ctx, id); err != nil {
+			return fmt.Errorf("cell %v: read records: %w", id, err)
 		}
+		l.ranges = append(l.ranges, loadRange{id, from, len(l.puids)})
 	}
-	l.records = len(l.puids)
-	if l.records > math.MaxUint32-1 {
+	if l.records = len(l.puids); l.records > math.MaxUint32-1 {
 		return fmt.Errorf("%w: more than %d records", ErrLoad, uint32(math.MaxUint32-1))
 	}
-	for _, e := range l.entries {
-		if _, lives := slices.BinarySearch(l.puids, e.puid); !lives {
-			l.gone = append(l.gone, e.puid)
-			for _, f := range l.lostBy[e.puid] {
-				l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
+	for _, entries := range l.entries {
+		for _, e := range entries {
+			if _, lives := slices.BinarySearch(l.puids, e.puid); !lives {
+				l.gone = append(l.gone, e.puid)
+				for _, f := range l.lostBy[e.puid] {
+					l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
+				}
 			}
 		}
 	}
 	l.lostBy = nil
-	return nil
+	return l.spill.flush()
 }
 
 // readRedo reads the redo set of a cell, and what else a load has to know about it.
-func (l *loader) readRedo(ctx context.Context, id cell.ID) error {
+func (l *loader) readRedo(ctx context.Context, id cell.ID, at int) error {
 	for after, more := entity.PUID(math.MinInt64), true; more; {
 		var page []derived.Redo
 		if err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
@@ -80,7 +74,7 @@ func (l *loader) readRedo(ctx context.Context, id cell.ID) error {
 				err = l.look(ctx, tx)
 			}
 			if err == nil {
-				page, err = tx.Redo(ctx, after, l.loads.page)
+				page, err = tx.Redo(ctx, after, l.loads.rows)
 			}
 			return err
 		}); err != nil {
@@ -90,12 +84,12 @@ func (l *loader) readRedo(ctx context.Context, id cell.ID) error {
 			if e.Decided != 0 {
 				return fmt.Errorf("%w: record %v was decided about", ErrLoad, e.PUID)
 			}
-			l.entries, after = append(l.entries, loadEntry{e.PUID, e.Version}), e.PUID
+			l.entries[at], after = append(l.entries[at], loadEntry{e.PUID, e.Version}), e.PUID
 			if len(e.LostKeys) > 0 {
 				l.lostBy[e.PUID] = e.LostKeys
 			}
 		}
-		more = len(page) == l.loads.page
+		more = len(page) == l.loads.rows
 	}
 	return nil
 }
@@ -121,53 +115,83 @@ func (l *loader) look(ctx context.Context, tx storage.Tx) error {
 	return err
 }
 
-// decode normalises records on all processors.
-func (l *loader) decode(records []*entity.Record) ([]*node, error) {
-	for _, rec := range records {
-		if rec != nil && !rec.Deleted() && l.Rules().Kind(rec.Kind) == nil {
-			return nil, fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
+// readCell reads the live records of a cell. One page is normalised while the next one is read.
+func (l *loader) readCell(ctx context.Context, id cell.ID) error {
+	ctx, stop := context.WithCancel(ctx)
+	pages, failed := make(chan []*entity.Record, 1), make(chan error, 1)
+	defer func() {
+		stop()
+		for range pages { // waits for the reader
 		}
+	}()
+	go func() {
+		defer close(pages)
+		lo, _ := l.opts.Cells.Map().PuidRange(id)
+		for after, more := entity.PUID(lo), true; more; {
+			var page []*entity.Record
+			if err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
+				page, err = tx.ListRecords(ctx, "", after, l.loads.page)
+				return err
+			}); err != nil {
+				failed <- err
+				return
+			}
+			if more = len(page) == l.loads.page; more {
+				after = page[len(page)-1].PUID
+			}
+			select {
+			case pages <- page:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for page := range pages {
+		for _, rec := range page {
+			if l.Rules().Kind(rec.Kind) == nil {
+				return fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
+			}
+		}
+		nodes := make([]*node, len(page))
+		parallel(len(page), func(i int) { nodes[i] = l.node(page[i]) })
+		for _, n := range nodes {
+			if err := l.emit(n); err != nil {
+				return err
+			}
+		}
+		l.tell(LoadProgress{LoadRead, len(l.puids), max(l.records, len(l.puids))})
 	}
-	nodes := make([]*node, len(records))
-	parallel(len(records), func(i int) {
-		if records[i] != nil {
-			nodes[i] = l.node(records[i])
-		}
-	})
-	return nodes, nil
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return ctx.Err()
+	}
 }
 
-// nodes reads records by their numbers, which are ordered.
-func (l *loader) nodes(ctx context.Context, numbers []uint32) (map[uint32]*node, error) {
+// nodes decodes records by their numbers, which are ordered. Those that are only merged need not be normalised.
+func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
+	const atOnce = 64
+	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)
+	parallel(len(errs), func(part int) {
+		for i := part * atOnce; i < min((part+1)*atOnce, len(numbers)) && errs[part] == nil; i++ {
+			var rec *entity.Record
+			if rec, errs[part] = l.spill.record(numbers[i]); errs[part] == nil {
+				found[i] = &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+				if normalise {
+					found[i].norm = found[i].kind.normalise(rec)
+				} else {
+					found[i].norm = found[i].kind.Matcher.Unread(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+				}
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	read := make(map[uint32]*node, len(numbers))
-	for part := range slices.Chunk(numbers, l.loads.page) {
-		puids := make([]entity.PUID, len(part))
-		for i, n := range part {
-			puids[i] = l.puids[n]
-		}
-		found := make(map[entity.PUID]*entity.Record, len(part))
-		if err := fromHomes(ctx, l.Resolver, l.Resolver.read, puids, func(tx storage.Tx, group []entity.PUID) ([]*entity.Record, error) {
-			return tx.Records(ctx, group)
-		}, func(group []entity.PUID, records []*entity.Record) {
-			for i, rec := range records {
-				found[group[i]] = rec
-			}
-		}); err != nil {
-			return nil, fmt.Errorf("read records: %w", err)
-		}
-		records := make([]*entity.Record, len(part))
-		for i, n := range part {
-			if records[i] = found[puids[i]]; records[i] == nil || records[i].Deleted() || records[i].Version != l.versions[n] {
-				return nil, errLoadMoved
-			}
-		}
-		nodes, err := l.decode(records)
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range part {
-			read[n] = nodes[i]
-		}
+	for i, number := range numbers {
+		read[number] = found[i]
 	}
 	return read, nil
 }

@@ -31,7 +31,7 @@ func holding(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.LoadIn(7, 23, 31)
+	r.LoadIn(7, 23, 31, 150)
 	return &installation{r, in.cells, matcher}
 }
 
@@ -357,7 +357,7 @@ func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.LoadIn(7, 23, 31)
+	r.LoadIn(7, 23, 31, 150)
 	loader, other := &installation{r, cells, matcher}, process(t, cells, "other", nil)
 	ops := world(6, 40)
 	half := len(ops) / 2
