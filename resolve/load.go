@@ -94,6 +94,8 @@ type loader struct {
 	shards   [256]loadShard // by the first byte of the key, each ordered by key and record
 	postings int
 	names    match.Names
+	order    []uint32 // the records as they are compared
+	places   []uint32 // their places in order
 
 	edges    []loadEdge // both sides of each, ordered
 	next     []uint32   // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list

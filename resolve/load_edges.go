@@ -22,150 +22,33 @@ type loadEdge struct {
 	weight match.Weight
 }
 
-// loadPair is two records that share a key, the lower number in the upper half.
-type loadPair uint64
+// loadForest is a union-find: each record with its parent.
+type loadForest []uint32
 
-func (p loadPair) a() uint32 { return uint32(p >> 32) }
-func (p loadPair) b() uint32 { return uint32(p) } //nolint:gosec // the lower half
-
-// compare compares every pair that shares a key that is no stop key, and joins the components of those that match.
-func (l *loader) compare(ctx context.Context) error {
-	matchers := map[*Kind]*match.Matcher{}
-	for _, k := range l.Rules().Kinds() {
-		matchers[k] = k.Matcher.Among(l.names)
+func newLoadForest(records int) loadForest {
+	f := make(loadForest, records)
+	for i := range f {
+		f[i] = uint32(i) //nolint:gosec // read refuses more
 	}
-	total, records := 0, len(l.puids)
-	for _, s := range l.shards {
-		s.blocks(func(k loadBlock) { total += k.pairs() })
-	}
-	passes := total/l.loads.pairs + 1
-	for pass := range passes {
-		from, to := records*pass/passes, records*(pass+1)/passes
-		pairs := l.pairs(from, to)
-		for len(pairs) > 0 {
-			n := l.within(pairs)
-			if err := l.link(pairs[:n], matchers); err != nil {
-				return err
-			}
-			pairs = pairs[n:]
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			upTo := to
-			if len(pairs) > 0 {
-				upTo = int(pairs[0].a())
-			}
-			if err := l.done(ctx, LoadCompare, upTo-l.steps[LoadCompare], records); err != nil {
-				return err
-			}
-		}
-	}
-	l.shards = [256]loadShard{}
-	slices.SortFunc(l.edges, func(x, y loadEdge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
-	l.components()
-	return nil
+	return f
 }
 
-// pairs returns how many pairs of a block are compared: each follower with its leader, or all with each other.
-func (k loadBlock) pairs() int {
-	switch {
-	case k.stopKey():
-		return 0
-	case match.IsEqual(k[0].key):
-		return len(k) - 1
+func (f loadForest) root(x uint32) uint32 {
+	for f[x] != x {
+		f[x] = f[f[x]]
+		x = f[x]
 	}
-	return len(k) * (len(k) - 1) / 2
-}
-
-// pairs returns the pairs whose lower record has a number from from to to, each once and ordered.
-func (l *loader) pairs(from, to int) []loadPair {
-	found := make([][]loadPair, len(l.shards))
-	parallel(len(l.shards), func(i int) {
-		l.shards[i].blocks(func(k loadBlock) {
-			if len(k) < 2 || k.stopKey() {
-				return
-			}
-			lower := k
-			if match.IsEqual(k[0].key) {
-				lower = k[:1]
-			}
-			for n, p := range lower {
-				if int(p.rec) < from || int(p.rec) >= to {
-					continue
-				}
-				for _, q := range k[n+1:] {
-					found[i] = append(found[i], loadPair(p.rec)<<32|loadPair(q.rec))
-				}
-			}
-		})
-	})
-	all := slices.Concat(found...)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// within returns how many of the pairs can be compared with loadSizes.nodes records in memory, at least one.
-func (l *loader) within(pairs []loadPair) int {
-	records := 0
-	for i, p := range pairs {
-		if records++; i == 0 || p.a() != pairs[i-1].a() {
-			records++
-		}
-		if records > l.loads.nodes && i > 0 {
-			return i
-		}
-	}
-	return len(pairs)
-}
-
-// link compares pairs.
-func (l *loader) link(pairs []loadPair, matchers map[*Kind]*match.Matcher) error {
-	numbers := make([]uint32, 0, 2*len(pairs))
-	for _, p := range pairs {
-		numbers = append(numbers, p.a(), p.b())
-	}
-	slices.Sort(numbers)
-	read, err := l.nodes(slices.Compact(numbers), true)
-	if err != nil {
-		return err
-	}
-	const atOnce = 256
-	found := make([][]loadEdge, len(pairs)/atOnce+1)
-	parallel(len(found), func(i int) {
-		for _, p := range pairs[i*atOnce : min((i+1)*atOnce, len(pairs))] {
-			n, m := read[p.a()], read[p.b()]
-			if n.kind != m.kind {
-				continue
-			}
-			if v, weight, linked := matchers[n.kind].Link(n.norm, m.norm); linked {
-				found[i] = append(found[i], loadEdge{p.a(), p.b(), v, weight}, loadEdge{p.b(), p.a(), v, weight})
-			}
-		}
-	})
-	for _, edges := range found {
-		l.edges = append(l.edges, edges...)
-	}
-	return nil
+	return x
 }
 
 // components joins the records that edges of at least the threshold connect, and finds the earliest record of each
 // component.
 func (l *loader) components() {
-	parent := make([]uint32, len(l.puids))
-	for i := range parent {
-		parent[i] = uint32(i) //nolint:gosec // read refuses more
-	}
-	root := func(x uint32) uint32 {
-		for parent[x] != x {
-			parent[x] = parent[parent[x]]
-			x = parent[x]
-		}
-		return x
-	}
+	parent := newLoadForest(len(l.puids))
 	earlier := func(x, y uint32) int { return compareBirth(l.births[x], l.births[y]) }
 	for _, e := range l.edges {
 		if e.a < e.b && e.weight >= match.Threshold {
-			if x, y := root(e.a), root(e.b); earlier(x, y) < 0 {
+			if x, y := parent.root(e.a), parent.root(e.b); earlier(x, y) < 0 {
 				parent[y] = x
 			} else {
 				parent[x] = y
@@ -175,12 +58,12 @@ func (l *loader) components() {
 	l.next = make([]uint32, len(parent))
 	for i := len(parent) - 1; i >= 0; i-- {
 		rec := uint32(i) //nolint:gosec // as above
-		if first := root(rec); first != rec {
+		if first := parent.root(rec); first != rec {
 			l.next[rec], l.next[first] = l.next[first], rec+1
 		}
 	}
 	for i := range parent {
-		if rec := uint32(i); root(rec) == rec { //nolint:gosec // as above
+		if rec := uint32(i); parent.root(rec) == rec { //nolint:gosec // as above
 			l.leads = append(l.leads, rec)
 		}
 	}

@@ -169,7 +169,7 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// nodes decodes records by their numbers, which are ordered. Those that are only merged need not be normalised.
+// nodes decodes records by their numbers. Those that are only merged need not be normalised.
 func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
 	const atOnce = 64
 	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)

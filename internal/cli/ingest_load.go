@@ -73,8 +73,9 @@ func sizeOf(plans []*bulk.Plan) (size int64) {
 
 // loadSteps are what the progress line says about the steps of a load.
 var loadSteps = map[resolve.LoadStep]string{
-	resolve.LoadRead: "records read", resolve.LoadPost: "blocking keys written", resolve.LoadCompare: "blocking keys compared",
-	resolve.LoadWrite: "records resolved", resolve.LoadClear: "records done",
+	resolve.LoadRead: "records read", resolve.LoadPost: "blocking keys written", resolve.LoadCompare: "records compared",
+	resolve.LoadLink: "edges written", resolve.LoadWrite: "records resolved", resolve.LoadAssign: "records assigned",
+	resolve.LoadClear: "records done",
 }
 
 // load resolves what is stored.
