@@ -24,15 +24,20 @@ import (
 // holding opens an installation whose resolver only puts.
 func holding(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
-	in := open(t, dir, wrap)
+	return heldBack(t, open(t, dir, wrap).cells, "", wrap)
+}
+
+// heldBack returns a process that only puts.
+func heldBack(t testing.TB, cells *storage.Cells, owner string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
+	t.Helper()
 	r, err := resolve.New(resolve.Options{
-		Cells: wrapped{in.cells, wrap}, Rules: resolve.NewRules(1, matcher), Mint: birth, Now: time.Now, Cache: 200, Hold: true,
+		Cells: wrapped{cells, wrap}, Owner: owner, Rules: resolve.NewRules(1, matcher), Mint: birth, Now: time.Now, Cache: 200, Hold: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.LoadIn(7, 23, 31, 150)
-	return &installation{r, in.cells, matcher}
+	return &installation{r, cells, matcher}
 }
 
 // load loads everything that was put.
@@ -351,14 +356,7 @@ func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	cells := open(t, t.TempDir(), nil).cells
-	r, err := resolve.New(resolve.Options{
-		Cells: wrapped{cells, nil}, Owner: "loader", Rules: resolve.NewRules(1, matcher), Mint: birth, Now: time.Now, Cache: 200, Hold: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.LoadIn(7, 23, 31, 150)
-	loader, other := &installation{r, cells, matcher}, process(t, cells, "other", nil)
+	loader, other := heldBack(t, cells, "loader", nil), process(t, cells, "other", nil)
 	ops := world(6, 40)
 	half := len(ops) / 2
 	loader.apply(t, ops[:half])
