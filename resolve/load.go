@@ -39,8 +39,8 @@ var ErrLoad = errors.New("resolve: the records cannot be resolved at once")
 
 // loadSizes bound what a load does at a time.
 type loadSizes struct {
-	page  int // records that are read, or whose entities are written in a transaction
-	rows  int // other rows that are written in a transaction
+	page  int // records that are read
+	rows  int // rows, or entities, that are written in a transaction
 	nodes int // decoded records in memory while pairs are compared
 	pairs int // pairs in memory
 }

@@ -4,44 +4,53 @@ package sqlite
 
 import "strings"
 
-// rowsAtOnce are the numbers of rows of multi-row inserts: binding and stepping a statement costs more than most rows do.
-var rowsAtOnce = [...]int{48, 8, 1}
+// rowsAtOnce and valuesAtOnce bound a multi-row insert. Binding and stepping a statement costs more than most rows do, but
+// the driver searches each value among those before it: many rows at once pay only where they are narrow.
+const (
+	rowsAtOnce   = 8
+	valuesAtOnce = 64
+)
 
-// insert is an INSERT of each number of rowsAtOnce.
-type insert [len(rowsAtOnce)]string
+// insert is an INSERT of one row, and the same of several numbers of rows.
+type insert []rowsOf
 
-// inserting builds the statements. into names a table with the given number of columns; then is the conflict
-// clause.
+// rowsOf is an INSERT of a number of rows.
+type rowsOf struct {
+	sql  string
+	rows int
+}
+
+// inserting builds the statements, that of most rows first. into names a table with the given number of columns; then is
+// the conflict clause.
 func inserting(into string, columns int, then string) (in insert) {
 	row := "(" + holds(columns) + ")"
-	for i, rows := range rowsAtOnce {
-		in[i] = "INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, rows-1) + " " + then
+	for _, rows := range []int{valuesAtOnce / columns, rowsAtOnce, 1} {
+		if rows >= rowsAtOnce || rows == 1 {
+			in = append(in, rowsOf{"INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, rows-1) + " " + then, rows})
+		}
 	}
 	return in
 }
 
-// one is the INSERT of one row.
-func (in insert) one() string { return in[len(in)-1] }
-
 // insertAll inserts a row per item; values appends the item's columns to a list.
 func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) (err error) {
 	if len(items) > 0 {
-		if of := t.statement(in.one()); of.On() {
+		if of := t.statement(in[len(in)-1].sql); of.On() {
 			defer func() { of.End(err) }()
 		}
 	}
 	var list []any
-	for i, rows := range rowsAtOnce {
-		if len(items) < rows {
+	for _, of := range in {
+		if len(items) < of.rows {
 			continue
 		}
-		s, err := t.conn.prepare(in[i])
+		s, err := t.conn.prepare(of.sql)
 		if err != nil {
 			return t.fail(err)
 		}
-		for ; len(items) >= rows; items = items[rows:] {
+		for ; len(items) >= of.rows; items = items[of.rows:] {
 			list = list[:0]
-			for _, item := range items[:rows] {
+			for _, item := range items[:of.rows] {
 				list = values(list, item)
 			}
 			if err := s.exec(list...); err != nil {

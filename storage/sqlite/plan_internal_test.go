@@ -154,7 +154,7 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]derived.Posting{{Key: 1, PUID: 1}}, rowsAtOnce[1]+1), []derived.Posting{{Key: 1, PUID: 1}})
+			return t.Post(ctx, slices.Repeat([]derived.Posting{{Key: 1, PUID: 1}}, rowsAtOnce+1), []derived.Posting{{Key: 1, PUID: 1}})
 		},
 		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []derived.Edge{{A: 1, B: 2}}) },
