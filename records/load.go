@@ -17,9 +17,9 @@ func (h *Handle) First(ctx context.Context) (bool, error) {
 }
 
 // Load ends the holding of locus.Options.Hold and computes the entities of all records at once: the same as puts that are
-// resolved one after another give, for less work. It takes about 200 bytes of memory a record. Until it returns,
-// puts in this process wait. After an error the records wait for another Load, or are resolved with the next put; it is
-// resolve.ErrLoad if they cannot be resolved at once. tell is called after every part.
+// resolved one after another give, for less work. It takes about 300 bytes of memory a record, and a temporary file with
+// all records. Until it returns, puts in this process wait. After an error the records wait for another Load, or are resolved
+// with the next put; it is resolve.ErrLoad if they cannot be resolved at once. tell is called after every part.
 func (h *Handle) Load(ctx context.Context, tell func(resolve.LoadProgress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
