@@ -39,14 +39,14 @@ var ErrLoad = errors.New("resolve: the records cannot be resolved at once")
 
 // loadSizes bound what a load does at a time.
 type loadSizes struct {
-	page  int // records that are read
-	rows  int // rows, or entities, that are written in a transaction
+	page  int // records that are read, or whose entities are written in a transaction
+	rows  int // other rows that are written in a transaction
 	nodes int // decoded records in memory while pairs are compared
 	pairs int // pairs in memory
 }
 
 func usualLoad() loadSizes {
-	return loadSizes{page: 5000, rows: 20_000, nodes: 50_000, pairs: 16 << 20}
+	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 16 << 20}
 }
 
 // LoadStep is a step of a load, in the order in which they are done.

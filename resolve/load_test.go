@@ -365,7 +365,7 @@ func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
 	if err := loader.Load(t.Context(), func(p resolve.LoadProgress) {
 		// Between two steps the other process puts new records, which the load does not know.
 		if p.Step != step && put < len(ops)-half && (p.Step == resolve.LoadPost || p.Step == resolve.LoadWrite) {
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // it waits for the lease, in vain
 			defer cancel()
 			for _, res := range other.Apply(ctx, ops[half+put:half+put+5]) {
 				if res.Err != nil || !res.Pending {

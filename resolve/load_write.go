@@ -25,7 +25,7 @@ func (l *loader) write(ctx context.Context) error {
 		for len(leads) > 0 {
 			var part [][]uint32
 			size := 0
-			for size < l.loads.rows && len(leads) > 0 {
+			for size < l.loads.page && len(leads) > 0 {
 				members := []uint32{leads[0]}
 				for n := l.next[leads[0]]; n != 0; n = l.next[n-1] {
 					members = append(members, n-1)

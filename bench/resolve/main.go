@@ -110,7 +110,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	debug.SetGCPercent(200) // like locus serve
+	if !o.load {
+		debug.SetGCPercent(200) // like locus serve
+	}
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {
 		return errors.New("-services: files belong to one service: give -map")

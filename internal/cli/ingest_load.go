@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/locus-db/locus/internal/bulk"
@@ -81,7 +80,6 @@ var loadSteps = map[resolve.LoadStep]string{
 
 // load resolves what is stored.
 func (a *app) load(ctx context.Context, cl *client) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(200)) // like a server
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, time.Now)
 	defer progress.Close()
 	begin, records := time.Now(), 0
