@@ -153,14 +153,14 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	}
 	owner := ownerOf(e)
 	var peers resolve.Peers
-	if o.PeerAddr != "" && owner != "" && !e.Passive {
+	if o.PeerAddr != "" && owner != "" && !e.Passive && !o.Hold {
 		if db.peers, err = peer.Listen(o.PeerAddr, o.Logger); err != nil {
 			return err
 		}
 		peers = db.peers
 	}
 	e.Resolver, err = resolve.New(resolve.Options{
-		Cells: e.Cells, Owner: owner, Peers: peers, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint,
+		Cells: e.Cells, Owner: owner, Peers: peers, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint, Hold: o.Hold,
 		OnBatch: func(b resolve.Batched) { db.batched(b, o.OnBatch) }, OnOthers: func() { db.rollups.Wake() },
 	})
 	if err != nil {

@@ -85,6 +85,8 @@ type Options struct {
 	// all. If it is the only process, it still resolves pending records and follows the rollups, which only catches up
 	// with stored data.
 	ReadOnly bool
+	// Hold leaves records unresolved when they are put: durable and pending, until Load or Release of Records().
+	Hold bool
 	// Passive is ReadOnly without that catching up: not a row is written.
 	Passive bool
 }

@@ -34,7 +34,7 @@ func (r *Record) Said(a *Attribute, i int) Said {
 	case TypeAddress:
 		s.folded = fold(s.raw)
 		s.Worth = worthOf(s.folded)
-		if i == 0 && a.Name == r.matcher.address && !isNothing(s.folded) {
+		if i == 0 && a.Name == r.matcher.address && r.address.text != "" && !isNothing(s.folded) {
 			s.Alone = r.address.text
 		} else {
 			s.Alone = parseAddress(s.folded).text

@@ -163,7 +163,10 @@ func (b *batch) took(id cell.ID, p *recordWriter) {
 	b.redo[id] = append(b.redo[id], p.entered...)
 	for i, w := range p.writes {
 		w.lost = p.entered[i].LostKeys
-		b.writes[w.puid] = w
+		if b.writes[w.puid] = w; b.holding {
+			b.cache.drop(w.puid)
+			continue
+		}
 		n := w.new
 		if n == nil {
 			n = &node{Record: p.records[i]}
@@ -173,12 +176,17 @@ func (b *batch) took(id cell.ID, p *recordWriter) {
 	}
 	for _, n := range p.unchanged {
 		b.nodes[n.PUID] = n
-		b.cache.put(n)
+		if !b.holding {
+			b.cache.put(n)
+		}
 	}
 }
 
-// normalise normalises the records to be put, before the transaction begins.
+// normalise normalises the records to be put, before the transaction begins. A load does it later.
 func (b *batch) normalise(group []int) map[int]*match.Record {
+	if b.holding {
+		return nil
+	}
 	norms := make(map[int]*match.Record, len(group))
 	for _, i := range group {
 		if op := &b.ops[i]; !op.Delete {

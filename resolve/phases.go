@@ -102,6 +102,12 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	if b.untold {
 		_ = b.spread(ctx, b.opts.Cells.Map().Cells()) // a cell that is missed is updated when it refuses records
 	}
+	if b.holding {
+		b.keepLease(ctx)
+		b.pend(func(entity.PUID) bool { return true })
+		b.redoLog.markDirty()
+		return
+	}
 	if len(b.writes) > 0 || b.lease != nil && b.holdsLease() && (b.due() || b.wanted()) {
 		if err := b.settle(ctx, reign, report); err != nil {
 			report.Err = errors.Join(report.Err, err)

@@ -172,7 +172,11 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 	default:
 		rec.Version, rec.Birth, rec.Anchor = stored.Version+1, stored.Birth, stored.Anchor
 		p.results[i].Version, p.results[i].Outcome = rec.Version, Updated
-		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
+		n := &node{Record: rec, kind: kind, norm: p.norms[i]}
+		if n.norm == nil {
+			n.norm = kind.normalise(rec)
+		}
+		p.put(&write{puid: puid, old: p.node(stored), new: n}, rec)
 	}
 	return nil
 }

@@ -36,6 +36,9 @@ type Options struct {
 	// the cell map is refreshed and the call repeated.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
 	Now  func() time.Time
+	// Hold makes the resolver only put records, which stay pending, until Load or Release. Work that a crash left undone
+	// waits as well.
+	Hold bool
 	// Cache is the number of records cached in memory, decoded and normalised. Defaults to 50,000.
 	Cache int
 	// OnBatch, if set, is called after every Apply.
@@ -123,6 +126,8 @@ type Resolver struct {
 	lease *lease.Holder // nil if this process is the only one
 
 	mu           mutex
+	holding      bool // see Options.Hold
+	loads        loadSizes
 	cache        *cache
 	decoded      decodedRules
 	rulesCurrent bool      // the rules were read and no other lease holder can have changed them
@@ -174,7 +179,7 @@ func New(opts Options) (*Resolver, error) {
 		opts.Cache = 50_000
 	}
 	r := &Resolver{
-		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[storage.Tx](opts.Cells),
+		opts: opts, mu: make(mutex, 1), holding: opts.Hold, loads: usualLoad(), dir: cell.NewDirectory[storage.Tx](opts.Cells),
 		cache: newCache(opts.Cache), decoded: newDecodedRules(),
 		redoLog: newRedoLog(), notes: newCellNotes(), marks: map[cell.ID]changelog.Seq{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}

@@ -31,6 +31,9 @@ const (
 func (r *Resolver) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
+	if r.holding {
+		return nil
+	}
 	if r.lease != nil && !r.holdsLease() {
 		if held, err := r.lease.Try(ctx, r.opts.Cells.Map().Epoch()); err != nil || !held {
 			return err
@@ -81,6 +84,8 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	defer r.unlock()
 	switch {
+	case r.holding:
+		return r.keepLease(ctx)
 	case r.lease == nil:
 		return r.restAlone(ctx)
 	case r.holdsLease():

@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/resolve"
 )
 
 // load puts the records of a run, slice by slice.
@@ -114,6 +116,36 @@ func (l *load) measured(before reading, from, to int64, latencies []time.Duratio
 	s.PerSecond = n / s.Seconds
 	s.P50, s.P99 = quantiles(latencies)
 	return s, err
+}
+
+// loadAll resolves at once what was put, and prints what its steps and the whole run cost.
+func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
+	before, last := l.stages.read(), time.Now()
+	n := float64(l.o.records)
+	used, peak := before.used, resident()
+	var steps []resolve.LoadStep
+	seconds, micros := map[resolve.LoadStep]float64{}, map[resolve.LoadStep]float64{}
+	if err := service.Records().Load(ctx, func(p resolve.LoadProgress) {
+		if !slices.Contains(steps, p.Step) {
+			steps = append(steps, p.Step)
+		}
+		now := processor.Read(0)
+		_, cpu, _ := now.Since(used, int(n))
+		seconds[p.Step] += time.Since(last).Seconds()
+		micros[p.Step] += cpu
+		used, last, peak = now, time.Now(), max(peak, resident())
+	}); err != nil {
+		return err
+	}
+	now := l.stages.read()
+	servers, program, _ := now.used.Since(before.used, int(n))
+	all := time.Since(l.begin)
+	fmt.Printf("\nload: %.1f s, cpu %.0f µs/record, %.0f of it of database servers\n", now.at.Sub(before.at).Seconds(), servers+program, servers)
+	for _, step := range steps {
+		fmt.Printf("  %-8s %6.1f s, cpu %3.0f µs/record\n", step, seconds[step], micros[step])
+	}
+	fmt.Printf("put and load: %.0f records/s, peak RSS %.0f MB while loading\n", n/all.Seconds(), peak)
+	return nil
 }
 
 // progress regularly prints how far the run is.

@@ -9,6 +9,7 @@
 //	go -C bench run ./resolve -map postgres://db1/bench      a new installation on PostgreSQL
 //	go -C bench run ./resolve -map postgres://db1/bench -services 3 -delay 2ms    three processes, the server 2 ms away
 //	go -C bench run ./resolve -map postgres://db1/bench -cells 56 -idle 30s       what an installation costs that is idle
+//	go -C bench run ./resolve -load -slices 1        a first load: put, then resolved at once
 //	go -C bench run ./resolve -batch 1 -clients 16           one record a call
 //	go -C bench run ./resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
 //	go -C bench run ./resolve -records 10000000 -slices 100 -curve ../docs/scale    the curve: docs/scale.csv and .svg
@@ -63,6 +64,7 @@ type options struct {
 	judge        bool
 	delay, idle  time.Duration
 	peers        string
+	load         bool
 }
 
 func main() {
@@ -87,6 +89,7 @@ func main() {
 	flag.DurationVar(&o.delay, "delay", 0, "how long what is sent to the server of -map, or comes from it, takes")
 	flag.StringVar(&o.peers, "peers", "127.0.0.1:0", "where services listen for each other, \"\" to go through the databases")
 	flag.DurationVar(&o.idle, "idle", 0, "for how long to count the transactions of the server of -map when nothing is written any more")
+	flag.BoolVar(&o.load, "load", false, "a first load: the records are only put, then all are resolved at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -109,7 +112,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	debug.SetGCPercent(200) // like locus serve
+	if !o.load {
+		debug.SetGCPercent(200) // like locus serve
+	}
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {
 		return errors.New("-services: files belong to one service: give -map")
@@ -129,7 +134,7 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		if service, err = locus.OpenCells(ctx, cells, &locus.Options{OnBatch: stages.add, PeerAddr: o.peers}); err != nil {
+		if service, err = locus.OpenCells(ctx, cells, &locus.Options{OnBatch: stages.add, PeerAddr: o.peers, Hold: o.load}); err != nil {
 			return err
 		}
 		put, closeAPI, err := target(o, service)
@@ -169,6 +174,11 @@ func run(ctx context.Context, o options) error {
 	l := &load{o: o, generator: generator, put: put, stages: &stages, size: size, curve: curve}
 	if err := l.run(ctx); err != nil {
 		return err
+	}
+	if o.load {
+		if err := l.loadAll(ctx, service); err != nil {
+			return err
+		}
 	}
 	if o.idle > 0 {
 		if err := rest(ctx, o); err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -39,6 +40,10 @@ type client struct {
 	parent string
 	// alone reports that no other process uses the data during this command.
 	alone bool
+	// opened are the records of an installation that this command has opened with loads; nil otherwise.
+	opened *records.Handle
+	// loading reports that records stay unresolved until the command loads them.
+	loading bool
 }
 
 // errCut means that an answer was cut off, so the request may have been applied.
@@ -51,10 +56,12 @@ const maxAnswer = 256 << 20
 type opening int
 
 const (
-	looks  opening = iota // writes nothing at all
-	reads                 // does not change records or the cell map
-	writes                // as a server does
-	makes                 // like writes, and creates a missing installation
+	looks       opening = iota // writes nothing at all
+	reads                      // does not change records or the cell map
+	writes                     // as a server does
+	makes                      // like writes, and creates a missing installation
+	loads                      // like writes, and records stay unresolved until they are loaded or released
+	makesToLoad                // makes and loads
 )
 
 // connect connects to the server, or opens the data.
@@ -119,15 +126,19 @@ func (a *app) connectedTo(to opening, run func(c *cobra.Command, cl *client, arg
 // openClient opens an installation and calls its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to opening) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true, MaxRollups: -1, MaxKinds: -1})
+	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes && to != makesToLoad}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, Hold: to >= loads, CountItself: true, MaxRollups: -1, MaxKinds: -1})
 	if err != nil {
 		return nil, err
 	}
 	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log, Local: true})
-	return &client{
+	cl := &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), alone: !w.shared,
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
-	}, nil
+	}
+	if to >= loads {
+		cl.opened = svc.Records()
+	}
+	return cl, nil
 }
 
 // open opens an installation.

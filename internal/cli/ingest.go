@@ -48,7 +48,7 @@ func (a *app) ingestCommand() *cobra.Command {
 // ingestFiles recognises all files before anything is written, and before a missing data directory is made.
 func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error {
 	nothing := o.dryRun || o.preview
-	cl, err := a.connect(c, unless(nothing, writes))
+	cl, err := a.connect(c, unless(nothing, o.opens(writes, loads)))
 	missing := errors.Is(err, cell.ErrMissing)
 	if err != nil && !missing {
 		return err
@@ -78,7 +78,7 @@ func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error 
 		return err
 	}
 	if missing && !nothing {
-		made, err := a.connect(c, makes)
+		made, err := a.connect(c, o.opens(makes, makesToLoad))
 		if err != nil {
 			return err
 		}
@@ -181,6 +181,10 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		return err
 	}
 	defer snapshots.close()
+	loading, err := a.loading(ctx, cl, o, plans)
+	if err != nil {
+		return err
+	}
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now, snapshot: snapshots.of(planOf[name])}
 		failed := im.run(ctx)
@@ -195,7 +199,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		}
 		return errors.Join(failed, im.summary(t))
 	})
-	if waiting > 0 {
+	if loading {
+		failed = errors.Join(failed, a.load(ctx, cl))
+	} else if waiting > 0 {
 		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
 	unread := failed != nil

@@ -53,6 +53,7 @@ type ingesting struct {
 	reading
 
 	table, query, since      string
+	load                     string
 	dryRun, preview, yes     bool
 	snapshot                 bool
 	maxDeleteText            string
@@ -73,6 +74,7 @@ func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.maxDeleteText, "max-delete", "", "with --snapshot: delete nothing if more records than this are missing, a number or a share (default 10%, at least 100)")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows of each file; 0 means all")
 	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this are refused; 0 means never")
+	f.StringVar(&o.load, "load", loadAuto, "auto, always or never: resolve all rows at once when they are stored; auto does so for large files while the installation is nearly empty")
 	f.IntVar(&o.batch, "batch", 500, "rows per request, at most 1000")
 }
 
@@ -84,6 +86,10 @@ func (o *ingesting) check(files []string) error {
 	switch {
 	case o.batch < 1 || o.batch > records.MaxBatch:
 		return usage("--batch 500", "--batch %d: want 1 to %d", o.batch, records.MaxBatch)
+	case o.load != loadAuto && o.load != loadAlways && o.load != loadNever:
+		return usage("--load auto, --load always, --load never", "unknown --load %.20q", o.load)
+	case o.load == loadAlways && o.snapshot:
+		return usage("--snapshot without --load", "--load always resolves rows when all are stored, and --snapshot then still deletes")
 	case o.limit < 0 || o.maxRejects < 0:
 		return usage("", "--limit and --max-rejects cannot be below 0")
 	}

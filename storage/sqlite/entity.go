@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, rank, body) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
 	entityColumns   = "e.anchor, e.id, e.stamp, e.rank, e.body"
 	sqlEntities     = "SELECT j.key, " + entityColumns + " FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
 	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT +?"
 )
+
+var insertEntity = inserting("entity (anchor, id, stamp, words, rank, body)", 6,
+	`ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`)
 
 func readEntity(r row) (*entity.Entity, error) {
 	e := &entity.Entity{Stamp: uint64(r.int(3)), Rank: document.ParseRank(r.int(4))}
@@ -70,7 +71,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	}
 	var stale []int64
 	found := make([]entry, 0, len(entities))
-	err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
+	err = insertAll(t, insertEntity, entities, func(to []any, e entity.Indexed) []any {
 		d := newEntry(e)
 		if old, there := stored[d.anchor]; !there || old != d.hash {
 			found = append(found, d)
@@ -78,8 +79,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 				stale = append(stale, d.anchor)
 			}
 		}
-		t.text = document.AppendEntity(t.text[:0], e.Entity)
-		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
+		return append(to, d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), document.AppendEntity(nil, e.Entity))
 	})
 	if err == nil {
 		err = t.unindex(stale)

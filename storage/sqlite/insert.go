@@ -4,45 +4,53 @@ package sqlite
 
 import "strings"
 
-// rowsAtOnce is the number of rows of a multi-row insert: binding and stepping a statement costs more than most
-// rows do.
-const rowsAtOnce = 8
+// rowsAtOnce and valuesAtOnce bound a multi-row insert. Binding and stepping a statement costs more than most rows do, but
+// the driver searches each value among those before it: many rows at once pay only where they are narrow.
+const (
+	rowsAtOnce   = 8
+	valuesAtOnce = 64
+)
 
-// insert is an INSERT of one row, and the same of rowsAtOnce rows.
-type insert struct{ one, many string }
+// insert is an INSERT of one row, and the same of several numbers of rows.
+type insert []rowsOf
 
-// inserting builds the statements. into names a table with the given number of columns; then is the conflict
-// clause.
-func inserting(into string, columns int, then string) insert {
+// rowsOf is an INSERT of a number of rows.
+type rowsOf struct {
+	sql  string
+	rows int
+}
+
+// inserting builds the statements, that of most rows first. into names a table with the given number of columns; then is
+// the conflict clause.
+func inserting(into string, columns int, then string) (in insert) {
 	row := "(" + holds(columns) + ")"
-	head := "INSERT INTO " + into + " VALUES " + row
-	return insert{head + " " + then, head + strings.Repeat(", "+row, rowsAtOnce-1) + " " + then}
+	for _, rows := range []int{valuesAtOnce / columns, rowsAtOnce, 1} {
+		if rows >= rowsAtOnce || rows == 1 {
+			in = append(in, rowsOf{"INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, rows-1) + " " + then, rows})
+		}
+	}
+	return in
 }
 
 // insertAll inserts a row per item; values appends the item's columns to a list.
 func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) (err error) {
 	if len(items) > 0 {
-		if of := t.statement(in.one); of.On() {
+		if of := t.statement(in[len(in)-1].sql); of.On() {
 			defer func() { of.End(err) }()
 		}
 	}
 	var list []any
-	several := len(items) - len(items)%rowsAtOnce
-	for _, part := range []struct {
-		sql   string
-		items []T
-		n     int
-	}{{in.many, items[:several], rowsAtOnce}, {in.one, items[several:], 1}} {
-		if len(part.items) == 0 {
+	for _, of := range in {
+		if len(items) < of.rows {
 			continue
 		}
-		s, err := t.conn.prepare(part.sql)
+		s, err := t.conn.prepare(of.sql)
 		if err != nil {
 			return t.fail(err)
 		}
-		for from := 0; from < len(part.items); from += part.n {
+		for ; len(items) >= of.rows; items = items[of.rows:] {
 			list = list[:0]
-			for _, item := range part.items[from : from+part.n] {
+			for _, item := range items[:of.rows] {
 				list = values(list, item)
 			}
 			if err := s.exec(list...); err != nil {

@@ -51,7 +51,8 @@ func (t *tx) unindex(anchors []int64) error {
 	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
 }
 
-// index adds documents of entities that have none.
+// index adds documents of entities that have none, each by a statement: one for several rows has a savepoint, before which
+// the index writes what it has collected.
 func (t *tx) index(entries []entry) error {
 	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entries, func(s *stmt, e entry) error {
 		return s.exec(e.anchor, e.words)

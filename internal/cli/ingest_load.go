@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/resolve"
+)
+
+// The values of --load.
+const (
+	loadAuto   = "auto"
+	loadAlways = "always"
+	loadNever  = "never"
+)
+
+// loadFrom is the number of bytes of files from which an import is loaded: some fifty thousand rows. Below it there is
+// little to save.
+const loadFrom = 16 << 20
+
+// opens returns how an import opens an installation: held, if it may come to a load.
+func (o *ingesting) opens(streams, loads opening) opening {
+	if o.load == loadNever || o.load == loadAuto && o.snapshot {
+		return streams
+	}
+	return loads
+}
+
+// loading reports whether the rows are resolved at once when all are stored, and says so. Otherwise resolution is no
+// longer held.
+func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bulk.Plan) (bool, error) {
+	switch {
+	case cl == nil || o.dryRun:
+		return false, nil
+	case cl.opened == nil && o.load == loadAlways:
+		return false, usage("--data DIR while no server has it open", "--load always needs the installation for itself, and a server has it")
+	case cl.opened == nil:
+		return false, nil
+	}
+	first, err := cl.opened.First(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !first || o.load == loadAuto && sizeOf(plans) < loadFrom {
+		cl.opened.Release()
+		if o.load == loadAlways {
+			a.say("most records are resolved already, or there are decisions: rows are resolved as they come")
+		}
+		return false, nil
+	}
+	cl.loading = true
+	a.say("first load: rows are stored, then all are resolved at once; until then entities are not there, and matched rows count as new")
+	return true, nil
+}
+
+// sizeOf returns the number of bytes of the files of an import.
+func sizeOf(plans []*bulk.Plan) (size int64) {
+	for _, p := range plans {
+		if info, err := os.Stat(p.Name); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// loadSteps are what the progress line says about the steps of a load.
+var loadSteps = map[resolve.LoadStep]string{
+	resolve.LoadRead: "records read", resolve.LoadPost: "blocking keys written", resolve.LoadCompare: "records compared",
+	resolve.LoadLink: "edges written", resolve.LoadWrite: "records resolved", resolve.LoadAssign: "records assigned",
+	resolve.LoadClear: "records done",
+}
+
+// load resolves what is stored.
+func (a *app) load(ctx context.Context, cl *client) error {
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, time.Now)
+	defer progress.Close()
+	begin, records := time.Now(), 0
+	err := cl.opened.Load(ctx, func(p resolve.LoadProgress) {
+		if p.Step == resolve.LoadWrite {
+			records = p.Done
+		}
+		progress.Update(func() string {
+			if a.json {
+				text, _ := json.Marshal(map[string]any{"type": "load", "step": p.Step, "done": p.Done, "of": p.Of})
+				return string(text)
+			}
+			return fmt.Sprintf("first load: %s of %s %s", term.Short(float64(p.Done)), term.Short(float64(p.Of)), loadSteps[p.Step])
+		})
+	})
+	switch {
+	case err == nil:
+		progress.Print(fmt.Sprintf("first load: %s resolved at once in %.1f s", counted(int64(records), "record", "records"), time.Since(begin).Seconds()))
+		return nil
+	case errors.Is(err, resolve.ErrLoad):
+		progress.Print(fmt.Sprintf("%v; they are resolved one after another", err))
+		return nil
+	case ctx.Err() != nil:
+		return &failure{
+			Code: "interrupted", Exit: exitInterrupted, Err: err, Message: "interrupted: all rows are durable, and not all are resolved",
+			Hint: "the same command resolves them at once; any other that writes resolves them one after another",
+		}
+	}
+	return fmt.Errorf("resolve what was stored; the same command tries again: %w", err)
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+// A load resolves all records of an installation at once. While it is held (Options.Hold), the resolver only puts: each
+// record is durable with its redo entry. Load then computes the entities of all records and writes each table in the order
+// of its keys, several cells at a time:
+//
+//	redo sets, records ─► postings in memory, sorted ─► leaders, stop keys, names
+//	          │             │ written in order            │
+//	          ▼             ▼                             ▼
+//	        spill        cells of the keys     pairs, each once ─► edges ─► components
+//	                                                                 │          │
+//	              redo sets are cleared ◄── anchors ◄── entities, changes ◄── edges are written
+//
+// The redo entries go last, so a load that is killed is finished by loading again, or by the ordinary repair.
+
+// ErrLoad means that the records cannot be resolved at once: people have decided about some, or the cells or kinds are
+// being changed.
+var ErrLoad = errors.New("resolve: the records cannot be resolved at once")
+
+// loadSizes bound what a load does at a time.
+type loadSizes struct {
+	page  int // records that are read, or whose entities are written in a transaction
+	rows  int // other rows that are written in a transaction
+	nodes int // decoded records in memory while pairs are compared
+	pairs int // pairs in memory
+}
+
+func usualLoad() loadSizes {
+	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 16 << 20}
+}
+
+// LoadStep is a step of a load, in the order in which they are done.
+type LoadStep string
+
+// The steps of a load.
+const (
+	LoadRead    LoadStep = "read"    // records are read and normalised
+	LoadPost    LoadStep = "post"    // postings are written
+	LoadCompare LoadStep = "compare" // records are compared with those that share a key
+	LoadLink    LoadStep = "link"    // edges are written
+	LoadWrite   LoadStep = "write"   // entities are written
+	LoadAssign  LoadStep = "assign"  // records are assigned to entities
+	LoadClear   LoadStep = "clear"   // redo entries are removed
+)
+
+// LoadProgress is how far a step of a load is, in what its step reads or writes; in records for LoadWrite.
+type LoadProgress struct {
+	Step     LoadStep
+	Done, Of int
+}
+
+// loader is a load. Records have numbers in the order of their puids. It takes about 300 bytes a record, loadSizes.nodes
+// decoded records, and a temporary file with all records.
+type loader struct {
+	*Resolver
+	spill *spill
+
+	mu    sync.Mutex // guards tell and steps
+	tell  func(LoadProgress)
+	steps map[LoadStep]int // how much is done
+
+	puids   []entity.PUID
+	births  []locality.ID
+	ranges  []loadRange              // in the order of puids
+	records int                      // live records
+	entries [][]loadEntry            // the redo sets, as ranges
+	lostBy  map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
+	gone    []entity.PUID            // deleted records in the redo sets
+	// stale reports that postings, edges and entities are stored already, maybe of other content: those of resolved records,
+	// or of an attempt that was killed.
+	stale bool
+	lost  []derived.Posting // postings that the records no longer have
+
+	shards   [256]loadShard // by the first byte of the key, each ordered by key and record
+	postings int
+	names    match.Names
+	order    []uint32 // the records as they are compared
+	places   []uint32 // their places in order
+
+	edges    []loadEdge // both sides of each, ordered
+	next     []uint32   // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
+	leads    []uint32   // the earliest record of each component
+	assigned map[cell.ID][]entity.Assignment
+}
+
+// loadEntry is a redo entry.
+type loadEntry struct {
+	puid    entity.PUID
+	version int64
+}
+
+// First reports whether Load is the shorter way to resolve what is not resolved: at least half of the records, and there
+// are no decisions. It is so in an empty installation.
+func (r *Resolver) First(ctx context.Context) (bool, error) {
+	r.mu.Lock()
+	defer r.unlock()
+	var records, entries int64
+	decided := false
+	for _, id := range r.opts.Cells.Map().Cells() {
+		if err := r.view(ctx, id, func(tx storage.Tx) error {
+			counts, err := tx.Counts(ctx)
+			if err != nil {
+				return err
+			}
+			depth, err := tx.RedoDepth(ctx)
+			records, entries = records+counts.Records, entries+int64(depth)
+			if err == nil {
+				some, e := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
+				decided, err = decided || len(some) > 0, e
+			}
+			return err
+		}); err != nil {
+			return false, fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+	return records <= 2*entries && !decided, nil
+}
+
+// keepLease acquires or renews the lease of a resolver that only puts, so that no other process works off its records one
+// by one. It returns the interval until the next call; 0 means none.
+func (r *Resolver) keepLease(ctx context.Context) time.Duration {
+	if r.lease == nil {
+		return 0
+	}
+	_, _ = r.lease.Try(ctx, r.opts.Cells.Map().Epoch()) // if another process has it, that one resolves the records
+	return leaseTTL / 6
+}
+
+// Release ends the holding of Options.Hold without a load: the next batch works off what was put.
+func (r *Resolver) Release() {
+	r.mu.Lock()
+	defer r.unlock()
+	r.holding = false
+	r.redoLog.markDirty()
+}
+
+// Load computes the entities of all records at once, and ends the holding of Options.Hold. What is resolved already is read
+// and computed again, so it pays while that is the smaller part. After an error, which is ErrLoad if the records cannot
+// be resolved at once, they are in the redo sets for another Load or for the next batch. tell is called after every part.
+func (r *Resolver) Load(ctx context.Context, tell func(LoadProgress)) error {
+	r.mu.Lock()
+	defer r.unlock()
+	defer r.others()
+	r.holding = false
+	if err := r.acquireLease(ctx, leasePatience); err != nil {
+		return err
+	}
+	defer r.releaseIfContended(ctx, 0)
+	if err := r.loadAll(ctx, tell); err != nil {
+		return errors.Join(err, r.recover(ctx, err))
+	}
+	r.invalidateCaches()
+	return r.drain(ctx) // what other processes have put
+}
+
+func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
+	if err := r.clear(ctx); err != nil {
+		return err
+	}
+	if m := r.opts.Cells.Map(); m.Current() != m.Floor() || r.Rules().change != nil {
+		return fmt.Errorf("%w: cells are being added, or a kind is being migrated", ErrLoad)
+	}
+	kept, err := newSpill()
+	if err != nil {
+		return err
+	}
+	defer kept.close()
+	l := &loader{
+		Resolver: r, spill: kept, tell: tell, steps: map[LoadStep]int{}, lostBy: map[entity.PUID][]uint64{}, names: match.Names{},
+		assigned: map[cell.ID][]entity.Assignment{},
+	}
+	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.writeEdges, l.write, l.assign, l.clear} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := r.renew(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abreast calls fn for the numbers from 0 to n, several at a time: while one waits for its disk, another one computes.
+func (l *loader) abreast(n int, fn func(i int) error) error {
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var workers sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && failed.Load() == nil; i = int(next.Add(1)) - 1 {
+				if err := fn(i); err != nil {
+					failed.CompareAndSwap(nil, &err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// done counts and tells what a step has done.
+func (l *loader) done(ctx context.Context, step LoadStep, n, of int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.steps[step] += n
+	l.tell(LoadProgress{step, l.steps[step], of})
+	return l.renew(ctx)
+}

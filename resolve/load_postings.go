@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+// loadPosting is a posting of the record with a number.
+type loadPosting struct {
+	key        uint64
+	rec        uint32
+	identifies bool
+}
+
+// loadShard is the postings whose keys have the same first byte.
+type loadShard []loadPosting
+
+// loadBlock is the records that carry a key.
+type loadBlock []loadPosting
+
+func (k loadBlock) stopKey() bool { return len(k) > match.BlockLimit(k[0].key) }
+
+// emit gives a record its number and collects its postings, those of a follower too: the leaders are not known yet.
+func (l *loader) emit(n *node) error {
+	rec := uint32(len(l.puids)) //nolint:gosec // read refuses more
+	l.puids, l.births = append(l.puids, n.PUID), append(l.births, n.Birth)
+	for _, f := range l.lostBy[n.PUID] {
+		if !n.carries(f) {
+			l.lost = append(l.lost, derived.Posting{Key: f, PUID: n.PUID})
+		}
+	}
+	for _, f := range n.norm.BlockingKeys() {
+		s := &l.shards[f.Hash>>56]
+		*s = append(*s, loadPosting{f.Hash, rec, f.Identifies()})
+	}
+	return l.spill.add(n.Record)
+}
+
+// blocks calls fn for the records of each key, ordered by key.
+func (s loadShard) blocks(fn func(loadBlock)) {
+	for from := 0; from < len(s); {
+		to := from + 1
+		for to < len(s) && s[to].key == s[from].key {
+			to++
+		}
+		fn(loadBlock(s[from:to]))
+		from = to
+	}
+}
+
+// lead sorts the postings, finds the leaders of identical records, and drops the postings of their followers.
+func (l *loader) lead(context.Context) error {
+	follows := make([]bool, len(l.puids))
+	parallel(len(l.shards), func(i int) {
+		slices.SortFunc(l.shards[i], func(a, b loadPosting) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rec, b.rec)) })
+	})
+	for _, s := range l.shards {
+		s.blocks(func(k loadBlock) {
+			if match.IsEqual(k[0].key) {
+				for _, p := range k[1:] {
+					follows[p.rec] = true
+				}
+			}
+		})
+	}
+	for i := range l.shards {
+		l.shards[i] = slices.DeleteFunc(l.shards[i], func(p loadPosting) bool {
+			drop := follows[p.rec] && !match.IsEqual(p.key)
+			if drop && l.stale {
+				l.lost = append(l.lost, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
+			}
+			return drop
+		})
+		l.postings += len(l.shards[i])
+	}
+	return nil
+}
+
+// post writes the postings. Parts that are written abreast are far from each other, mostly in different cells, and each
+// is written in the order of its keys.
+func (l *loader) post(ctx context.Context) error {
+	if l.stale {
+		for part := range slices.Chunk(l.lost, l.loads.rows) {
+			groups := map[cell.ID]*postings{}
+			for _, p := range part {
+				g := l.postingsAt(groups, p.Key)
+				g.remove = append(g.remove, p)
+			}
+			if err := l.writePostings(ctx, groups); err != nil {
+				return err
+			}
+		}
+	}
+	l.lost = nil
+	const shards = len(l.shards) / 16
+	return l.abreast(16, func(i int) error {
+		groups, rows := map[cell.ID]*postings{}, 0
+		flush := func() error {
+			defer clear(groups)
+			if err := l.writePostings(ctx, groups); err != nil {
+				return err
+			}
+			err := l.done(ctx, LoadPost, rows, l.postings)
+			rows = 0
+			return err
+		}
+		for _, s := range l.shards[i*shards : (i+1)*shards] {
+			for _, p := range s {
+				g := l.postingsAt(groups, p.key)
+				g.add = append(g.add, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
+				if rows++; rows >= l.loads.rows {
+					if err := flush(); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return flush()
+	})
+}
+
+func (l *loader) postingsAt(groups map[cell.ID]*postings, key uint64) *postings {
+	id := l.keyCell(key)
+	if groups[id] == nil {
+		groups[id] = &postings{}
+	}
+	return groups[id]
+}
+
+func (l *loader) writePostings(ctx context.Context, groups map[cell.ID]*postings) error {
+	return eachCell(groups, func(id cell.ID, g *postings) error {
+		return l.Resolver.write(ctx, id, func(tx storage.Tx) error {
+			if err := l.dir.Gate(ctx, tx, l.opts.Cells.Map(), id); err != nil {
+				return err
+			}
+			if err := tx.Post(ctx, g.add, g.remove); err != nil {
+				return fmt.Errorf("post blocking keys: %w", err)
+			}
+			return nil
+		})
+	})
+}
+
+// count counts the names for the identifiers that more than a few records carry.
+func (l *loader) count(context.Context) error {
+	var asked []loadBlock
+	size := 0
+	var mu sync.Mutex
+	names := func() error {
+		set := map[uint32]struct{}{}
+		for _, k := range asked {
+			for _, p := range k {
+				set[p.rec] = struct{}{}
+			}
+		}
+		read, err := l.nodes(slices.Sorted(maps.Keys(set)), true)
+		if err != nil {
+			return fmt.Errorf("count names: %w", err)
+		}
+		parallel(len(asked), func(i int) {
+			records := make([]*match.Record, len(asked[i]))
+			for n, p := range asked[i] {
+				records[n] = read[p.rec].norm
+			}
+			different := match.DifferentNames(records)
+			mu.Lock()
+			defer mu.Unlock()
+			l.names[asked[i][0].key] = different
+		})
+		asked, size = nil, 0
+		return nil
+	}
+	for _, s := range l.shards {
+		s.blocks(func(k loadBlock) {
+			switch {
+			case !k[0].identifies || len(k) <= match.PhoneNames:
+			case k.stopKey():
+				l.names[k[0].key] = match.Crowd
+			default:
+				asked, size = append(asked, k), size+len(k)
+			}
+		})
+		if size >= l.loads.nodes {
+			if err := names(); err != nil {
+				return err
+			}
+		}
+	}
+	return names()
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+// loadRange is the records that a cell has: those with numbers from from to to, without to.
+type loadRange struct {
+	cell     cell.ID
+	from, to int
+}
+
+// inOrder returns the cells in the order of their puids.
+func (l *loader) inOrder() []cell.ID {
+	m := l.opts.Cells.Map()
+	return slices.SortedFunc(slices.Values(m.Cells()), func(a, b cell.ID) int {
+		x, _ := m.PuidRange(a)
+		y, _ := m.PuidRange(b)
+		return int(min(max(x/2-y/2, -1), 1))
+	})
+}
+
+// read reads the redo sets and then all live records, and collects the postings.
+func (l *loader) read(ctx context.Context) error {
+	cells := l.inOrder()
+	l.entries = make([][]loadEntry, len(cells))
+	for i, id := range cells {
+		if err := l.readRedo(ctx, id, i); err != nil {
+			return fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+	for _, id := range cells {
+		from := len(l.puids)
+		if err := l.readCell(ctx, id); err != nil {
+			return fmt.Errorf("cell %v: read records: %w", id, err)
+		}
+		l.ranges = append(l.ranges, loadRange{id, from, len(l.puids)})
+	}
+	if l.records = len(l.puids); l.records > math.MaxUint32-1 {
+		return fmt.Errorf("%w: more than %d records", ErrLoad, uint32(math.MaxUint32-1))
+	}
+	for _, entries := range l.entries {
+		for _, e := range entries {
+			if _, lives := slices.BinarySearch(l.puids, e.puid); !lives {
+				l.gone = append(l.gone, e.puid)
+				for _, f := range l.lostBy[e.puid] {
+					l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
+				}
+			}
+		}
+	}
+	l.lostBy = nil
+	return l.spill.flush()
+}
+
+// readRedo reads the redo set of a cell, and what else a load has to know about it.
+func (l *loader) readRedo(ctx context.Context, id cell.ID, at int) error {
+	for after, more := entity.PUID(math.MinInt64), true; more; {
+		var page []derived.Redo
+		if err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
+			if after == math.MinInt64 {
+				err = l.look(ctx, tx)
+			}
+			if err == nil {
+				page, err = tx.Redo(ctx, after, l.loads.rows)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		for _, e := range page {
+			if e.Decided != 0 {
+				return fmt.Errorf("%w: record %v was decided about", ErrLoad, e.PUID)
+			}
+			l.entries[at], after = append(l.entries[at], loadEntry{e.PUID, e.Version}), e.PUID
+			if len(e.LostKeys) > 0 {
+				l.lostBy[e.PUID] = e.LostKeys
+			}
+		}
+		more = len(page) == l.loads.rows
+	}
+	return nil
+}
+
+func (l *loader) look(ctx context.Context, tx storage.Tx) error {
+	counts, err := tx.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	l.records += int(counts.Records)
+	l.stale = l.stale || counts.Entities > 0
+	for _, table := range []string{"posting", "edge"} {
+		rows, err := tx.ReadRows(ctx, table, nil, 1)
+		if err != nil {
+			return err
+		}
+		l.stale = l.stale || len(rows) > 0
+	}
+	some, err := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
+	if err == nil && len(some) > 0 {
+		err = fmt.Errorf("%w: there are decisions", ErrLoad)
+	}
+	return err
+}
+
+// readCell reads the live records of a cell. One page is normalised while the next one is read.
+func (l *loader) readCell(ctx context.Context, id cell.ID) error {
+	ctx, stop := context.WithCancel(ctx)
+	pages, failed := make(chan []*entity.Record, 1), make(chan error, 1)
+	defer func() {
+		stop()
+		for range pages { // waits for the reader
+		}
+	}()
+	go func() {
+		defer close(pages)
+		lo, _ := l.opts.Cells.Map().PuidRange(id)
+		for after, more := entity.PUID(lo), true; more; {
+			var page []*entity.Record
+			if err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
+				page, err = tx.ListRecords(ctx, "", after, l.loads.page)
+				return err
+			}); err != nil {
+				failed <- err
+				return
+			}
+			if more = len(page) == l.loads.page; more {
+				after = page[len(page)-1].PUID
+			}
+			select {
+			case pages <- page:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for page := range pages {
+		for _, rec := range page {
+			if l.Rules().Kind(rec.Kind) == nil {
+				return fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
+			}
+		}
+		nodes := make([]*node, len(page))
+		parallel(len(page), func(i int) { nodes[i] = l.node(page[i]) })
+		for _, n := range nodes {
+			if err := l.emit(n); err != nil {
+				return err
+			}
+		}
+		l.tell(LoadProgress{LoadRead, len(l.puids), max(l.records, len(l.puids))})
+	}
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return ctx.Err()
+	}
+}
+
+// nodes decodes records by their numbers. Those that are only merged need not be normalised.
+func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
+	const atOnce = 64
+	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)
+	parallel(len(errs), func(part int) {
+		for i := part * atOnce; i < min((part+1)*atOnce, len(numbers)) && errs[part] == nil; i++ {
+			var rec *entity.Record
+			if rec, errs[part] = l.spill.record(numbers[i]); errs[part] == nil {
+				found[i] = &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+				if normalise {
+					found[i].norm = found[i].kind.normalise(rec)
+				} else {
+					found[i].norm = found[i].kind.Matcher.Unread(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+				}
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	read := make(map[uint32]*node, len(numbers))
+	for i, number := range numbers {
+		read[number] = found[i]
+	}
+	return read, nil
+}

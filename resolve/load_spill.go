@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+)
+
+// spill keeps the records of a load in a temporary file, by number: reading one again takes a seventh of what its cell
+// takes.
+type spill struct {
+	file *os.File
+	w    *bufio.Writer
+	ends []int64 // of each record
+	buf  []byte
+}
+
+func newSpill() (*spill, error) {
+	file, err := os.CreateTemp("", "locus-load-*") // readable by its owner alone
+	if err != nil {
+		return nil, fmt.Errorf("create a file for the records of a load: %w", err)
+	}
+	_ = os.Remove(file.Name()) // where a name must stay until the file is closed, close removes it
+	return &spill{file: file, w: bufio.NewWriterSize(file, 1<<20), ends: []int64{0}}, nil
+}
+
+func (s *spill) close() { _ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+
+// add appends a record; flush must follow before any is read.
+func (s *spill) add(rec *entity.Record) error {
+	s.buf = appendRecord(s.buf[:0], rec)
+	s.ends = append(s.ends, s.ends[len(s.ends)-1]+int64(len(s.buf)))
+	if _, err := s.w.Write(s.buf); err != nil {
+		return fmt.Errorf("keep records for a load: %w", err)
+	}
+	return nil
+}
+
+func (s *spill) flush() error {
+	s.buf = nil
+	return s.w.Flush()
+}
+
+// record reads a record. It is safe for concurrent use.
+func (s *spill) record(number uint32) (*entity.Record, error) {
+	b := make([]byte, s.ends[number+1]-s.ends[number])
+	if _, err := s.file.ReadAt(b, s.ends[number]); err != nil {
+		return nil, fmt.Errorf("read a record of a load again: %w", err)
+	}
+	return readSpilled(b), nil
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendRecord(b []byte, rec *entity.Record) []byte {
+	b = append(b, rec.Birth[:]...)
+	for _, n := range [...]int64{int64(rec.PUID), int64(rec.Anchor), rec.Version, rec.Observed.UnixMilli(), int64(len(rec.Attributes))} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, text := range [...]string{rec.Source, rec.Key, rec.Kind} {
+		b = appendText(b, text)
+	}
+	for name, values := range rec.Attributes {
+		b = binary.AppendUvarint(appendText(b, name), uint64(len(values)))
+		for _, value := range values {
+			b = appendText(b, value)
+		}
+	}
+	return b
+}
+
+// spilled reads what appendRecord has written. Its texts are parts of one.
+type spilled struct {
+	b    []byte
+	text string
+}
+
+func readSpilled(b []byte) *entity.Record {
+	s := &spilled{b, string(b)}
+	rec := &entity.Record{}
+	s.skip(copy(rec.Birth[:], s.b))
+	rec.PUID, rec.Anchor, rec.Version = entity.PUID(s.number()), entity.PUID(s.number()), s.number()
+	rec.Observed = time.UnixMilli(s.number()).UTC()
+	attributes := int(s.number())
+	rec.Source, rec.Key, rec.Kind = s.string(), s.string(), s.string()
+	rec.Attributes = make(entity.Attributes, attributes)
+	for range attributes {
+		name := s.string()
+		values := make([]string, s.length())
+		for i := range values {
+			values[i] = s.string()
+		}
+		rec.Attributes[name] = values
+	}
+	return rec
+}
+
+func (s *spilled) skip(n int) { s.b, s.text = s.b[n:], s.text[n:] }
+
+func (s *spilled) number() int64 {
+	n, size := binary.Varint(s.b)
+	s.skip(size)
+	return n
+}
+
+func (s *spilled) length() int {
+	n, size := binary.Uvarint(s.b)
+	s.skip(size)
+	return int(n) //nolint:gosec // appendRecord has written it
+}
+
+func (s *spilled) string() string {
+	n := s.length()
+	text := s.text[:n]
+	s.skip(n)
+	return text
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage"
+)
+
+// write clusters the components and writes their entities. Those of a cell are written in the order of their earliest
+// records, which are their anchors unless a component is divided.
+func (l *loader) write(ctx context.Context) error {
+	if err := l.abreast(len(l.ranges), func(i int) error {
+		leads := l.leads[l.leadsFrom(l.ranges[i].from):l.leadsFrom(l.ranges[i].to)]
+		for len(leads) > 0 {
+			var part [][]uint32
+			size := 0
+			for size < l.loads.page && len(leads) > 0 {
+				members := []uint32{leads[0]}
+				for n := l.next[leads[0]]; n != 0; n = l.next[n-1] {
+					members = append(members, n-1)
+				}
+				part, size, leads = append(part, members), size+len(members), leads[1:]
+			}
+			if err := l.writePart(ctx, part, nil); err != nil {
+				return err
+			}
+			if err := l.done(ctx, LoadWrite, size, l.records); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil || len(l.gone) == 0 {
+		return err
+	}
+	return l.writePart(ctx, nil, l.gone)
+}
+
+// leadsFrom returns the index of the first of leads with at least a number.
+func (l *loader) leadsFrom(rec int) int {
+	i, _ := slices.BinarySearchFunc(l.leads, rec, func(lead uint32, rec int) int { return cmp.Compare(int(lead), rec) })
+	return i
+}
+
+// writePart writes the entities of components, and removes those that are stored under their records or deleted ones.
+func (l *loader) writePart(ctx context.Context, components [][]uint32, deleted []entity.PUID) error {
+	b := newBatch(l.Resolver, nil, nil, nil)
+	b.repair = true
+	p := &plan{batch: b, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
+	read, err := l.nodes(slices.Sorted(slices.Values(slices.Concat(components...))), false)
+	if err != nil {
+		return err
+	}
+	if l.stale {
+		for _, n := range read {
+			b.nodes[n.PUID], b.writes[n.PUID] = n, &write{puid: n.PUID, new: n}
+		}
+		for _, q := range deleted {
+			b.nodes[q], b.writes[q] = gone(q), &write{puid: q}
+		}
+		// Only what is stored under these very records: the others are written in parts of their own.
+		if p.olds, err = l.entitiesOf(ctx, l.Resolver.read, slices.Collect(maps.Keys(b.writes))); err != nil {
+			return err
+		}
+	} else {
+		b.cause = changelog.CausePut
+	}
+	clusters := make([][]*cluster, len(components))
+	parallel(len(components), func(i int) { clusters[i] = l.clusters(components[i], read) })
+	for _, some := range clusters {
+		for _, c := range some {
+			c.pins = p.order(c.nodes)
+			p.clusters = append(p.clusters, c)
+			if l.stale {
+				p.byAnchor[c.anchor()] = c
+				for _, n := range c.nodes {
+					p.of[n.PUID] = c
+				}
+			}
+		}
+	}
+	out := &outcomes{Resolver: l.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
+	if p.write(out); out.err != nil {
+		return out.err
+	}
+	l.mu.Lock()
+	for id, o := range out.cells {
+		l.assigned[id] = append(l.assigned[id], o.assigned...)
+		if o.assigned = nil; len(o.changes) == 0 {
+			delete(out.cells, id)
+		}
+	}
+	l.mu.Unlock()
+	return out.commit(ctx)
+}
+
+// clusters splits a component into things.
+func (l *loader) clusters(members []uint32, read map[uint32]*node) []*cluster {
+	nodes := make([]*node, len(members))
+	for i, rec := range members {
+		nodes[i] = read[rec]
+	}
+	if len(nodes) == 1 {
+		return []*cluster{{nodes: nodes}}
+	}
+	keys, norms := make([]match.NodeKey, len(members)), make([]*match.Record, len(members))
+	index := make(map[uint32]int, len(members))
+	for i, n := range nodes {
+		index[members[i]], keys[i] = i, match.NodeKey(n.Ref)
+	}
+	norm := func(i int) *match.Record { // only pairs without an edge need it
+		if norms[i] == nil {
+			norms[i] = nodes[i].kind.normalise(nodes[i].Record)
+		}
+		return norms[i]
+	}
+	var linked []match.Edge
+	for i, rec := range members {
+		for _, e := range l.edgesOf(rec) {
+			if j, ok := index[e.b]; ok && i < j {
+				linked = append(linked, match.Edge{A: i, B: j, Weight: e.weight})
+			}
+		}
+	}
+	var found []*cluster
+	for _, group := range match.ClusterAll(keys, linked, func(i, j int, dear bool) match.Weight {
+		return nodes[i].kind.Matcher.Unmet(norm(i), norm(j), dear)
+	}) {
+		c := &cluster{nodes: make([]*node, len(group))}
+		for i, j := range group {
+			c.nodes[i] = nodes[j]
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// assign sets the anchors of the records that are not their own.
+func (l *loader) assign(ctx context.Context) error {
+	cells, all := slices.SortedFunc(maps.Keys(l.assigned), cell.ID.Compare), 0
+	for _, rows := range l.assigned {
+		all += len(rows)
+	}
+	now := l.opts.Now().UTC()
+	return l.abreast(len(cells), func(i int) error {
+		rows := l.assigned[cells[i]]
+		slices.SortFunc(rows, func(a, b entity.Assignment) int { return cmp.Compare(a.PUID, b.PUID) })
+		for part := range slices.Chunk(rows, l.loads.rows) {
+			out := &outcomes{Resolver: l.Resolver, cells: map[cell.ID]*outcome{cells[i]: {assigned: part, now: now, cause: changelog.CausePut}}}
+			if err := out.commit(ctx); err != nil {
+				return err
+			}
+			if err := l.done(ctx, LoadAssign, len(part), all); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// clear removes the redo entries of what was loaded. Those of records that were written since stay.
+func (l *loader) clear(ctx context.Context) error {
+	all := 0
+	for _, entries := range l.entries {
+		all += len(entries)
+	}
+	return l.abreast(len(l.entries), func(i int) error {
+		id := l.ranges[i].cell
+		for part := range slices.Chunk(l.entries[i], l.loads.rows) {
+			entries := make([]derived.Redo, len(part))
+			for n, e := range part {
+				entries[n] = derived.Redo{PUID: e.puid, Version: e.version}
+			}
+			if err := l.Resolver.write(ctx, id, func(tx storage.Tx) error { return tx.ClearRedo(ctx, entries) }); err != nil {
+				return fmt.Errorf("cell %v: %w", id, err)
+			}
+			if err := l.done(ctx, LoadClear, len(part), all); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
