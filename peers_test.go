@@ -102,7 +102,7 @@ func TestP09_PeersThatLeave(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	all := openProcesses(t, 4, "127.0.0.1:0")
-	persons := longtest.Sample(60, 200, 400, 1000)
+	persons := longtest.Sample(60, 60, 60, 1000)
 	var next, acknowledged atomic.Int64
 	var wg sync.WaitGroup
 	leave := make(chan *process, len(all))

@@ -39,17 +39,17 @@ type Holder struct {
 	opts Options
 	turn chan struct{} // semaphore of one for methods that read or write the lease
 
-	beaten time.Time     // when the lease was written last, while it is held
-	gave   time.Time     // when it was given back because another process wanted it
-	since  time.Time     // when another owner's current beat was first seen
-	ttl    time.Duration // TTL of this process's lease while it has work
+	gave  time.Time     // when it was given back because another process wanted it
+	since time.Time     // when another owner's current beat was first seen
+	ttl   time.Duration // TTL of this process's lease while it has work
 
-	mu    sync.Mutex // guards the fields below
-	held  Lease      // as it was read or written last, while it is held
-	mine  bool
-	seen  Lease         // as it was read last, while another process held it
-	last  Lease         // as it was read last
-	pause time.Duration // see Pause
+	mu     sync.Mutex // guards the fields below
+	beaten time.Time  // when the lease was written last, while it is held
+	held   Lease      // as it was read or written last, while it is held
+	mine   bool
+	seen   Lease         // as it was read last, while another process held it
+	last   Lease         // as it was read last
+	pause  time.Duration // see Pause
 }
 
 // NewHolder returns a holder that does not hold the lease.
@@ -92,6 +92,26 @@ func (h *Holder) saw(l Lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = l
+}
+
+// Valid reports whether this process holds the lease, and has renewed it so lately that no other process can have taken it
+// over. A process that was stopped and continues holds a lease that is not valid until it is renewed.
+func (h *Holder) Valid() bool {
+	l, mine := h.Held()
+	return mine && h.age() < l.TTL*3/4
+}
+
+// age is how long ago the lease was written by this process.
+func (h *Holder) age() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.opts.Now().Sub(h.beaten)
+}
+
+func (h *Holder) renewed() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.beaten = h.opts.Now()
 }
 
 // Lost records that a cell has rejected the token of the lease: it has been taken over.
@@ -162,7 +182,7 @@ func (h *Holder) Finish(ctx context.Context, number int64, partly bool) error {
 // keep renews the lease if that is due.
 func (h *Holder) keep(ctx context.Context, epoch uint64) (bool, error) {
 	held, _ := h.Held()
-	if h.opts.Now().Sub(h.beaten) < h.opts.TTL/3 && epoch <= held.Epoch && h.patience() <= held.TTL {
+	if h.age() < h.opts.TTL/3 && epoch <= held.Epoch && h.patience() <= held.TTL {
 		return true, nil
 	}
 	err := h.update(ctx, func(l *Lease) { l.Epoch = max(l.Epoch, epoch) })
@@ -259,7 +279,7 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 	if err != nil {
 		return h.failed("keep", err)
 	}
-	h.beaten = h.opts.Now()
+	h.renewed()
 	h.ttl = max(h.opts.TTL, h.ttl-h.ttl/32)                        // renewed in time
 	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have been called in between
 		h.note(changed, true)

@@ -113,7 +113,7 @@ func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease)
 	}
 	h.saw(seen)
 	if mine {
-		h.beaten = h.opts.Now()
+		h.renewed()
 		h.note(taken, true)
 	}
 	return mine, nil

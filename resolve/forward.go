@@ -17,7 +17,7 @@ import (
 // several to the databases, and the holder sees the writes of all processes in time to share a batch among them.
 //
 // Forwarding is only a shorter way: if the holder cannot be reached, or holds the lease no longer, the process writes by
-// itself. A forwarded call is never forwarded again.
+// itself, and puts again what may have been put when the holder is gone. A forwarded call is never forwarded again.
 
 // ErrNotHolder means that a process does not take writes for others: it does not hold the lease, or is not reached.
 // Nothing was applied.
@@ -33,34 +33,44 @@ type Peers interface {
 	Forward(ctx context.Context, address string, ops []Op) ([]Result, error)
 }
 
-// forward sends ops to the process that holds the lease. It reports false if this process must apply them itself.
-func (q *Queue) forward(ctx context.Context, ops []Op) ([]Result, bool) {
+// forward sends ops to the process that holds the lease, and returns the results that it gets. Without results this process
+// must apply the ops itself. Then unknown, if not nil, says why they may have been applied.
+func (q *Queue) forward(ctx context.Context, ops []Op) (results []Result, unknown error) {
 	holder, known := q.resolver.holder()
 	if !known {
-		return nil, false
+		return nil, nil
 	}
+	again := true // a put may be repeated: its content is then stored already
 	for i := range ops {
 		if ops[i].Unless != nil {
-			return nil, false // a condition of this process
+			return nil, nil // a condition of this process
 		}
+		again = again && !ops[i].Delete
 	}
-	ctx, end := q.resolver.whileNotReplaced(ctx, holder)
+	call, end := q.resolver.whileNotReplaced(ctx, holder)
 	defer end()
-	results, err := q.resolver.opts.Peers.Forward(ctx, holder.Address, ops)
+	results, err := q.resolver.opts.Peers.Forward(call, holder.Address, ops)
 	switch {
 	case errors.Is(err, ErrNotHolder):
-		return nil, false
-	case err != nil:
-		if context.Cause(ctx) == errReplaced {
-			err = fmt.Errorf("%w: %w", ErrCommitUnknown, errReplaced)
-		}
-		results = make([]Result, len(ops))
-		for i := range results {
-			results[i].Err = err
-		}
+		return nil, nil
+	case err == nil:
+		q.resolver.others()
+		return results, nil
+	case context.Cause(call) == errReplaced:
+		err = fmt.Errorf("%w: %w", ErrCommitUnknown, errReplaced)
 	}
-	q.resolver.others()
-	return results, true
+	if again && ctx.Err() == nil {
+		return nil, err
+	}
+	return unknownResults(ops, err), nil
+}
+
+func unknownResults(ops []Op, err error) []Result {
+	results := make([]Result, len(ops))
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
 }
 
 // holder returns the lease of another process that can be reached. It reports false if this process holds it, or none is
@@ -101,9 +111,10 @@ func (r *Resolver) whileNotReplaced(ctx context.Context, holder lease.Lease) (co
 	return ctx, func() { cancel(nil) }
 }
 
-// Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease.
+// Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease, or cannot
+// be sure of that: the caller of one that was stopped may have put other content since.
 func (q *Queue) Take(ctx context.Context, ops []Op) ([]Result, error) {
-	if !q.resolver.holdsLease() {
+	if q.resolver.lease == nil || !q.resolver.lease.Valid() {
 		return nil, ErrNotHolder
 	}
 	results, err := q.do(ctx, ops)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
@@ -35,7 +36,7 @@ import (
 
 // ErrLoad means that the records cannot be resolved at once: people have decided about some, or the cells or kinds are
 // being changed.
-var ErrLoad = errors.New("resolve: the records cannot be resolved at once")
+var ErrLoad = problem.Class(problem.ErrConflict, "resolve: the records cannot be resolved at once")
 
 // loadSizes bound what a load does at a time.
 type loadSizes struct {

@@ -109,10 +109,15 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 // of durable records are Pending, and ops whose outcome is not known have an Err that wraps
 // ErrCommitUnknown.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
-	if results, done := q.forward(ctx, ops); done {
+	results, unknown := q.forward(ctx, ops)
+	if results != nil {
 		return results, nil
 	}
-	return q.do(ctx, ops)
+	results, err := q.do(ctx, ops)
+	if err != nil && unknown != nil {
+		return unknownResults(ops, unknown), nil
+	}
+	return results, err
 }
 
 func (q *Queue) do(ctx context.Context, ops []Op) ([]Result, error) {
