@@ -234,7 +234,7 @@ func TestP09_AKilledLoadIsFinished(t *testing.T) {
 	want, wantChanged := plain.rows(t), changed.rows(t)
 
 	killed := 0
-	for step := 0; ; step += longtest.Stride(16) {
+	for step := 0; ; step += longtest.Stride(40) {
 		fault := &crash{left: step}
 		dir := copied(t, base)
 		in := holding(t, dir, func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
