@@ -105,8 +105,12 @@ func (b *batch) findCandidates(n, c *node, m *candidateSet) bool {
 }
 
 func parallel(n int, fn func(int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
+	divide(n, runtime.GOMAXPROCS(0), fn)
+}
+
+// divide calls fn for each number below n, in so many goroutines at most.
+func divide(n, workers int, fn func(int)) {
+	if workers = min(workers, n); workers <= 1 {
 		for i := range n {
 			fn(i)
 		}

@@ -203,19 +203,15 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 
 // abreast calls fn for the numbers from 0 to n, several at a time: while one waits for its disk, another one computes.
 func (l *loader) abreast(n int, fn func(i int) error) error {
-	var next atomic.Int64
 	var failed atomic.Pointer[error]
-	var workers sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && failed.Load() == nil; i = int(next.Add(1)) - 1 {
-				if err := fn(i); err != nil {
-					failed.CompareAndSwap(nil, &err)
-				}
-			}
-		})
-	}
-	workers.Wait()
+	divide(n, 2*runtime.GOMAXPROCS(0), func(i int) {
+		if failed.Load() != nil {
+			return
+		}
+		if err := fn(i); err != nil {
+			failed.CompareAndSwap(nil, &err)
+		}
+	})
 	if err := failed.Load(); err != nil {
 		return *err
 	}
