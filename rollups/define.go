@@ -107,7 +107,7 @@ func (h *Handle) alterCatalog(ctx context.Context, change func(rollup.Tx) (rollu
 	if err != nil {
 		return r, err
 	}
-	if err := h.follow.refresh(ctx); err == nil {
+	if err := h.follow.catalog.refresh(ctx); err == nil {
 		h.follow.wakeAll()
 	}
 	engine.Wake(h.follow.wake)

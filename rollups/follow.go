@@ -5,7 +5,6 @@ package rollups
 import (
 	"context"
 	"errors"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/storage"
 )
 
 // Handle defines, reads and verifies rollups, and keeps them up to date: DB.Rollups of package locus. It is safe
@@ -42,18 +40,6 @@ func (h *Handle) Close() { h.follow.stop() }
 func (h *Handle) Wake() { h.follow.wakeAll() }
 
 const (
-	// followTTL is how long a follower may be silent before another process takes over its cell.
-	followTTL = 5 * time.Second
-	// followPause and followLongest bound how long a follower lets changes gather after it has applied some,
-	// since every commit costs a sync.
-	followPause   = 2 * time.Millisecond
-	followLongest = 50 * time.Millisecond
-	// followIdle is how often a follower polls for changes if it is not woken, followBusy while a generation is
-	// being built or after an error.
-	followIdle = 5 * time.Second
-	followBusy = 250 * time.Millisecond
-	// followElse is how often to check whether a cell followed by another process is free.
-	followElse = time.Second
 	// catalogEvery is how often the catalogue is read, catalogBusy while a rollup is being built.
 	catalogEvery = time.Second
 	catalogBusy  = 50 * time.Millisecond
@@ -73,9 +59,8 @@ type following struct {
 	done      sync.WaitGroup
 	wake      chan struct{} // the catalogue may have changed
 
-	catalog atomic.Pointer[rollup.Catalog]
-	reading chan struct{} // semaphore of one: a slow read of the catalogue cannot overwrite a newer one
-	applied atomic.Int64  // changes since the start
+	catalog *catalog
+	applied atomic.Int64 // changes since the start
 
 	mu      sync.Mutex
 	workers map[cell.ID]*worker
@@ -89,8 +74,9 @@ func follow(e *engine.Engine, owner string, retention time.Duration, holds Holds
 	}
 	f := &following{
 		engine: e, retention: retention, holds: holds, owner: owner, cancel: cancel,
-		wake: make(chan struct{}, 1), reading: make(chan struct{}, 1), workers: map[cell.ID]*worker{}, trimmed: e.Now(),
+		wake: make(chan struct{}, 1), workers: map[cell.ID]*worker{}, trimmed: e.Now(),
 	}
+	f.catalog = newCatalog(e, f.wakeAll)
 	f.done.Go(func() { f.run(ctx) })
 	return f
 }
@@ -115,7 +101,7 @@ func (f *following) run(ctx context.Context) {
 	failed := false
 	for ctx.Err() == nil {
 		wait := catalogEvery
-		err := f.refresh(ctx)
+		err := f.catalog.refresh(ctx)
 		if err == nil && !f.engine.Passive {
 			f.staff(ctx)
 			if f.cutOver(ctx) {
@@ -131,51 +117,19 @@ func (f *following) run(ctx context.Context) {
 	}
 }
 
-func (f *following) refresh(ctx context.Context) error {
-	select {
-	case f.reading <- struct{}{}:
-		defer func() { <-f.reading }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	catalog, err := f.readCatalog(ctx)
-	if err == nil && !f.engine.Alone() {
-		err = f.engine.Resolver.Reload(ctx) // a rollup's kind may have been created by another process
-	}
-	if err == nil {
-		if before := f.catalog.Swap(&catalog); before != nil && !reflect.DeepEqual(*before, catalog) {
-			f.wakeAll()
-		}
-	}
-	return err
-}
-
-func (f *following) readCatalog(ctx context.Context) (catalog rollup.Catalog, err error) {
-	err = f.engine.View(ctx, f.engine.Map().Authority(), func(tx storage.Tx) error {
-		catalog, err = tx.Rollups(ctx)
-		return err
-	})
-	return catalog, err
-}
-
-// known returns the catalogue as last read; ok reports whether it has been read.
-func (f *following) known() (catalog rollup.Catalog, ok bool) {
-	if c := f.catalog.Load(); c != nil {
-		return *c, true
-	}
-	return nil, false
-}
-
 // staff starts a follower for each cell, once there has ever been a rollup.
 func (f *following) staff(ctx context.Context) {
-	if catalog, _ := f.known(); len(catalog) == 0 {
+	if catalog, _ := f.catalog.known(); len(catalog) == 0 {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range f.engine.Map().Cells() {
 		if f.workers[id] == nil {
-			w := newWorker(f, id)
+			w := newWorker(&worker{
+				engine: f.engine, id: id, owner: f.owner, catalog: f.catalog, applied: &f.applied,
+				shares: f.shares, built: func() { engine.Wake(f.wake) },
+			})
 			f.workers[id] = w
 			f.done.Go(func() { w.run(ctx) })
 		}
@@ -184,7 +138,7 @@ func (f *following) staff(ctx context.Context) {
 
 // cutOver makes generations serve that are built in all cells, and reports whether others are not ready yet.
 func (f *following) cutOver(ctx context.Context) (waiting bool) {
-	catalog, _ := f.known()
+	catalog, _ := f.catalog.known()
 	served := false
 	for _, r := range catalog {
 		if r.Next == nil {
@@ -198,7 +152,7 @@ func (f *following) cutOver(ctx context.Context) (waiting bool) {
 		waiting = waiting || !done
 	}
 	if served {
-		if err := f.refresh(ctx); err == nil {
+		if err := f.catalog.refresh(ctx); err == nil {
 			f.wakeAll()
 		}
 	}

@@ -64,11 +64,11 @@ func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, erro
 		case !frozenFor:
 			return answer, err
 		}
-		if err := h.follow.refresh(ctx); err != nil {
+		if err := h.follow.catalog.refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
 		}
 		// A frozen generation is further back than the one that replaces it, which others may have read.
-		if catalog, _ := h.follow.known(); frozenFor && catalog.Serves(serving.Generation) {
+		if catalog, _ := h.follow.catalog.known(); frozenFor && catalog.Serves(serving.Generation) {
 			return answer, err
 		}
 	}
@@ -77,12 +77,12 @@ func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, erro
 // serving returns the serving version of a rollup. It waits if the rollup is new.
 func (h *Handle) serving(ctx, deadline context.Context, name string) (*rollup.Version, error) {
 	for fresh := false; ; fresh = true {
-		catalog, known := h.follow.known()
+		catalog, known := h.follow.catalog.known()
 		if !known || fresh {
-			if err := h.follow.refresh(ctx); err != nil {
+			if err := h.follow.catalog.refresh(ctx); err != nil {
 				return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
 			}
-			catalog, _ = h.follow.known()
+			catalog, _ = h.follow.catalog.known()
 		}
 		r, err := catalog.Rollup(name)
 		switch {

@@ -144,7 +144,7 @@ func (h *Handle) Definitions(ctx context.Context, name string) (list []rollup.De
 
 // current reads the catalogue without dropped rollups.
 func (h *Handle) current(ctx context.Context) (rollup.Catalog, error) {
-	catalog, err := h.follow.readCatalog(ctx)
+	catalog, err := h.follow.catalog.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
 	}

@@ -28,7 +28,7 @@ func (h *Handle) Compare(ctx context.Context, name string, each func(CellVerific
 
 func (h *Handle) verify(ctx context.Context, name string, note bool, each func(CellVerification) error, counted func(cell.ID, int)) error {
 	// A caller that has just seen another generation serve means that one.
-	if err := h.follow.refresh(ctx); err != nil {
+	if err := h.follow.catalog.refresh(ctx); err != nil {
 		return err
 	}
 	for _, id := range h.engine.Map().Cells() {
@@ -56,7 +56,7 @@ func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, not
 		if !errors.Is(err, rollup.ErrGone) || waitABit(deadline) != nil {
 			return v, err
 		}
-		if err := h.follow.refresh(ctx); err != nil {
+		if err := h.follow.catalog.refresh(ctx); err != nil {
 			return nil, err
 		}
 	}

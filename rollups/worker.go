@@ -16,35 +16,57 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
+const (
+	// followTTL is how long a follower may be silent before another process takes over its cell.
+	followTTL = 5 * time.Second
+	// followPause and followLongest bound how long a follower lets changes gather after it has applied some,
+	// since every commit costs a sync.
+	followPause   = 2 * time.Millisecond
+	followLongest = 50 * time.Millisecond
+	// followIdle is how often a follower polls for changes if it is not woken, followBusy while a generation is
+	// being built or after an error.
+	followIdle = 5 * time.Second
+	followBusy = 250 * time.Millisecond
+	// followElse is how often to check whether a cell followed by another process is free.
+	followElse = time.Second
+)
+
 // worker drives the follower of one cell.
 type worker struct {
-	following *following
-	id        cell.ID
-	follower  *rollup.Follower
-	wake      chan struct{}
-	held      atomic.Bool            // this process follows the cell
-	other     atomic.Pointer[string] // or this one does
-	failed    bool                   // the last step failed; logged once
-	apart     bool                   // the same for groups in documents
-	stale     bool                   // the catalogue must be read before the next step
-	looked    time.Time              // last check whether another process wants the cell
+	engine  *engine.Engine
+	id      cell.ID
+	owner   string // in its lease
+	catalog *catalog
+	applied *atomic.Int64                       // changes that all workers of this process have applied
+	shares  func() (held, cells, processes int) // of all workers, see following.shares
+	built   func()                              // called after a generation was built or erased
+
+	follower *rollup.Follower
+	wake     chan struct{}
+	held     atomic.Bool            // this process follows the cell
+	other    atomic.Pointer[string] // or this one does
+	failed   bool                   // the last step failed; logged once
+	apart    bool                   // the same for groups in documents
+	stale    bool                   // the catalogue must be read before the next step
+	looked   time.Time              // last check whether another process wants the cell
 
 	chores sync.WaitGroup
 	turn   atomic.Int64 // index of the missing generation to build next; advances after a failure
 	busy   atomic.Bool  // a generation is being built or erased
 }
 
-func newWorker(f *following, id cell.ID) *worker {
-	w := &worker{following: f, id: id, wake: make(chan struct{}, 1)}
+// newWorker completes w, of which the fields up to the follower are given.
+func newWorker(w *worker) *worker {
+	w.wake = make(chan struct{}, 1)
 	w.follower = rollup.NewFollower(rollup.Options{
-		Database: f.engine.RollupCell(id), Owner: f.owner, TTL: followTTL, Now: f.engine.Now, Wants: w.wants,
+		Database: w.engine.RollupCell(w.id), Owner: w.owner, TTL: followTTL, Now: w.engine.Now, Wants: w.wants,
 	})
 	return w
 }
 
 // wants reports whether this process has less than its share of the cells.
 func (w *worker) wants() bool {
-	held, cells, processes := w.following.shares()
+	held, cells, processes := w.shares()
 	return held < cells/processes
 }
 
@@ -54,12 +76,12 @@ func (w *worker) run(ctx context.Context) {
 		if w.stale && !w.freshen(ctx) {
 			continue
 		}
-		catalog, _ := w.following.known()
+		catalog, _ := w.catalog.known()
 		begun, most := time.Now(), w.most(catalog)
 		w.follower.Pause(min(2*idle, most))
 		p, err := w.follower.Step(ctx, catalog)
 		w.report(ctx, p, err)
-		w.following.applied.Add(int64(p.Applied))
+		w.applied.Add(int64(p.Applied))
 		w.stale = p.Old
 		w.chore(ctx, p)
 		switch {
@@ -96,7 +118,7 @@ func (w *worker) most(catalog rollup.Catalog) time.Duration {
 
 // freshen reads the catalogue, or waits a while after an error.
 func (w *worker) freshen(ctx context.Context) bool {
-	if err := w.following.refresh(ctx); err != nil {
+	if err := w.catalog.refresh(ctx); err != nil {
 		w.report(ctx, rollup.Progress{Held: w.held.Load()}, err)
 		engine.Sleep(ctx, followElse, nil)
 		return false
@@ -108,7 +130,7 @@ func (w *worker) freshen(ctx context.Context) bool {
 // pause returns how long changes may gather after a step. Writers need the processor and the disk, too, so the
 // pause grows with the duration of the step and the number of cells followed.
 func (w *worker) pause(step time.Duration) time.Duration {
-	held, _, _ := w.following.shares()
+	held, _, _ := w.shares()
 	return min(max(step*time.Duration(held)/4, followPause), followLongest)
 }
 
@@ -118,17 +140,17 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 	w.other.Store(&other)
 	w.held.Store(p.Held)
 	if err != nil && !w.failed && ctx.Err() == nil {
-		w.following.engine.Logger.Warn("rollups of a cell are stalled", "cell", w.id, "err", err)
+		w.engine.Logger.Warn("rollups of a cell are stalled", "cell", w.id, "err", err)
 	}
 	if err == nil && w.failed {
-		w.following.engine.Logger.Info("the rollups of a cell go on", "cell", w.id)
+		w.engine.Logger.Info("the rollups of a cell go on", "cell", w.id)
 	}
 	w.failed = err != nil
 	if p.Apart != nil && !w.apart && ctx.Err() == nil {
-		w.following.engine.Logger.Warn("rollups of a cell with groups in documents are stalled", "cell", w.id, "err", p.Apart)
+		w.engine.Logger.Warn("rollups of a cell with groups in documents are stalled", "cell", w.id, "err", p.Apart)
 	}
 	if p.Apart == nil && w.apart && p.Held && err == nil {
-		w.following.engine.Logger.Info("rollups of a cell that have their groups in documents go on", "cell", w.id)
+		w.engine.Logger.Info("rollups of a cell that have their groups in documents go on", "cell", w.id)
 	}
 	if err == nil && p.Held {
 		w.apart = p.Apart != nil
@@ -137,12 +159,12 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 
 // share releases the cell to a process that wants it, if this one has more than its share.
 func (w *worker) share(ctx context.Context) {
-	now := w.following.engine.Now()
-	if w.following.engine.Alone() || now.Sub(w.looked) < followElse || w.busy.Load() {
+	now := w.engine.Now()
+	if w.engine.Alone() || now.Sub(w.looked) < followElse || w.busy.Load() {
 		return
 	}
 	w.looked = now
-	held, cells, processes := w.following.shares()
+	held, cells, processes := w.shares()
 	if held <= (cells+processes)/(processes+1) { // a process that wants a cell is one more
 		return
 	}
@@ -159,10 +181,10 @@ func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 		return
 	}
 	w.chores.Go(func() {
-		defer engine.Wake(w.following.wake)
+		defer w.built()
 		defer engine.Wake(w.wake)
 		defer w.busy.Store(false)
-		begun := w.following.engine.Now()
+		begun := w.engine.Now()
 		if len(p.Missing) == 0 {
 			w.noteChore(ctx, p.Left[0], "erased", begun, w.follower.Erase(ctx, p.Left[0]))
 			return
@@ -179,9 +201,9 @@ func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 func (w *worker) noteChore(ctx context.Context, generation int64, done string, begun time.Time, err error) {
 	switch {
 	case err == nil:
-		w.following.engine.Logger.Debug("generation of a rollup", "what", done, "cell", w.id, "generation", generation, "ms", w.following.engine.Now().Sub(begun).Milliseconds())
+		w.engine.Logger.Debug("generation of a rollup", "what", done, "cell", w.id, "generation", generation, "ms", w.engine.Now().Sub(begun).Milliseconds())
 	case ctx.Err() == nil && !errors.Is(err, lease.ErrLost):
-		w.following.engine.Logger.Warn("a generation of a rollup is not done", "what", done, "cell", w.id, "generation", generation, "err", err)
+		w.engine.Logger.Warn("a generation of a rollup is not done", "what", done, "cell", w.id, "generation", generation, "err", err)
 		engine.Sleep(ctx, followElse, nil)
 	}
 }

@@ -20,11 +20,6 @@ var House = []string{
 	"", "internal/engine", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells",
 }
 
-// Knots are the circles that remain, with what ties them.
-var Knots = map[string]string{
-	"rollups: follow.go worker.go": "following starts its workers, which ask it for their share of the cells",
-}
-
 // Arrows returns which files of a package refer to which, from a directory of production code.
 func Arrows(dir string) (map[string][]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
