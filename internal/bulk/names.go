@@ -122,7 +122,7 @@ var keyNames = [][]string{
 		leadid personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
 		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
 		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
-		artikelnummer artikelnr artnr personalnummer personalnr filialnummer filialnr datensatzid
+		artikelnummer artikelnr artnr teilenummer teilenr sachnummer materialnummer materialnr bestellnummer bestellnr personalnummer personalnr filialnummer filialnr datensatzid
 		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle codetiers siret referenceproduit idproduit
 		numerocliente ncliente nocliente idcliente codigocliente codcliente numerosocio codigoarticulo idproducto
 		codicecliente codcliente idcliente codicearticolo codicefornitore idprodotto

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/archtest"
+)
+
+// startsGoroutines reports whether a file has a go statement or calls a method Go, as groups have.
+func startsGoroutines(file *ast.File) (starts bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			starts = true
+		case *ast.CallExpr:
+			if f, is := n.Fun.(*ast.SelectorExpr); is && f.Sel.Name == "Go" {
+				starts = true
+			}
+		}
+		return !starts
+	})
+	return starts
+}
+
+// notRaced are packages whose goroutines the gate does not search for races, with the reason.
+var notRaced = map[string]string{
+	"internal/cli":                   "its goroutines call packages that are searched",
+	"internal/pgtest":                "starts servers for tests",
+	"internal/mongotest":             "starts servers for tests",
+	"internal/conformance":           "runs the cases of suites, which the backends run under the detector",
+	"cell/celltest":                  "cases that the backends run under the detector",
+	"cell/copytest":                  "cases that storage/all runs under the detector",
+	"rollup/documents/documentstest": "cases that storage/mongodb runs under the detector",
+	"sink/nats":                      "the detector would have its broker compiled again, which takes longer than all its tests",
+	"sink/sinktest":                  "cases that the drivers of sinks run",
+	"storage/storagetest":            "cases that the backends run under the detector",
+}
+
+// The gate runs the tests of every package that starts goroutines under the race detector.
+func TestRaced_ListsWhatStartsGoroutines(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, ".ci", "raced"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raced := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			raced[filepath.Clean(line)] = true
+		}
+	}
+	tested := map[string]bool{}
+	for name := range archtest.Picture {
+		if strings.HasPrefix(name, "bench/") {
+			continue // a module of its own
+		}
+		tests, _ := filepath.Glob(filepath.Join(root, name, "*_test.go"))
+		tested[filepath.Clean(name)] = len(tests) > 0
+	}
+	for name := range raced {
+		if !tested[name] {
+			t.Errorf(".ci/raced: there are no tests in %q", name)
+		}
+	}
+	for name, has := range tested {
+		paths, _ := filepath.Glob(filepath.Join(root, name, "*.go"))
+		starts := false
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			starts = starts || startsGoroutines(file)
+		}
+		if starts && has && !raced[name] && notRaced[name] == "" {
+			t.Errorf("%s starts goroutines: add it to .ci/raced", name)
+		}
+		if notRaced[name] != "" && (!starts || raced[name]) {
+			t.Errorf("%s starts no goroutines, or is in .ci/raced: remove it from notRaced", name)
+		}
+	}
+}
