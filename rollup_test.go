@@ -272,7 +272,9 @@ func TestRollup_Errors(t *testing.T) {
 func TestP04_P05_LiveService(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	live(t, fresh(t), func(n int) rollup.Definition {
+	s := openAt(t, t.TempDir(), &storage.Options{Cells: 3, Notice: time.Second}) // a growth starts while the others write
+	defer func() { must(t, s.Close()) }()
+	live(t, s, func(n int) rollup.Definition {
 		d := byCategory
 		if n%2 == 0 {
 			d.Dimension = "region"
