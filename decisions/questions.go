@@ -215,11 +215,16 @@ func (h *Handle) uncertain(ctx context.Context, s *survey, kinds []string) (pair
 		}
 		kept += n
 	}
-	var joined []derived.Edge
+	weakest := map[entity.PUID]*surveyedPair{} // that joins, of each entity, by its anchor
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		from := int(p.Weight) - int(h.engine.Kind(p.a.Kind).Matcher.Threshold())
-		if p.joined() && p.said == nil && 0 <= from && from < wellJoined {
+		if was := weakest[p.a.Anchor]; p.joined() && p.Weight >= h.engine.Kind(p.a.Kind).Matcher.Threshold() && (was == nil || better(was.Edge, p.Edge)) {
+			weakest[p.a.Anchor] = p
+		}
+	}
+	var joined []derived.Edge
+	for _, p := range weakest {
+		if p.said == nil && p.Weight-h.engine.Kind(p.a.Kind).Matcher.Threshold() < wellJoined {
 			joined = append(joined, p.Edge)
 		}
 	}
