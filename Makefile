@@ -111,7 +111,7 @@ bench/micro: ## the benchmarks of every package
 
 eval: ## matching quality on the labelled sets in DATA (../shared/data), against eval/baseline.json
 	@if test -d "$(DATA)"; then \
-	  $(GO) run ./cmd/locus eval all --data "$(DATA)" --learn --answers 100,300 --baseline eval/baseline.json --markdown \
+	  $(GO) run ./cmd/locus eval all --data "$(DATA)" --learn --answers 100,300 --judge --baseline eval/baseline.json --markdown \
 	    --results eval/results.json --page docs/quality.md && \
 	  $(GO) run ./cmd/locus eval survivorship "$(DATA)/overture_survivorship/gold_100.jsonl"; \
 	else \

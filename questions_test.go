@@ -185,6 +185,20 @@ func TestService_TeachesWhatSettlesMuch(t *testing.T) {
 	}
 }
 
+// TestService_TeachesWithLargeEntities asks one question about an entity of hundreds of weak pairs, and one about the next.
+func TestService_TeachesWithLargeEntities(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	for i := range 45 {
+		put(t, s, inTown("a", fmt.Sprint("oak", i), "Brass Heron Antiques", fmt.Sprint("212-555-", 1000+97*i), ""))
+	}
+	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"), inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
+	pairs := listed(t, s, decisions.ReviewQuery{Order: decisions.Teaches})
+	if len(pairs) != 2 || pairs[0].Merges+pairs[1].Merges != 47 || pairs[0].Joined == pairs[1].Joined {
+		t.Fatalf("%+v", pairs)
+	}
+}
+
 // TestService_Chance lists every compared pair once, in an order that decisions do not change.
 func TestService_Chance(t *testing.T) {
 	t.Parallel()

@@ -153,7 +153,8 @@ func (h *Handle) byChance(ctx context.Context, s *survey) (all []question, err e
 	return all, nil
 }
 
-// teaching returns the questions in the order of what they teach. Their place is their number.
+// teaching returns the questions in the order of what they teach. Their place is their turn, then the bits that they teach:
+// it stays the same as others are answered, so that a page begins where the last one ended.
 func (h *Handle) teaching(ctx context.Context, s *survey, kinds []string) ([]question, error) {
 	pairs, edges, err := h.uncertain(ctx, s, kinds)
 	if err != nil {
@@ -173,23 +174,14 @@ func (h *Handle) teaching(ctx context.Context, s *survey, kinds []string) ([]que
 		k.questions, k.at = append(k.questions, learn.Question{Lines: p.Explanation.Lines, Settles: p.settles}), append(k.at, i)
 	}
 	known := h.known(s)
-	var turns [][]question // of each kind
-	for _, kind := range slices.Sorted(maps.Keys(of)) {
-		var all []question
-		for _, t := range learn.Teaching(of[kind].questions, h.engine.Kind(kind).Matcher.Threshold(), known[kind]) {
-			i := of[kind].at[t.At]
-			all = append(all, question{edge: edges[i], pair: pairs[i]})
-		}
-		turns = append(turns, all)
-	}
 	var all []question
-	for n := 0; len(turns) > 0; n++ { // kinds take turns
-		turns = slices.DeleteFunc(turns, func(q []question) bool { return len(q) <= n })
-		for _, q := range turns {
-			q[n].place = int64(len(all))
-			all = append(all, q[n])
+	for kind, k := range of {
+		for _, t := range learn.Teaching(k.questions, h.engine.Kind(kind).Matcher.Threshold(), known[kind]) {
+			place := 1000*int64(t.Turn) + int64(100*(learn.MostTaught-t.Bits))
+			all = append(all, question{place: place, edge: edges[k.at[t.At]], pair: pairs[k.at[t.At]]})
 		}
 	}
+	slices.SortFunc(all, func(x, y question) int { return x.compare(y.place, y.edge.A, y.edge.B) })
 	return all, nil
 }
 
@@ -223,11 +215,16 @@ func (h *Handle) uncertain(ctx context.Context, s *survey, kinds []string) (pair
 		}
 		kept += n
 	}
-	var joined []derived.Edge
+	weakest := map[entity.PUID]*surveyedPair{} // that joins, of each entity, by its anchor
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		from := int(p.Weight) - int(h.engine.Kind(p.a.Kind).Matcher.Threshold())
-		if p.joined() && p.said == nil && 0 <= from && from < wellJoined {
+		if was := weakest[p.a.Anchor]; p.joined() && p.Weight >= h.engine.Kind(p.a.Kind).Matcher.Threshold() && (was == nil || better(was.Edge, p.Edge)) {
+			weakest[p.a.Anchor] = p
+		}
+	}
+	var joined []derived.Edge
+	for _, p := range weakest {
+		if p.said == nil && p.Weight-h.engine.Kind(p.a.Kind).Matcher.Threshold() < wellJoined {
 			joined = append(joined, p.Edge)
 		}
 	}

@@ -4,6 +4,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,8 +37,8 @@ var months = map[string]uint8{
 
 // parseDate parses a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with or
 // without a time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; swapped readings have a
-// level of their own. Years have four digits. The first days of 1900 and 1970, which are typical defaults
-// of empty fields, are null values.
+// level of their own. A day may have a year of two digits, 20.7.69, from 1930 to 2029. The first days of 1900
+// and 1970, which are typical defaults of empty fields, are null values.
 func parseDate(raw string) date {
 	raw = strings.TrimSpace(raw)
 	if i := strings.IndexAny(raw, "Tt "); i >= 8 && strings.Contains(raw[i:], ":") {
@@ -59,6 +60,9 @@ func parseDate(raw string) date {
 		}
 	}
 	d := readDate(numbers[:n], word, strings.Contains(raw, "/"))
+	if !d.valid() && !strings.Contains(raw, ":") {
+		d = readShort(numbers[:n], word, strings.Contains(raw, "/"))
+	}
 	switch {
 	case d.year < 1000 || d.year > 2999 || d.month == 0 && d.day > 0,
 		d == date{1900, 1, 1}, d == date{1970, 1, 1}, d == date{1111, 11, 11}, d == date{2222, 22, 22}:
@@ -91,6 +95,35 @@ func readDate(n []string, month uint8, monthFirst bool) (d date) {
 		if monthFirst && d.day <= 12 || d.month > 12 && d.day <= 12 {
 			d.month, d.day = d.day, d.month
 		}
+	}
+	return d
+}
+
+// readShort reads a day of a year of two digits.
+func readShort(n []string, month uint8, monthFirst bool) date {
+	if month > 0 && len(n) == 2 {
+		n = []string{n[0], fmt.Sprint(month), n[1]}
+		monthFirst = false
+	}
+	if len(n) != 3 || slices.ContainsFunc(n, func(s string) bool { return len(s) > 2 }) {
+		return date{}
+	}
+	if small(n[0]) > 31 { // 69-07-20
+		n = []string{n[2], n[1], n[0]}
+		monthFirst = false
+	}
+	if len(n[2]) != 2 {
+		return date{}
+	}
+	d := date{1900 + small(n[2]), uint8(small(n[1])), uint8(small(n[0]))}
+	if d.year < 1930 {
+		d.year += 100
+	}
+	if monthFirst && d.day <= 12 || d.month > 12 {
+		d.month, d.day = d.day, d.month
+	}
+	if d.month < 1 || d.month > 12 || d.day < 1 || d.day > 31 {
+		return date{}
 	}
 	return d
 }

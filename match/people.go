@@ -106,8 +106,12 @@ func isInitials(s string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 || w != strings.ToUpper(w) })
 }
 
-// parseCredit parses one name. A number behind it, by which some catalogues tell namesakes apart, is dropped.
+// parseCredit parses one name. A number behind it, by which some catalogues tell namesakes apart, is dropped, and so is the
+// article of a group, which others leave out.
 func parseCredit(name string) credit {
+	if first, rest, _ := strings.Cut(strings.TrimSpace(name), " "); strings.EqualFold(first, "the") {
+		name = rest
+	}
 	folded := fold(strings.TrimRight(name, " 0123456789"))
 	if isNothing(folded) {
 		return credit{}

@@ -28,7 +28,8 @@ func TestParsePeople(t *testing.T) {
 		{[]string{"Michael J. Carey 0001"}, people{{"carey", "michael"}}},
 		{[]string{"Daniel Barbar&aacute; &amp; Tomasz Imielinski"}, people{{"barbara", "daniel"}, {"imielinski", "tomasz"}}},
 		{[]string{"Gottfried Vossen", "Mathias Weske", "Gottfried Vossen"}, people{{"vossen", "gottfried"}, {"weske", "mathias"}}},
-		{[]string{"The Beatles"}, people{{"beatles", "the"}}},
+		{[]string{"The Beatles"}, people{{"beatles", ""}}},
+		{[]string{"Rolling Stones, The"}, people{{"stones", "rolling"}}},
 		{[]string{"Queen feat. David Bowie"}, people{{"queen", ""}, {"bowie", "david"}}},
 		{[]string{"", "n/a", ";", " , ", "et al."}, nil},
 	} {
@@ -60,6 +61,8 @@ func TestComparePeople(t *testing.T) {
 		{"Jan van den Bussche", "Bussche, Jan van den", peopleOne},
 		{"Weske Mathias", "Mathias Weske", peopleOne},
 		{"The Beatles", "Beatles", peopleOne},
+		{"The Rolling Stones", "Rolling Stones", peopleOne},
+		{"Beatles, The", "the beatles", peopleOne},
 		{"J. Smith, J. Smith Jr", "J. Smith", peopleOne}, // one person is written twice
 		{"Gottfried Vossen", "", levelNone},
 	} {

@@ -62,6 +62,7 @@ func (a *app) evalPairs() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Split, "split", "", "only pairs of this split")
+	judgeFlag(c, &o.Judge)
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
 	return c
@@ -86,6 +87,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with ids of RIGHT")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the tables, without the labels, as locus kind learn does")
 	answersFlag(c, &o.Answers)
+	judgeFlag(c, &o.Judge)
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table has duplicates")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -110,6 +112,7 @@ func (a *app) evalClusters() *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the table, without the labels, as locus kind learn does")
 	answersFlag(c, &o.Answers)
+	judgeFlag(c, &o.Judge)
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that is equal for rows that describe the same thing")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
@@ -165,7 +168,8 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "measure once more with weights learned from each set, without its labels")
-	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "measure once more for each of these numbers, with weights learned from so many answers")
+	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "measure twice more for each of these numbers, with weights learned from so many answers, all right and one of ten wrong")
+	judgeFlag(c, &o.Judge)
 	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
 	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
 	return c
@@ -225,4 +229,8 @@ func (a *app) one(r *eval.Report, err error) error {
 
 func answersFlag(c *cobra.Command, to *int) {
 	c.Flags().IntVar(to, "answers", 0, "use weights learned from the labels of so many pairs, as locus kind learn --decisions does")
+}
+
+func judgeFlag(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "judge", false, "measure also after the questions of locus judge, with a judge that is right nine times of ten")
 }

@@ -111,15 +111,15 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 		defer func() { err = errors.Join(err, asked.Close()) }()
 	}
 	said := map[judge.Verdict]int{}
-	unread, questions := 0, 0
+	unread, questions, decided := 0, 0, 0
 	defer func() {
 		if !f.dryRun {
 			a.say("asked about %s: %d same, %d different, %d unsure, %d answers not understood; locus decision withdraw --author %s takes them back",
 				plural(questions, "pair"), said[judge.Same], said[judge.Different], said[judge.Unsure], unread, term.Escape(author))
 		}
 	}()
-	cursor := ""
-	for questions < f.budget {
+	met := map[[2]entity.Ref]bool{}
+	for cursor, before := "", 0; questions < f.budget; {
 		q := orderQuery(f.order)
 		q.Set("limit", fmt.Sprint(min(20, f.budget-questions)))
 		if cursor != "" {
@@ -131,6 +131,10 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 		}
 		for i := range page.Pairs {
 			p := &page.Pairs[i]
+			if met[[2]entity.Ref{p.A, p.B}] {
+				continue
+			}
+			met[[2]entity.Ref{p.A, p.B}] = true
 			question, err := f.question(c, cl, questions+1, p.Kind, p.A, p.B)
 			switch {
 			case err != nil:
@@ -162,9 +166,13 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 			if err := a.decide(c, cl, d); err != nil {
 				return err
 			}
+			decided++
 		}
 		if cursor = page.Cursor; cursor == "" {
-			return nil
+			if decided == before {
+				return nil
+			}
+			before = decided // answers lead to other questions
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -82,6 +83,34 @@ func TestJudge(t *testing.T) {
 	}
 	if r := run(t.Context(), nil, "quality", "--data", data); r.code != 0 || !strings.Contains(r.err, "place: precision") || !strings.Contains(r.stdout, "two entities") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestJudge_AsksAboutEveryPair asks about more pairs than a page has, which are decided between one page and the next.
+func TestJudge_AsksAboutEveryPair(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const shops = 50
+	text := "key,name,address,city,phones\n"
+	for i := range shops {
+		name := strings.Fields("Amber Brass Copper Dusty Ebony Frosty Gilded Hollow Ivory Jolly")[i%10] + " " + strings.Fields("Heron Otter Badger Falcon Lynx")[i/10]
+		text += fmt.Sprintf("oak%d,%s Antiques,%d Oak Ave,Springfield,212-555-%d\nmill%d,%s Antiques,%d Mill Lane,Springfield,646-555-%d\n", i, name, i+1, 1000+i, i, name, i+200, 2000+i)
+	}
+	file, data := filepath.Join(dir, "shops.csv"), filepath.Join(dir, "data")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t.Context(), nil, "ingest", "--data", data, "--source", "crm", file); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	var asked atomic.Int32
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		verdict := []string{"different", "unsure"}[asked.Add(1)%2]
+		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": `{"answer":"` + verdict + `"}`}}}})
+	}))
+	t.Cleanup(model.Close)
+	if r := run(t.Context(), nil, "judge", "--data", data, "--model-url", model.URL, "--model", "m"); r.code != 0 || asked.Load() != shops || !strings.Contains(r.err, "asked about 50 pairs: 0 same, 25 different, 25 unsure") {
+		t.Errorf("%d asked, %+v", asked.Load(), r.err)
 	}
 }
 

@@ -22,10 +22,13 @@ type AllOptions struct {
 	// Terms say how common the words of names are. Defaults to those of each set, see match.TermsOf.
 	// match.DefaultTermFrequencies() is what a resolver without data uses.
 	Terms *match.TermFrequencies
+	// Judge measures also the entities after a judge that is right nine times of ten was asked what is unsure.
+	Judge bool
 	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data
 	// to learn from.
 	Learn bool
-	// Answers measures the sets once more for each number of answers, with weights learned from so many.
+	// Answers measures the sets twice more for each number of answers, with weights learned from so many that are right, and
+	// from answers of which one in ten is wrong.
 	Answers []int
 	// Small leaves out sets of more than 10,000 records.
 	Small bool
@@ -42,13 +45,13 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 		if o.Small && s.large {
 			continue
 		}
-		r, err := s.run(ctx, o.Data, s.name, weighing{terms: o.Terms})
+		r, err := s.run(ctx, o.Data, s.name, Configuration{Terms: o.Terms, Judge: o.Judge})
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}
 		r.Note = s.note
 		if o.Learn && r.Protocol != "pairs" {
-			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, true, 0})
+			l, err := s.run(ctx, o.Data, s.name, Configuration{Terms: o.Terms, Learn: true})
 			if err != nil {
 				return nil, fmt.Errorf("learn from %s: %w", s.name, err)
 			}
@@ -58,11 +61,15 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 			if r.Protocol == "pairs" || r.Protocol == "labelled" {
 				break
 			}
-			l, err := s.run(ctx, o.Data, s.name, weighing{o.Terms, false, n})
-			if err != nil {
-				return nil, fmt.Errorf("learn from answers about %s: %w", s.name, err)
+			answered := Answered{Wanted: n}
+			for erring, to := range map[bool]*Learned{false: &answered.Learned, true: &answered.Erring} {
+				l, err := s.run(ctx, o.Data, s.name, Configuration{Terms: o.Terms, Answers: n, Erring: erring})
+				if err != nil {
+					return nil, fmt.Errorf("learn from answers about %s: %w", s.name, err)
+				}
+				answered.Asked, *to = l.Asked, Learned{l.Learned, l.Precision, l.Recall, l.F1}
 			}
-			r.WithAnswers = append(r.WithAnswers, Answered{n, l.Asked, Learned{l.Learned, l.Precision, l.Recall, l.F1}})
+			r.WithAnswers = append(r.WithAnswers, answered)
 		}
 		reports = append(reports, r)
 	}

@@ -13,11 +13,16 @@ type Answered struct {
 	Wanted int `json:"answers"`
 	Asked  int `json:"asked"` // fewer if the half that is asked about has no more that teach anything
 	Learned
+	// Erring are the figures if one of ten answers is wrong.
+	Erring Learned `json:"one_of_ten_wrong"`
 }
 
-// ask replaces the weights by those fitted to answers about n pairs, as a person would give who is always right, unless they
-// are refused. The pairs are those of one half of the records, so that most pairs that are measured were not asked about.
-func (s *set) ask(n int, pairs [][2]int, same func(a, b int) bool) {
+// ask replaces the weights by those fitted to answers about the pairs that teach most, unless they are refused. The pairs are
+// those of one half of the records, so that most pairs that are measured were not asked about.
+func (s *set) ask(c Configuration, pairs [][2]int, same func(a, b int) bool) {
+	if c.Erring {
+		same = s.erring(same)
+	}
 	m := s.matcher.Thorough()
 	asked := func(i int) bool { return xxhash.Sum64String(s.records[i].Key())%2 == 0 }
 	var half [][2]int
@@ -30,7 +35,7 @@ func (s *set) ask(n int, pairs [][2]int, same func(a, b int) bool) {
 	}
 	var answers []learn.Answer
 	taught := learn.Teaching(questions, m.Threshold(), nil)
-	for _, t := range taught[:min(n, len(taught))] {
+	for _, t := range taught[:min(c.Answers, len(taught))] {
 		answers = append(answers, learn.Answer{Lines: questions[t.At].Lines, Same: same(half[t.At][0], half[t.At][1])})
 	}
 	s.answered = learn.Answers(m.Schema(), answers)

@@ -11,15 +11,13 @@ import (
 
 // ClustersOptions describes a table with duplicates and its column with the truth.
 type ClustersOptions struct {
-	Name    string                 // of the report; defaults to the path
-	Path    string                 // CSV file with a header
-	Truth   string                 // column: rows with the same value are the same thing
-	TruthOf func(string) string    // maps the value of that column, if set
-	Mapping map[string]string      // column → attribute, in addition to columns named like one
-	Kind    *match.Schema          // defaults to place
-	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
-	Learn   bool                   // learn the weights from the set, without its labels
-	Answers int                    // learn the weights from answers about so many pairs
+	Name    string              // of the report; defaults to the path
+	Path    string              // CSV file with a header
+	Truth   string              // column: rows with the same value are the same thing
+	TruthOf func(string) string // maps the value of that column, if set
+	Mapping map[string]string   // column → attribute, in addition to columns named like one
+	Kind    *match.Schema       // defaults to place
+	Configuration
 }
 
 // Clusters measures the resolution of one table. Pairs that share a blocking key are compared and the records
@@ -45,15 +43,19 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 		s.learn()
 	}
 	pairs := match.Candidates(s.records)
+	same := func(a, b int) bool { return truth[a] == truth[b] }
 	if o.Answers > 0 {
-		s.ask(o.Answers, pairs, func(a, b int) bool { return truth[a] == truth[b] })
+		s.ask(o.Configuration, pairs, same)
 	}
 	results, took, err := s.compare(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
 	r := s.report(cmp.Or(o.Name, o.Path), "clusters", results, took)
-	s.judgeClusters(r, s.clusters(results), results, truth)
+	s.judgeClusters(r, s.clusters(s.edges(results)), results, truth)
+	if o.Judge {
+		r.WithJudge = s.judge(results, same, func(cluster []int) []Counts { return countClusters(cluster, truth) })
+	}
 	return r, nil
 }
 

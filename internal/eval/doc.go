@@ -13,6 +13,8 @@
 // There are three main protocols: [Pairs] decides given pairs; [Tables] finds pairs across two tables by shared
 // blocking keys; [Clusters] resolves one table as a resolver would, and counts pairs inside clusters. [All] runs every
 // set of the data folder with frozen columns and compares it with a [Baseline].
+// A [Configuration] says where the weights come from: the kind, the set without its labels, or answers about some pairs.
+// It may add the questions of locus judge, asked of a judge that errs.
 //
 // Safeguards against wrong figures:
 //   - Forbidden columns cannot be mapped. Rows are named by the hash of their

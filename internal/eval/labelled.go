@@ -12,16 +12,15 @@ import (
 
 // LabelledOptions describes a table and labelled pairs of its rows.
 type LabelledOptions struct {
-	Name        string
-	Path        string // CSV file with a header
-	ID          string // its id column
-	Labels      string // CSV file: two ids and a label, 1 for the same thing
-	Left, Right string // id columns in Labels
-	Label       string
-	Mapping     map[string]string      // column → attribute, in addition to columns named like one
-	Kind        *match.Schema          // defaults to place
-	Terms       *match.TermFrequencies // defaults to counts over the set itself, without labels
-	Learn       bool                   // learn the weights from the set, without its labels
+	Name          string
+	Path          string // CSV file with a header
+	ID            string // its id column
+	Labels        string // CSV file: two ids and a label, 1 for the same thing
+	Left, Right   string // id columns in Labels
+	Label         string
+	Mapping       map[string]string // column → attribute, in addition to columns named like one
+	Kind          *match.Schema     // defaults to place
+	Configuration                   // without Answers and Judge
 }
 
 // Labelled measures decisions about the labelled pairs of a table. The rows are resolved as in Clusters; a pair in one
@@ -53,7 +52,7 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 		return nil, err
 	}
 	r := s.report(cmp.Or(o.Name, o.Path), "labelled", results, took)
-	cluster := s.clusters(results)
+	cluster := s.clusters(s.edges(results))
 	units := map[string]*Counts{}
 	met := 0
 	var mistakes []mistake
@@ -90,14 +89,18 @@ func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
 
 func isOne(label string) bool { return label == "1" || label == "1.0" }
 
-// clusters returns the cluster of every record.
-func (s *set) clusters(results []compared) []int {
-	var edges []match.Edge
+// edges returns the compared pairs that are not different.
+func (s *set) edges(results []compared) (edges []match.Edge) {
 	for _, c := range results {
 		if _, score, linked := s.matcher.Link(s.records[c.a], s.records[c.b]); linked {
 			edges = append(edges, match.Edge{A: c.a, B: c.b, Weight: score})
 		}
 	}
+	return edges
+}
+
+// clusters returns the cluster of every record.
+func (s *set) clusters(edges []match.Edge) []int {
 	unmet := func(i, j int, dear bool) match.Weight { return s.matcher.Unmet(s.records[i], s.records[j], dear) }
 	nodes := make([]match.NodeKey, len(s.records))
 	for i, record := range s.records {

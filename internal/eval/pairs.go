@@ -14,13 +14,13 @@ import (
 
 // PairsOptions describes a set of labelled pairs.
 type PairsOptions struct {
-	Name    string                 // of the report; defaults to the path
-	Path    string                 // JSON lines, or the "COL name VAL value" lines of a .txt file
-	Split   string                 // only the pairs of this split; defaults to all
-	Also    []string               // further files whose records are counted for the statistics, without labels
-	Mapping map[string]string      // column → attribute, in addition to columns named like one
-	Kind    *match.Schema          // defaults to place
-	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
+	Name          string            // of the report; defaults to the path
+	Path          string            // JSON lines, or the "COL name VAL value" lines of a .txt file
+	Split         string            // only the pairs of this split; defaults to all
+	Also          []string          // further files whose records are counted for the statistics, without labels
+	Mapping       map[string]string // column → attribute, in addition to columns named like one
+	Kind          *match.Schema     // defaults to place
+	Configuration                   // without Learn and Answers: given pairs are no data to learn from
 }
 
 // Pairs measures decisions about given pairs: a pair counts as the same thing if its score reaches the threshold.
@@ -71,6 +71,15 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	r.finish(units, judgements, 0)
 	r.Blocking = ratio(met, r.Positives)
 	r.Errors = s.worstOf(mistakes)
+	if o.Judge {
+		same := func(a, _ int) bool { return truth[a/2] }
+		r.WithJudge = s.judge(results, same, func(cluster []int) []Counts {
+			for i := range units {
+				units[i] = decided(cluster[2*i] == cluster[2*i+1], truth[i])
+			}
+			return units
+		})
+	}
 	return r, nil
 }
 

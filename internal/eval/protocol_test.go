@@ -40,12 +40,12 @@ func TestPairs(t *testing.T) {
 {"label":0,"split":"x","a":{"name":"Zanzibar Grill","phone":"415-555-0001"},"b":{"name":"Zanzibar Grill","phone":"415-555-0001"}}
 {"label":1,"split":"y","a":{"name":"A"},"b":{"name":"B"}}
 `[1:])
-	r, err := eval.Pairs(t.Context(), eval.PairsOptions{Name: "small", Path: path, Split: "x", Mapping: columns})
+	r, err := eval.Pairs(t.Context(), eval.PairsOptions{Name: "small", Path: path, Split: "x", Mapping: columns, Configuration: eval.Configuration{Judge: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := eval.Counts{TruePositive: 1, FalsePositive: 1, FalseNegative: 1}
-	if r.Counts != want || r.F1.Value != 0.5 || r.Positives != 2 || r.Blocking != 0.5 {
+	if r.Counts != want || r.F1.Value != 0.5 || r.Positives != 2 || r.Blocking != 0.5 || r.WithJudge.Before != r.F1 {
 		t.Errorf("%+v, blocking %v, F1 %v", r.Counts, r.Blocking, r.F1)
 	}
 	if len(r.Errors) != 2 {
@@ -77,7 +77,7 @@ func TestTables(t *testing.T) {
 	left := write(t, "left.csv", "id,name,address,phone\n1,Joes Pizza,1000 Market Street,415-555-2300\n2,Zanzibar Grill,5 Elm St,415-555-0001\n3,Lost,,\n")
 	right := write(t, "right.csv", "id,name,address,phone\n1,Joe's,1000 Market St.,(415) 555-2300\n2,Zanzibar Grill,5 Elm Street,415-555-0001\n3,Zanzibar Grill Bar,5 Elm Street,415-555-0001\n4,Gone,,\n")
 	gold := write(t, "gold.csv", "l,r\n1,1\n2,2\n3,4\n")
-	o := eval.TablesOptions{Left: left, Right: right, Gold: gold, GoldLeft: "l", GoldRight: "r", Mapping: columns}
+	o := eval.TablesOptions{Left: left, Right: right, Gold: gold, GoldLeft: "l", GoldRight: "r", Mapping: columns, Configuration: eval.Configuration{Judge: true}}
 	r, err := eval.Tables(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestTables(t *testing.T) {
 	if r, err = eval.Tables(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if want := (eval.Counts{TruePositive: 2, FalseNegative: 1}); r.Counts != want {
+	if want := (eval.Counts{TruePositive: 2, FalseNegative: 1}); r.Counts != want || r.WithJudge.Before != r.F1 {
 		t.Errorf("one to one: %+v, want %+v", r.Counts, want)
 	}
 	o.Gold = write(t, "gold.csv", "l,r\n1,77\n")
@@ -105,11 +105,11 @@ func TestClusters(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&rows, "%d,Unique%c%c Grill,%d Elm St,415-555-%04d\n", i/3, 'a'+i/3, 'x'-i/3, 100+i/3, 5000+7*(i/3))
 	}
-	r, err := eval.Clusters(t.Context(), eval.ClustersOptions{Path: write(t, "rows.csv", rows.String()), Truth: "truth", Mapping: columns})
+	r, err := eval.Clusters(t.Context(), eval.ClustersOptions{Path: write(t, "rows.csv", rows.String()), Truth: "truth", Mapping: columns, Configuration: eval.Configuration{Judge: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (eval.Counts{TruePositive: 30}); r.Counts != want || r.Clusters != 10 || r.Largest != 3 {
+	if want := (eval.Counts{TruePositive: 30}); r.Counts != want || r.WithJudge.Before != r.F1 || r.Clusters != 10 || r.Largest != 3 {
 		t.Errorf("%+v in %d clusters, the largest of %d", r.Counts, r.Clusters, r.Largest)
 	}
 }

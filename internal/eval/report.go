@@ -24,6 +24,8 @@ type Report struct {
 	Asked int `json:"asked,omitempty"`
 	// WithLearned are the figures with learned weights, nil if there are none.
 	WithLearned *Learned `json:"with_learned,omitempty"`
+	// WithJudge are the figures with a judge, nil if there are none.
+	WithJudge *Judged `json:"with_judge,omitempty"`
 	// WithAnswers are the figures with weights learned from answers.
 	WithAnswers  []Answered `json:"with_answers,omitempty"`
 	Records      int        `json:"records"`   // of both sides
@@ -90,6 +92,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	if r.Learned != "" {
 		fmt.Fprintf(t, "  learned weights\t%s\n", r.Learned)
+	}
+	if j := r.WithJudge; j != nil {
+		fmt.Fprintf(t, "  F1 with a judge\t%.4f\t95 %% interval %.4f to %.4f; %.4f without, %d questions\n", j.F1.Value, j.F1.Low, j.F1.High, j.Before.Value, j.Questions)
 	}
 	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
 	fmt.Fprintf(t, "  outcomes\t%d same, %d possible, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.PossibleMatches, r.Outcomes.Related, r.Outcomes.Different)

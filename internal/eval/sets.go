@@ -49,17 +49,19 @@ func mustParse(text string) *match.Schema {
 // and the rules. Nothing is trained on any set.
 type namedSet struct {
 	name string
-	run  func(ctx context.Context, dir, name string, by weighing) (*Report, error)
+	run  func(ctx context.Context, dir, name string, by Configuration) (*Report, error)
 	note string
 	// large sets have more than 10,000 records.
 	large bool
 }
 
-// weighing is where the weights of a run come from.
-type weighing struct {
-	terms   *match.TermFrequencies // nil: counts over the set
-	learn   bool                   // learn the weights from the set
-	answers int                    // learn the weights from so many answers
+// Configuration is where the weights of a run come from, and whether a judge is asked.
+type Configuration struct {
+	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
+	Learn   bool                   // learn the weights from the set, without its labels
+	Answers int                    // learn the weights from answers about so many pairs
+	Erring  bool                   // one of ten of these answers is wrong
+	Judge   bool                   // measure also with a judge that is right nine times of ten
 }
 
 var sets = []namedSet{
@@ -81,20 +83,20 @@ var sets = []namedSet{
 	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000", false},
 }
 
-func fodorsTables(oneToOne bool) func(context.Context, string, string, weighing) (*Report, error) {
-	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func fodorsTables(oneToOne bool) func(context.Context, string, string, Configuration) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 		dir = filepath.Join(dir, "fodors_zagats")
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
 			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
-			OneToOne: oneToOne, Mapping: restaurantColumns, Terms: by.terms, Learn: by.learn, Answers: by.answers,
+			OneToOne: oneToOne, Mapping: restaurantColumns, Configuration: by,
 		})
 	}
 }
 
-func fodorsSplit(split string) func(context.Context, string, string, weighing) (*Report, error) {
-	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
-		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Terms: by.terms}
+func fodorsSplit(split string) func(context.Context, string, string, Configuration) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
+		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Configuration: by}
 		for _, s := range []string{"train", "valid", "test"} {
 			path := filepath.Join(dir, "fodors_zagats", "split", s+".txt")
 			if s == split {
@@ -107,61 +109,61 @@ func fodorsSplit(split string) func(context.Context, string, string, weighing) (
 	}
 }
 
-func overture(split string) func(context.Context, string, string, weighing) (*Report, error) {
-	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
-		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Terms: by.terms})
+func overture(split string) func(context.Context, string, string, Configuration) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Configuration: by})
 	}
 }
 
-func childcare(ctx context.Context, dir, name string, by weighing) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Terms: by.terms, Learn: by.learn, Answers: by.answers})
+func childcare(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Configuration: by})
 }
 
-func riddle(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func riddle(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	path := filepath.Join(dir, "fodors_zagats", "riddle")
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Terms: by.terms, Learn: by.learn, Answers: by.answers})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Configuration: by})
 }
 
-func febrl(file string) func(context.Context, string, string, weighing) (*Report, error) {
-	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func febrl(file string) func(context.Context, string, string, Configuration) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 		// rec-7-org and rec-7-dup-0 are the same person.
 		person := func(id string) string {
 			return strings.Join(strings.SplitN(id, "-", 3)[:min(2, strings.Count(id, "-")+1)], "-")
 		}
 		return Clusters(ctx, ClustersOptions{
 			Name: name, Path: filepath.Join(dir, "febrl", file), Truth: "rec_id", TruthOf: person,
-			Mapping: febrlColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
+			Mapping: febrlColumns, Kind: match.Person(), Configuration: by,
 		})
 	}
 }
 
-func fake(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func fake(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), Truth: "cluster",
-		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
+		Mapping: fakeColumns, Kind: match.Person(), Configuration: by,
 	})
 }
 
-func fakeLabelled(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func fakeLabelled(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	return Labelled(ctx, LabelledOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), ID: "unique_id",
 		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r", Label: "clerical_match_score",
-		Mapping: fakeColumns, Kind: match.Person(), Terms: by.terms, Learn: by.learn,
+		Mapping: fakeColumns, Kind: match.Person(), Configuration: by,
 	})
 }
 
-func twoTables(folder, left, right string, kind *match.Schema) func(context.Context, string, string, weighing) (*Report, error) {
-	return func(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func twoTables(folder, left, right string, kind *match.Schema) func(context.Context, string, string, Configuration) (*Report, error) {
+	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 		dir = filepath.Join(dir, folder)
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, left+".csv"), Right: filepath.Join(dir, right+".csv"),
-			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Terms: by.terms, Learn: by.learn, Answers: by.answers,
+			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Configuration: by,
 		})
 	}
 }
 
-func historical(ctx context.Context, dir, name string, by weighing) (*Report, error) {
+func historical(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
-		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Terms: by.terms, Learn: by.learn, Answers: by.answers,
+		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Configuration: by,
 	})
 }

@@ -14,17 +14,15 @@ import (
 
 // TablesOptions describes two tables without internal duplicates, and the true pairs across them.
 type TablesOptions struct {
-	Name              string                 // of the report; defaults to the left path
-	Left, Right, Gold string                 // CSV files with a header
-	LeftID, RightID   string                 // columns; default to "id"
-	GoldLeft          string                 // column of the gold file with the left id; defaults to its first
-	GoldRight         string                 // column with the right id; defaults to its second
-	OneToOne          bool                   // every row has at most one partner: the best pairs are taken first
-	Mapping           map[string]string      // column → attribute, in addition to columns named like one
-	Kind              *match.Schema          // defaults to place
-	Terms             *match.TermFrequencies // defaults to counts over the set itself, without labels
-	Learn             bool                   // learn the weights from the set, without its labels
-	Answers           int                    // learn the weights from answers about so many pairs
+	Name              string            // of the report; defaults to the left path
+	Left, Right, Gold string            // CSV files with a header
+	LeftID, RightID   string            // columns; default to "id"
+	GoldLeft          string            // column of the gold file with the left id; defaults to its first
+	GoldRight         string            // column with the right id; defaults to its second
+	OneToOne          bool              // every row has at most one partner: the best pairs are taken first
+	Mapping           map[string]string // column → attribute, in addition to columns named like one
+	Kind              *match.Schema     // defaults to place
+	Configuration
 }
 
 // Tables measures matching across two tables. Pairs that share a blocking key are compared; F1 is over the pairs
@@ -77,7 +75,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	}
 	across := s.across(len(left))
 	if o.Answers > 0 {
-		s.ask(o.Answers, across, func(a, b int) bool { return truth[[2]int{a, b}] })
+		s.ask(o.Configuration, across, func(a, b int) bool { return truth[[2]int{a, b}] })
 	}
 	results, took, err := s.compare(ctx, across)
 	if err != nil {
@@ -87,6 +85,12 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	r.Positives = len(truth)
 	taken := s.takePairs(results, o.OneToOne)
 	s.judgeTables(r, results, taken, truth, len(left))
+	if o.Judge { // as an installation with the records of both
+		if results, _, err = s.compare(ctx, match.Candidates(s.records)); err != nil {
+			return nil, err
+		}
+		r.WithJudge = s.judge(results, sameThings(len(records), truth), func(cluster []int) []Counts { return countAcross(cluster, truth, len(left)) })
+	}
 	return r, nil
 }
 

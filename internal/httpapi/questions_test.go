@@ -108,4 +108,14 @@ func TestReview_Orders(t *testing.T) {
 	if f.says(f.get("/review").page(http.StatusOK), `selected>best first</option>`, "Teaches"); strings.Contains(page, `selected>best first</option>`) {
 		t.Error("two orders are shown")
 	}
+	// A page begins where the last one ended, though its pairs are decided.
+	f.item(`{"source":"a","key":"elm","attributes":{"name":"Ivory Lynx Records","phones":"212-555-0888","address":"3 Elm St","city":"Springfield"}}`)
+	f.item(`{"source":"b","key":"fir","attributes":{"name":"Ivory Lynx Records","phones":"646-555-7222","address":"60 Fir Rd","city":"Springfield"}}`)
+	pages := decode[httpapi.ReviewList](f.get("/v1/review?limit=2&order=teaches"))
+	for _, p := range pages.Pairs {
+		f.post("/v1/decisions", fmt.Sprintf(`{"decisions":[{"verdict":"different","a":%q,"b":%q,"author":"ann"}]}`, p.A, p.B))
+	}
+	if last := decode[httpapi.ReviewList](f.get("/v1/review?limit=2&order=teaches&cursor=" + pages.Cursor)); len(pages.Pairs) != 2 || len(last.Pairs) != 1 {
+		t.Errorf("%+v after %+v", last, pages)
+	}
 }

@@ -135,6 +135,13 @@ func TestTeaching(t *testing.T) {
 	if diff := cmp.Diff([]int{2, 6, 5, 0, 1}, places(learn.Teaching(questions, match.Threshold, known))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+	// What is left keeps its turn when the first of its pattern is answered.
+	known = map[string]int{learn.Pattern(questions[0].Lines): 1}
+	for _, left := range learn.Teaching(questions[1:2], match.Threshold, known) {
+		if left.Turn != 1 || learn.Teaching(questions[:2], match.Threshold, nil)[1].Turn != 1 {
+			t.Errorf("%+v", left)
+		}
+	}
 	// Of equal doubt, what settles more comes first, and waits for fewer turns.
 	many := []learn.Question{pair("a", 500, 1), pair("b", 500, 12), pair("a", 480, 1), pair("b", 500, 30), pair("c", 600, 1)}
 	taught := learn.Teaching(many, match.Threshold, nil)

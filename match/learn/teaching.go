@@ -25,6 +25,8 @@ type Question struct {
 type Taught struct {
 	At   int     // position of the question
 	Bits float64 // see Bits
+	// Turn is how many turns the question waits for. It stays the same as questions before it are answered and become known.
+	Turn int
 }
 
 // Pattern returns the levels of a pair as a text. An answer to one pair of a pattern says much about the others.
@@ -60,32 +62,24 @@ func doublings(settles int) float64 { return math.Log2(1 + float64(max(settles, 
 // records waits for fewer turns, in proportion to its doublings. known is how many answers there are to each pattern
 // already, nil for none.
 func Teaching(questions []Question, threshold match.Weight, known map[string]int) []Taught {
-	type asked struct {
-		Taught
-		turn int // how many turns it waits for
-	}
-	order := make([]asked, 0, len(questions))
+	order := make([]Taught, 0, len(questions))
 	for i, q := range questions {
 		var bits float64
 		for _, line := range q.Lines {
 			bits += float64(line.Weight) / 100
 		}
 		if bits -= float64(threshold) / 100; math.Abs(bits) <= sure {
-			order = append(order, asked{Taught{i, Bits(bits, q.Settles)}, 0})
+			order = append(order, Taught{At: i, Bits: Bits(bits, q.Settles)})
 		}
 	}
-	slices.SortStableFunc(order, func(a, b asked) int { return cmp.Compare(b.Bits, a.Bits) })
+	slices.SortStableFunc(order, func(a, b Taught) int { return cmp.Compare(b.Bits, a.Bits) })
 	turns := map[string]int{}
 	for i := range order {
 		q := questions[order[i].At]
 		of := Pattern(q.Lines)
-		order[i].turn = int(float64(known[of]+turns[of]) / doublings(q.Settles))
+		order[i].Turn = int(float64(known[of]+turns[of]) / doublings(q.Settles))
 		turns[of]++
 	}
-	slices.SortStableFunc(order, func(a, b asked) int { return cmp.Compare(a.turn, b.turn) })
-	taught := make([]Taught, len(order))
-	for i := range order {
-		taught[i] = order[i].Taught
-	}
-	return taught
+	slices.SortStableFunc(order, func(a, b Taught) int { return cmp.Compare(a.Turn, b.Turn) })
+	return order
 }
