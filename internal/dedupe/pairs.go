@@ -68,7 +68,7 @@ func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) err
 			continue
 		}
 		probes, at = append(probes, entities.Probe{Ref: rec.Ref, Kind: rec.Kind, Observed: rec.Observed, Attributes: rec.Attributes}), append(at, rows)
-		if len(probes) == batch {
+		if len(probes) == entities.MaxProbes {
 			if err := flush(); err != nil {
 				return nil, 0, err
 			}
