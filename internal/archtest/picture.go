@@ -308,7 +308,7 @@ var Picture = map[string]Rule{
 	"internal/dedupe": {
 		Imports: []string{
 			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
-			"resolve/derived", "storage",
+			"resolve", "resolve/derived", "storage",
 		},
 		Modules: []string{xSync},
 	},
