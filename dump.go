@@ -57,7 +57,7 @@ func Restore(ctx context.Context, url string, r io.Reader, opts *Options) (resto
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("restore: %w", err), opened.Close())
 	}
-	db, err := openCells(ctx, opened, &Options{Kinds: []*match.Schema{}, Logger: o.Logger, Now: o.Now}, nil)
+	db, err := openCells(ctx, opened, &Options{Kinds: []*match.Schema{}, Hold: true, Logger: o.Logger, Now: o.Now}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}

@@ -364,26 +364,10 @@ func killedImport(t *testing.T, file, data string, kills int) []string {
 	resumed := 0
 	for range kills {
 		before, _ := os.ReadFile(bulk.StateName(file))
-		var stderr strings.Builder
-		c := exec.Command(built(t), args...)
-		c.Env, c.Stderr = clean(), &stderr
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan struct{})
-		go func() { _ = c.Wait(); close(ended) }()
-		for moved := false; !moved; {
-			select {
-			case <-ended:
-				moved = true
-			case <-time.After(5 * time.Millisecond):
-				now, _ := os.ReadFile(bulk.StateName(file))
-				moved = len(now) > 0 && string(now) != string(before)
-			}
-		}
-		_ = c.Process.Kill()
-		<-ended
-		if strings.Contains(stderr.String(), "continuing after row") {
+		if killedRun(t, "", args, func() bool {
+			now, _ := os.ReadFile(bulk.StateName(file))
+			return len(now) > 0 && string(now) != string(before)
+		}) {
 			resumed++
 		}
 	}
@@ -400,6 +384,31 @@ func killedImport(t *testing.T, file, data string, kills int) []string {
 	got := partition(t, serve(t, data, "127.0.0.1:0").url)
 	t.Logf("%d kills, %d resumed, %d entities", kills, resumed, len(got))
 	return got
+}
+
+// killedRun begins an import in a directory, kills it as soon as moved returns true, and reports whether it went on from the
+// state of another one.
+func killedRun(t *testing.T, dir string, args []string, moved func() bool) (resumed bool) {
+	t.Helper()
+	var stderr strings.Builder
+	c := exec.Command(built(t), args...)
+	c.Dir, c.Env, c.Stderr = dir, clean(), &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = c.Wait(); close(ended) }()
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		case <-time.After(5 * time.Millisecond):
+			over = moved()
+		}
+	}
+	_ = c.Process.Kill()
+	<-ended
+	return strings.Contains(stderr.String(), "continuing after row")
 }
 
 // run runs the binary to its end.

@@ -308,7 +308,7 @@ var Picture = map[string]Rule{
 	"internal/dedupe": {
 		Imports: []string{
 			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
-			"resolve/derived", "storage",
+			"resolve", "resolve/derived", "storage",
 		},
 		Modules: []string{xSync},
 	},
@@ -353,7 +353,9 @@ var Picture = map[string]Rule{
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
 	"e2e":                     {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
-	"bench/exchange":          {Imports: []string{"internal/demo"}},                                          // runs the binary
+	"bench/exchange":          {Imports: []string{"internal/demo"}, Tests: []string{excelize, pgx, sqlite}},  // runs the binary
+	"bench/ask":               {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records", "resolve", "storage/all"}},
+	"bench/flow":              {Tests: []string{pgx}},
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",

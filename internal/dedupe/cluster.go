@@ -54,8 +54,11 @@ func (c *Clusters) Len() int { return len(c.sizes) }
 // none is below every match weight.
 const none = match.Weight(math.MinInt16)
 
-// Finish numbers the clusters and weighs the rows.
+// Finish resolves the rows, numbers the clusters, and weighs the rows in them.
 func (s *Session) Finish(ctx context.Context) (*Clusters, error) {
+	if err := s.resolve(ctx); err != nil {
+		return nil, err
+	}
 	anchors := make(map[entity.PUID]entity.PUID, len(s.rows))
 	for rec, err := range s.DB.Records().All(ctx, nil) {
 		if err != nil {

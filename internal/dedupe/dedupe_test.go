@@ -3,16 +3,19 @@
 package dedupe_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
@@ -45,14 +48,20 @@ func messy(t testing.TB, n int64) (name string, inputs []records.Input) {
 	return name, inputs
 }
 
-// clusters dedupes a file.
-func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
+// opened opens a session.
+func opened(t testing.TB) *dedupe.Session {
 	t.Helper()
 	s, err := dedupe.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// read reads a file of places with fn.
+func read(t testing.TB, name string, fn func(*dedupe.Input) error) {
+	t.Helper()
 	plan, err := bulk.Recognise(name, nil, match.Kinds(), &bulk.Options{Source: "in", Kind: "place", Unstored: true})
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +71,19 @@ func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := s.Add(t.Context(), &dedupe.Input{Reader: r, Source: "in", Kind: "place"}, func(dedupe.Refusal) error { return nil }); err != nil {
+	if err := fn(&dedupe.Input{Reader: r, Source: "in", Kind: "place"}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// nothingRefused fails for a row that is no record.
+func nothingRefused(r dedupe.Refusal) error { return r }
+
+// clusters dedupes a file.
+func clusters(t testing.TB, name string) (list []dedupe.Cluster) {
+	t.Helper()
+	s := opened(t)
+	read(t, name, func(in *dedupe.Input) error { return s.Add(t.Context(), in, nothingRefused) })
 	c, err := s.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +142,40 @@ func TestFinish_ClustersAreEntities(t *testing.T) {
 	}
 	if diff := cmp.Diff(list, clusters(t, name)); diff != "" {
 		t.Errorf("the second time -first +second:\n%s", diff)
+	}
+}
+
+// A second file has more rows than one call matches.
+func TestPairs_ManyRows(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	const first, second = 50, entities.MaxProbes + 50
+	name, _ := messy(t, second)
+	lines, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := filepath.Join(t.TempDir(), "last.jsonl")
+	all := bytes.SplitAfter(lines, []byte("\n"))
+	if err := os.WriteFile(last, bytes.Join(all[second-first:], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t)
+	read(t, last, func(in *dedupe.Input) error { return s.Add(t.Context(), in, nothingRefused) })
+	var pairs []dedupe.Pair
+	rows := 0
+	read(t, name, func(in *dedupe.Input) (err error) {
+		pairs, rows, err = s.Pairs(t.Context(), in, nothingRefused)
+		return err
+	})
+	if rows != second {
+		t.Errorf("%d rows", rows)
+	}
+	for i := range first {
+		itself := func(p dedupe.Pair) bool { return p.A == i && p.B == second-first+i }
+		if !slices.ContainsFunc(pairs, itself) {
+			t.Errorf("row %d of the first file is not in a pair with itself", i)
+		}
 	}
 }
 

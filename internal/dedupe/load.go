@@ -73,8 +73,8 @@ func (in *Input) next(schema *match.Schema) (*records.Input, *bulk.RowError, err
 	return &rec, nil, nil
 }
 
-// Add puts the rows of a file, all files of one kind, and calls refuse for each row that is no record. One batch is
-// read while another is put.
+// Add stores the rows of a file, all files of one kind, and calls refuse for each row that is no record. One batch is
+// read while another is stored.
 func (s *Session) Add(ctx context.Context, in *Input, refuse func(Refusal) error) error {
 	schema := s.DB.Kinds().Schema(in.Kind)
 	if schema == nil {

@@ -26,6 +26,9 @@ type Pair struct {
 // in the order of B, the best first. It calls refuse for each row that cannot be matched and returns how many rows
 // there are.
 func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) error) (pairs []Pair, rows int, err error) {
+	if err := s.resolve(ctx); err != nil {
+		return nil, 0, err
+	}
 	place, err := s.places(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -68,7 +71,7 @@ func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) err
 			continue
 		}
 		probes, at = append(probes, entities.Probe{Ref: rec.Ref, Kind: rec.Kind, Observed: rec.Observed, Attributes: rec.Attributes}), append(at, rows)
-		if len(probes) == batch {
+		if len(probes) == entities.MaxProbes {
 			if err := flush(); err != nil {
 				return nil, 0, err
 			}

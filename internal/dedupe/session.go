@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 // must not depend on when it is read.
 var observed = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// batch is how many rows are put at once: as many as a resolver takes together, since a large group costs less for each row.
+// batch is how many rows are stored at once.
 const batch = 8000
 
 // Session is a temporary installation with the rows of files. It is not safe for concurrent use.
@@ -84,7 +85,7 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 		}
 	}
 	var err error
-	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: all, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
+	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: all, Hold: true, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
 	if err == nil && o.Terms != nil && o.Terms.Records() > 0 {
 		err = s.use(ctx, o.Counted, o.Terms)
 	}
@@ -101,6 +102,11 @@ func (s *Session) use(ctx context.Context, kind string, terms *match.TermFrequen
 		return err
 	}
 	return s.DB.Kinds().Migrate(ctx, kinds.Proposal{Kind: kind, Terms: stored.Hash}, nil)
+}
+
+// resolve resolves all rows at once. Add has only stored them.
+func (s *Session) resolve(ctx context.Context) error {
+	return s.DB.Records().Load(ctx, func(resolve.LoadProgress) {})
 }
 
 // Kinds returns the built-in kinds and the given ones, which replace a built-in one of their name.

@@ -87,8 +87,8 @@ type filling struct {
 	sources   []sources.Dumped
 }
 
-// Fill reads the rest of a dump into an installation, whose rules it has, and resolves the records. It returns the
-// rollups to define.
+// Fill reads the rest of a dump into an installation, whose rules it has and whose resolver is held, and resolves the
+// records: first all at once, then what decisions change. It returns the rollups to define.
 func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup.Definition, error) {
 	f := &filling{Reader: d, engine: e, numbers: map[entity.PUID]entity.PUID{}, births: map[cell.ID][]entity.Birth{}}
 	f.counters.filling = f
@@ -98,6 +98,9 @@ func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup
 	}
 	if f.Totals != end.Totals {
 		return nil, nil, d.errorf("the lines are %+v, the last one says %+v", f.Totals, end.Totals)
+	}
+	if err := e.Resolver.Load(ctx, func(resolve.LoadProgress) {}); err != nil {
+		return nil, nil, err
 	}
 	if err := f.decide(ctx); err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// batchSize is how many records are resolved together.
+// batchSize is how many records are stored together.
 const batchSize = 8000
 
 func (f *filling) record(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (f *filling) apply(ctx context.Context) error {
 		switch {
 		case r.Err != nil:
 			return fmt.Errorf("line %d: record %v: %w", f.opsLine+i, f.ops[i].Ref, r.Err)
-		case r.Outcome != resolve.Created && r.Outcome != resolve.Matched || r.Version != f.ops[i].Version:
+		case r.Outcome != resolve.Created || r.Version != f.ops[i].Version:
 			return fmt.Errorf("%w: line %d: record %v is there twice", ErrFile, f.opsLine+i, f.ops[i].Ref)
 		}
 		if _, wanted := f.numbers[f.opsOf[i]]; wanted {

@@ -97,6 +97,14 @@ const dedup = 2
 func allCalls(ctx context.Context, t storage.Tx) []func() error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
+	best := func() error {
+		_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})
+		return err
+	}
+	var many []entity.Indexed // more than a handful
+	for i := range handful {
+		many = append(many, entity.Indexed{Entity: &entity.Entity{ID: locality.ID{byte(i + 1)}, Members: []entity.Member{{PUID: entity.PUID(i + 2)}}}, Words: []string{"a"}})
+	}
 	return append(counterCalls(ctx, t),
 		func() error { _, err := t.Allocate(ctx, []cell.Key{{Ring: 1}}); return err },
 		func() error { return t.Copy(ctx, []cell.Row{{PUID: 1}}) },
@@ -126,10 +134,9 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
 		func() error { _, err := t.Words(ctx, "", 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Best: true, Points: 1, Limit: 1}); return err },
-		func() error {
-			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})
-			return err
-		},
+		best,
+		func() error { return t.PutEntities(ctx, many) },
+		best,
 		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
 		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
 		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },

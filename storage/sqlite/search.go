@@ -63,11 +63,16 @@ const (
 	sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
 		WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT +?`
 
+	sqlSearchFirst = "SELECT rowid FROM search WHERE search MATCH ? LIMIT +?"
+
 	sqlSearchFew = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT +?)"
 
 	points         = "(e.rank >> 8) + (e.rank & 255)"
 	sqlSearchSmall = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
-		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT +?`
+		WHERE search MATCH ? AND ` + sqlSearchAfter
+	sqlSearchHandful = "SELECT 0, " + entityColumns + ` FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value
+		WHERE ` + sqlSearchAfter
+	sqlSearchAfter = "(" + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + " DESC, e.anchor LIMIT +?"
 )
 
 // Search intersects the posting lists of the query's words, which are in the order of anchors.
@@ -96,6 +101,10 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 	return found, nil
 }
 
+// handful is up to how many matches are taken from the index once. Others are counted first, which reads the lists of all
+// words twice; but mostly a cell has none or a handful.
+const handful = 64
+
 // searchBest sorts the matches if they are few. Otherwise it intersects the list of each rank with the query, best
 // rank first, and stops at the limit.
 func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot string) (found []*entity.Entity, err error) {
@@ -103,6 +112,14 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot str
 		return n, t.query(ctx, sqlSearchFew, func(r row) error { n = r.int(0); return nil }, match, int64(limit))
 	}
 	if has != "" {
+		var first []entity.PUID
+		err := t.query(ctx, sqlSearchFirst, func(r row) error { first = append(first, entity.PUID(r.int(0))); return nil }, has+hasNot, int64(handful+1))
+		switch {
+		case err != nil || len(first) == 0:
+			return nil, err
+		case len(first) <= handful:
+			return rows(ctx, t, readEntity, sqlSearchHandful, numbers(t, first), int64(query.Points), int64(query.Points), int64(query.After), int64(query.Limit))
+		}
 		switch n, err := count(has+hasNot, document.Few+1); {
 		case err != nil:
 			return nil, err

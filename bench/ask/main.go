@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ask measures questions to a large installation: matching records that are not stored, beside puts of the same
+// records, and searching with typing errors.
+//
+//	go -C bench run ./ask                      300,000 records, some minutes
+//	go -C bench run ./ask -records 1000000
+//
+// The records of locus demo are loaded into a directory of 16 SQLite cells. Matches and puts alternate, so that both have
+// the same neighbours on the machine. Times are of the clock; the processor time of a call is that of the process.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/bench/internal/processor"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/resolve"
+	_ "github.com/locus-db/locus/storage/all"
+)
+
+// options are the flags.
+type options struct {
+	records          int64
+	singles, batches int // questions of one, and of 1,000
+	searches         int
+}
+
+func main() {
+	var o options
+	flag.Int64Var(&o.records, "records", 300_000, "how many records are stored")
+	flag.IntVar(&o.singles, "singles", 2000, "how many probes and puts of one")
+	flag.IntVar(&o.batches, "batches", 10, "how many of 1,000")
+	flag.IntVar(&o.searches, "searches", 2000, "how many searches of each kind")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "ask:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) (err error) {
+	dir, err := os.MkdirTemp("", "locus-ask-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, err := locus.Open(ctx, dir, &locus.Options{Hold: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	generator := demo.New(1, o.records+int64(o.singles+1000*o.batches))
+	next := int64(0)
+	draw := func(n int) []records.Input {
+		puts := make([]records.Input, n)
+		for i := range puts {
+			r := generator.Record(next)
+			next++
+			puts[i] = records.Input{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes}
+		}
+		return puts
+	}
+	for next < o.records {
+		if _, err := db.Records().Put(ctx, draw(int(min(8000, o.records-next)))); err != nil {
+			return err
+		}
+	}
+	if err := db.Records().Load(ctx, func(resolve.LoadProgress) {}); err != nil {
+		return err
+	}
+	fmt.Printf("%d records are stored.\n\n", o.records)
+	if err := search(ctx, db, o.searches); err != nil {
+		return err
+	}
+	return matches(ctx, db, o, draw)
+}
+
+// timed measures calls.
+type timed struct {
+	took      []time.Duration
+	processor time.Duration
+}
+
+// call measures fn.
+func (t *timed) call(fn func() error) error {
+	used, begun := processor.Time(), time.Now()
+	err := fn()
+	t.took = append(t.took, time.Since(begun))
+	t.processor += processor.Time() - used
+	return err
+}
+
+// share returns the time within which a share of the calls was answered, in milliseconds.
+func (t *timed) share(of float64) float64 {
+	slices.Sort(t.took)
+	return float64(t.took[int(of*float64(len(t.took)-1))].Microseconds()) / 1000
+}
+
+// used returns the processor time of a call in milliseconds.
+func (t *timed) used() float64 {
+	return float64(t.processor.Microseconds()) / 1000 / float64(len(t.took))
+}
