@@ -126,6 +126,25 @@ func putDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, decisions []e
 	}
 }
 
+// onlyPostings fails the test if the packed postings of a cell have more in them than those that there are.
+func onlyPostings(t *testing.T, tx storage.Tx) error {
+	size := 0
+	for _, table := range []string{"posting_state", "posting_chunk"} {
+		rows, err := tx.ReadRows(t.Context(), table, nil, 1<<20)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			size += len(row[1].([]byte))
+		}
+	}
+	left, err := tx.ReadRows(t.Context(), "posting", nil, 1<<20)
+	if most := 60 + 17*len(left); size > most {
+		t.Errorf("the %d postings that are left take %d bytes, want at most %d", len(left), size, most)
+	}
+	return err
+}
+
 // Before erasure, markers in every attribute, in keys and in decisions are in the files of the cells; after Vacuum
 // there are none.
 func TestP14_ErasedFromEveryFile(t *testing.T) {
@@ -206,6 +225,11 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 	}
 	if n := holding(t, dir(), all); n > 0 {
 		t.Errorf("%d markers of %d are found", n, len(all))
+	}
+	for _, id := range s.Cells().Map().Cells() {
+		home, err := opened.Cell(id)
+		must(t, err)
+		must(t, home.View(t.Context(), func(tx storage.Tx) error { return onlyPostings(t, tx) }))
 	}
 	if _, err := s.Records().Get(t.Context(), kept.Ref); err != nil {
 		t.Error(err)

@@ -17,7 +17,8 @@ import "context"
 // Rows are copied as values that every backend supports. The search index of entities is derived from rows, so it is
 // rebuilt instead of copied: entities are journaled under [JournaledEntity] but are not among the tables, and the mover
 // reads and writes them through the Store that indexes them. Head, cell maps, filter and leases are not rows either:
-// their Stores have methods for them. Rows may be written in any order and more than once; the last write wins. Package
+// their Stores have methods for them. Postings are packed; the name posting, which is not among the tables either, is for
+// single ones: a blocking key and a puid. Rows may be written in any order and more than once; the last write wins. Package
 // copytest has the conformance suite.
 type Copier interface {
 	// Tables returns the tables, always in the same order, Total last. The list is the same for all backends.

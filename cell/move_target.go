@@ -111,12 +111,15 @@ func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
 }
 
 // initial reports whether a row is one that a new database has: its key is 1, and all other columns but the checksum
-// are 0.
+// are 0 or no bytes.
 func initial(t Table, row []any) bool {
 	if t.Summed() {
 		row = row[:len(row)-1]
 	}
-	return t.Key == 1 && len(row) > 1 && row[0] == int64(1) && !slices.ContainsFunc(row[1:], func(v any) bool { return v != int64(0) })
+	return t.Key == 1 && len(row) > 1 && row[0] == int64(1) && !slices.ContainsFunc(row[1:], func(v any) bool {
+		b, is := v.([]byte)
+		return v != any(int64(0)) && (!is || len(b) > 0)
+	})
 }
 
 // empty deletes what an earlier attempt, or an earlier stay of the cell, has left in the target.

@@ -239,7 +239,15 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 			rows, err = tx.ReadRows(ctx, s.table, after, checkPage)
 			return err
 		}); err != nil {
-			return err
+			damaged, is := errors.AsType[*cell.DamagedError](err)
+			if !is || s.table != tablePosting || !c.Repair {
+				return err
+			}
+			if err := c.mendPostings(ctx, id); err != nil {
+				return err
+			}
+			c.report(Difference{What: "checksum", Cell: id, ID: damaged.Table + " " + damaged.Key, Stored: damaged.Err.Error(), Want: "the row as it was written", Repaired: true})
+			continue
 		}
 		if len(rows) == 0 {
 			return nil

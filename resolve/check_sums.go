@@ -27,12 +27,16 @@ var adviceOf = map[string]string{
 	"counter_key":       "a batch of this key that comes again may count twice, or be refused; the row goes by itself within days",
 	"counter_producer":  "the next batch of this client may count twice, or be refused; the row is written with each",
 	"audit":             "it is not what was written: compare with an export of the log, or with a backup of the cell",
+	"posting_chunk":     adviceMend,
+	"posting_state":     adviceMend,
 	"locus_cell":        "restore the row from a backup of the cell, and set its sum to that of the stored values, which locus check prints",
 	"locus_map":         "see locus cell list; a growth, or a restart, writes it again",
 	"locus_filter":      "delete the row: the cell is asked itself until the filter is made again at the next growth",
 	"locus_witness":     "it is written again as soon as that cell is written to",
 	"locus_lease":       "it is written again by the next process that takes the lease",
 }
+
+const adviceMend = "run locus check --repair: it leaves out the row, and posts again the records whose postings were in it"
 
 // sums compares the rows of a cell with their checksums and looks for gaps in the log, which a checksum
 // cannot detect.
@@ -62,9 +66,17 @@ func (c *checker) sums(ctx context.Context, id cell.ID) error {
 			}
 			given, _ = rows[len(rows)-1][0].(int64)
 			for _, row := range rows {
-				if !table.Intact(row) {
-					c.report(c.altered(id, table, row))
+				if table.Intact(row) {
+					continue
 				}
+				d := c.altered(id, table, row)
+				if c.Repair && d.Advice == adviceMend {
+					if err := c.mendPostings(ctx, id); err != nil {
+						return err
+					}
+					d.Advice, d.Repaired = "", true
+				}
+				c.report(d)
 			}
 			after, n = rows[len(rows)-1][:table.Key], n+len(rows)
 			if err := c.tell(Progress{Cell: id, Step: "checksums", Rows: n}); err != nil {
@@ -100,6 +112,18 @@ func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 		What: "checksum", Cell: id, ID: table.Name + " " + strings.Join(key, " "), Advice: advice,
 		Stored: fmt.Sprintf("values whose checksum is %d", table.SumOf(row)), Want: want,
 	}
+}
+
+// mendPostings leaves out what is damaged of the postings of a cell. The step of the records finds those that have to be
+// posted again.
+func (c *checker) mendPostings(ctx context.Context, id cell.ID) error {
+	c.mu.Lock()
+	defer c.unlock()
+	if err := c.acquireLease(ctx, 2*leasePatience); err != nil {
+		return err
+	}
+	defer c.release(ctx)
+	return c.write(ctx, id, func(tx storage.Tx) error { return tx.MergePostings(ctx, true) })
 }
 
 // gaps finds missing changes: after the last change of the previous page or the trimmed ones, within a

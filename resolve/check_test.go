@@ -309,3 +309,66 @@ func TestP09_CheckIsQuietWhileOthersWrite(t *testing.T) {
 		t.Errorf("only %d batches were written beside the checks", n)
 	}
 }
+
+// A row of packed postings that is damaged or gone is named, and a repair posts again what was in it.
+func TestP09_ACheckMendsPostings(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	flip := func(ctx context.Context, tx storage.Tx, table string, row []any) error {
+		body := bytes.Clone(row[1].([]byte))
+		body[len(body)/2] ^= 1
+		return tx.WriteRows(ctx, table, [][]any{{row[0], body, row[2]}})
+	}
+	for name, c := range map[string]struct {
+		table string
+		do    func(ctx context.Context, tx storage.Tx, table string, row []any) error
+		found bool
+	}{
+		"a chunk is damaged":  {"posting_chunk", flip, true},
+		"the list of runs is": {"posting_state", flip, true},
+		"a chunk is gone": {"posting_chunk", func(ctx context.Context, tx storage.Tx, table string, row []any) error {
+			return tx.DeleteRows(ctx, table, [][]any{row[:1]})
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := open(t, t.TempDir(), nil)
+			live(t, in, 3)
+			var id any
+			for _, at := range in.cells.Map().Cells() {
+				of, err := in.cells.Cell(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := of.Update(t.Context(), func(tx storage.Tx) error {
+					if err := tx.MergePostings(t.Context(), false); err != nil || id != nil {
+						return err
+					}
+					rows, err := tx.ReadRows(t.Context(), c.table, nil, 1)
+					if err != nil || len(rows) == 0 {
+						return err
+					}
+					id = rows[0][0]
+					return c.do(t.Context(), tx, c.table, rows[0])
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			named := fmt.Sprintf("%s %v", c.table, id)
+			is := func(d resolve.Difference) bool { return d.What == "checksum" && d.ID == named }
+			var found []resolve.Difference
+			err := in.Check(t.Context(), resolve.Checking{Report: func(d resolve.Difference) error { found = append(found, d); return nil }})
+			if damaged, isDamaged := errors.AsType[*cell.DamagedError](err); !isDamaged || damaged.Table != c.table || damaged.Key != fmt.Sprint(id) {
+				t.Errorf("a check returns %v, want %s named", err, named)
+			}
+			if slices.ContainsFunc(found, is) != c.found {
+				t.Errorf("%s among %+v: want %v", named, found, c.found)
+			}
+			if mended := in.differences(t, true); !slices.ContainsFunc(mended, func(d resolve.Difference) bool { return is(d) && d.Repaired }) {
+				t.Errorf("%s is not repaired: %+v", named, mended)
+			}
+			in.clean(t)
+			in.checkPostings(t)
+		})
+	}
+}

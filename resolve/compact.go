@@ -54,14 +54,15 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 	if err := r.dir.SealOlder(ctx, []uint32{r.opts.Cells.Map().First(id)}); err != nil {
 		return err
 	}
+	var after []any // postings that are removed are skipped, which takes time
 	for failed := 0; ; {
-		n, err := r.compactPage(ctx, id)
+		rows, err := r.compactPage(ctx, id, after)
 		switch {
-		case err == nil && n == 0:
+		case err == nil && len(rows) == 0:
 			return nil
 		case err == nil:
-			failed = 0
-			copied(n)
+			failed, after = 0, rows[len(rows)-1]
+			copied(len(rows))
 		case failed < 3 && (errors.Is(err, lease.ErrLost) || outdated(err)) && ctx.Err() == nil:
 			failed++
 			if err := r.refresh(ctx, err); err != nil {
@@ -73,21 +74,23 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 	}
 }
 
-// compactPage copies one page of postings and then deletes them. In between they are in both cells, which
-// readers tolerate.
-func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
+// compactPage copies the postings of a page and then deletes them. In between they are in both cells, which
+// readers tolerate. After the last page nothing is left of them.
+func (r *Resolver) compactPage(ctx context.Context, id cell.ID, after []any) (rows [][]any, err error) {
 	r.mu.Lock()
 	defer r.unlock()
 	if err := r.acquireLease(ctx, leasePatience); err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer r.releaseIfContended(ctx, 0)
-	var rows [][]any
 	if err := r.read(ctx, id, func(tx storage.Tx) (err error) {
-		rows, err = tx.ReadRows(ctx, tablePosting, nil, postingsPage)
+		rows, err = tx.ReadRows(ctx, tablePosting, after, postingsPage)
 		return err
-	}); err != nil || len(rows) == 0 {
-		return 0, err
+	}); err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, r.write(ctx, id, func(tx storage.Tx) error { return tx.MergePostings(ctx, false) })
 	}
 	all := make([]derived.Posting, len(rows))
 	groups := map[cell.ID][]derived.Posting{}
@@ -106,7 +109,7 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 			return tx.Post(ctx, add, nil)
 		})
 	}); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(rows), r.write(ctx, id, func(tx storage.Tx) error { return tx.Post(ctx, nil, all) })
+	return rows, r.write(ctx, id, func(tx storage.Tx) error { return tx.Post(ctx, nil, all) })
 }

@@ -237,6 +237,8 @@ var notNoted = map[string]string{
 	"keys of batches are not noted":  "counter_key",
 	"the dedup horizon is not noted": "counter_horizon",
 	"decisions are not noted":        "decision",
+	"postings are not noted":         "posting_chunk",
+	"runs are not noted":             "posting_state",
 }
 
 func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {

@@ -34,6 +34,7 @@ type thing struct {
 	entity   entity.Indexed
 	changes  []changelog.Change
 	postings []derived.Posting
+	chunk    []any // a row of postings, as no run has
 	edges    []derived.Edge
 	redo     derived.Redo
 	decision entity.Decision
@@ -72,6 +73,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
 		},
 		postings: []derived.Posting{{Key: uint64(n) << 58, PUID: puid}, {Key: math.MaxUint64, PUID: puid}},
+		chunk:    []any{int64(1)<<60 + int64(n), []byte{0, byte(version), 0xff}, version},
 		edges: []derived.Edge{
 			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Weight: match.Weight(-n)},
 			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Weight: math.MaxInt16},
@@ -126,7 +128,7 @@ func put(ctx context.Context, tx storage.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), copier(tx).WriteRows(ctx, "posting_chunk", [][]any{w.chunk}), tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
 			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -142,7 +144,7 @@ func remove(ctx context.Context, tx storage.Tx, n int, puid entity.PUID) error {
 	w.birth.PUID, w.birth.Successor = 0, idOf(n+1)
 	return errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
-		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
+		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), copier(tx).DeleteRows(ctx, "posting_chunk", [][]any{w.chunk[:1]}), tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
 		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []derived.Redo{w.redo}), tx.DropAudit(ctx, []audit.Position{{Chain: int64(n) << 56, Seq: 1}}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }

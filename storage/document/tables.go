@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 // Tables returns the tables whose rows move with a cell to another database, see cell.Copier.
@@ -17,7 +18,7 @@ import (
 //	observed, at               milliseconds since 1970
 //	body, before, was, ...     the documents of this package; nil for none. Of rollups they are the JSON of
 //	                           package rollup, and its bytes in a row of a generation, as the key there is;
-//	                           of definitions the bytes of package resolve
+//	                           of definitions the bytes of package resolve; of postings those of package posting
 //	lost                       blocking keys, 8 bytes each, big endian; nil for none
 //	counts, readings           the numbers of a bucket, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
@@ -30,7 +31,8 @@ func Tables() []cell.Table {
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
 		{Name: "decision", Columns: []string{"puid", "topic", "at", "body", "sum"}, Key: 2},
 		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became", "cause", "sum"}, Key: 1, Apart: []string{"seq"}},
-		{Name: "posting", Columns: []string{"blocking_key", "puid"}, Key: 2},
+		{Name: posting.ChunkTable, Columns: []string{"id", "body", "sum"}, Key: 1},
+		{Name: posting.StateTable, Columns: []string{"one", "body", "sum"}, Key: 1},
 		{Name: "edge", Columns: []string{"a", "b", "vec", "weight"}, Key: 2},
 		{Name: "redo", Columns: []string{"puid", "version", "decided", "lost"}, Key: 1},
 		{Name: "definition", Columns: []string{"name", "body", "sum"}, Key: 1},

@@ -26,7 +26,7 @@ const (
 )
 
 // tables lists the tables that transactions use, except the gate, which only this package locks.
-const tables = "locus_key, record, birth, entity, decision, change, posting, edge, redo, metric, counter_hour, counter_day, " +
+const tables = "locus_key, record, birth, entity, decision, change, posting_state, posting_chunk, edge, redo, metric, counter_hour, counter_day, " +
 	"counter_compacted, counter_key, rollup_row"
 
 // probe takes the table locks of a mode on a new connection, because those of the pool may be what hangs.

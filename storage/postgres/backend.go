@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/breaker"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 // Options configures a driver. Timeouts apply to every transaction; a context may end it earlier.
@@ -172,6 +173,8 @@ type Cell struct {
 
 	pulse    atomic.Pointer[cell.Pulse] // as last read
 	unbeaten atomic.Bool                // something that lasts was written since
+
+	postings posting.Cache
 
 	mu     sync.Mutex
 	id     cell.Identity

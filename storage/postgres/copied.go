@@ -37,7 +37,7 @@ var (
 		"counts": packed, "readings": packed, "producer": octets, "print": octets, "results": octets,
 		"map": text, "rules": text, "images": text, "move": text, "locus_map.body": text, "locus_filter.body": octets, "owner": text, "asks": text,
 		"gen": small, "keys": small, "home": small, "incarnation": small, "returns": small, "settled": small, "wanted": truth, "partly": truth,
-		"metric.id": number, "metric.kind": small, "detail": small, "one": small, "counter_compacted.body": octets,
+		"metric.id": number, "posting_chunk.id": number, "posting_chunk.body": octets, "posting_state.body": octets, "metric.kind": small, "detail": small, "one": small, "counter_compacted.body": octets,
 		"digest": octets, "lost": packed,
 		"source": text, "key": text, "kind": text, "name": text, "topic": text, "cause": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,

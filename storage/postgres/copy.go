@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 var _ cell.Copier = (*tx)(nil)
@@ -39,6 +40,9 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 			return nil, nil
 		}
 		return t.RowsAt(ctx, table, [][]any{{int64(1)}})
+	}
+	if table == posting.Table {
+		return t.postings().ReadRows(ctx, after, limit)
 	}
 	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
@@ -70,6 +74,9 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	}
 	if table == cell.Total {
 		return t.totals(ctx, keys)
+	}
+	if table == posting.Table {
+		return t.postings().RowsAt(ctx, keys)
 	}
 	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
@@ -106,6 +113,14 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	if table == cell.Total {
 		return t.writeTotals(ctx, rows)
 	}
+	if table == posting.Table {
+		add, err := posting.Parse(rows)
+		if err != nil {
+			return t.fail(err)
+		}
+		return t.Post(ctx, add, nil)
+	}
+	t.posted = nil // its rows may be those
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -133,6 +148,14 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
+	if table == posting.Table {
+		remove, err := posting.Parse(keys)
+		if err != nil {
+			return t.fail(err)
+		}
+		return t.Post(ctx, nil, remove)
+	}
+	t.posted = nil // its rows may be those
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(keys) == 0 {
 		return err

@@ -16,68 +16,6 @@ import (
 )
 
 const (
-	sqlPost   = "INSERT INTO posting (blocking_key, puid) SELECT blocking_key, puid FROM unnest($1::bigint[], $2::bigint[]) AS p (blocking_key, puid) ON CONFLICT DO NOTHING"
-	sqlUnpost = "DELETE FROM posting AS p USING unnest($1::bigint[], $2::bigint[]) AS d (blocking_key, puid) WHERE p.blocking_key = d.blocking_key AND p.puid = d.puid"
-)
-
-// Post runs at most two statements.
-func (t *tx) Post(ctx context.Context, add, remove []derived.Posting) error {
-	if err := t.alter(ctx); err != nil {
-		return err
-	}
-	for _, change := range []struct {
-		sql      string
-		postings []derived.Posting
-	}{{sqlPost, add}, {sqlUnpost, remove}} {
-		if len(change.postings) == 0 {
-			continue
-		}
-		postings := inOrder(change.postings, comparePostings)
-		keys := column(postings, func(p derived.Posting) int64 { return int64(p.Key) })
-		puids := column(postings, func(p derived.Posting) int64 { return int64(p.PUID) })
-		t.notePairs("posting", keys, puids)
-		t.exec(change.sql, keys, puids)
-	}
-	return nil
-}
-
-// comparePostings orders postings like the table, where blocking keys are signed.
-func comparePostings(a, b derived.Posting) int {
-	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
-}
-
-// The rows of a blocking key are read from the index in order, up to the limit: a blocking key may have too many
-// records.
-const sqlRecordsByKey = `SELECT f.n, p.puid FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS f (blocking_key, most, n)
-	CROSS JOIN LATERAL (SELECT puid FROM posting WHERE blocking_key = f.blocking_key ORDER BY puid LIMIT f.most) AS p`
-
-// RecordsByKey runs one statement.
-func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
-	if err := t.use(ctx); err != nil {
-		return nil, err
-	}
-	if len(keys) != len(limits) {
-		return nil, fmt.Errorf("read records: %d blocking keys with %d limits", len(keys), len(limits))
-	}
-	carriers := make([][]entity.PUID, len(keys))
-	if len(keys) == 0 {
-		return carriers, nil
-	}
-	err := t.query(ctx, sqlRecordsByKey, func(r pgx.Rows) error {
-		var n, puid int64
-		err := r.Scan(&n, &puid)
-		if err == nil {
-			carriers[n-1] = append(carriers[n-1], entity.PUID(puid))
-		}
-		return err
-	}, numbers(keys), column(limits, func(n int) int64 { return int64(n) }))
-	if err != nil {
-		return nil, fmt.Errorf("read records of %d blocking keys: %w", len(keys), err)
-	}
-	return carriers, nil
-}
-
-const (
 	sqlEdges = "SELECT a, b, vec, weight FROM edge WHERE a = ANY ($1::bigint[]) ORDER BY a, b"
 
 	sqlPossible = `SELECT a, b, vec, weight FROM (

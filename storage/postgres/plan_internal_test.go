@@ -154,6 +154,14 @@ func useAll(ctx context.Context, t *tx) error {
 	return t.flush(ctx)
 }
 
+// manyPostings returns more postings than wait for others.
+func manyPostings() (all []derived.Posting) {
+	for i := range 200 {
+		all = append(all, derived.Posting{Key: uint64(i), PUID: 1})
+	}
+	return all
+}
+
 // allCalls returns calls of every method that the transaction may call, except Head, which it has read.
 func allCalls(ctx context.Context, t *tx) []func() error {
 	id := locality.Max()
@@ -217,8 +225,9 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte{2}}}) },
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, []derived.Posting{{Key: 1, PUID: 1}}, []derived.Posting{{Key: 1, PUID: 1}})
+			return t.Post(ctx, manyPostings(), []derived.Posting{{Key: 1, PUID: 1}})
 		},
+		func() error { return t.MergePostings(ctx, true) },
 		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
 		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
 		func() error { return t.PutEdges(ctx, []derived.Edge{{A: 1, B: 2}}) },

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 // tx is a transaction. Writes wait in queue and are sent with the next read or with the commit. So, besides the
@@ -37,6 +38,7 @@ type tx struct {
 	counts  entity.Counts
 	changes []changelog.Change
 	trimmed changelog.Seq // the last change trimmed by this transaction
+	posted  *posting.Runs // nil until postings are read or written
 	text    []byte
 	words   []string // of entities, not yet queued
 

@@ -10,13 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/document"
 )
 
-// Vacuum rewrites the tables that held content one after the other; each is locked while it is rewritten, the
-// others stay available. The server's write-ahead log is overwritten in time, sooner after a checkpoint, which
-// Vacuum requests if the role may.
+// Vacuum merges the postings, whose runs keep removed ones, while writers wait. Then it rewrites the
+// tables that held content one after the other; each is locked while it is rewritten, the others stay available. The
+// server's write-ahead log is overwritten in time, sooner after a checkpoint, which Vacuum requests if the role may.
 func (c *Cell) Vacuum(ctx context.Context) error {
+	if err := c.Exclusive(ctx, func(tx storage.Tx) error { return tx.MergePostings(ctx, false) }); err != nil {
+		return fmt.Errorf("vacuum cell %s: %w", c, err)
+	}
 	if err := c.enter(); err != nil {
 		return err
 	}

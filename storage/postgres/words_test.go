@@ -46,7 +46,7 @@ func TestMigrate_ListsTheWords(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.server.Exec(t, d.name, "ALTER TABLE locus_lease DROP COLUMN address; DROP TABLE audit; DROP FUNCTION audit_keep; DROP TABLE word; DELETE FROM goose_db_version WHERE version_id >= 4")
+	p.server.Exec(t, d.name, "DROP TABLE posting_state, posting_chunk; CREATE TABLE posting (blocking_key bigint, puid bigint, PRIMARY KEY (blocking_key, puid)); ALTER TABLE locus_lease DROP COLUMN address; DROP TABLE audit; DROP FUNCTION audit_keep; DROP TABLE word; DELETE FROM goose_db_version WHERE version_id >= 4")
 	if err := d.open(); err != nil {
 		t.Fatal(err)
 	}

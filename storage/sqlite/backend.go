@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/breaker"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 // Options configures a cell.
@@ -70,6 +71,8 @@ type Cell struct {
 	breaker *breaker.Breaker           // open while another program holds the file's write lock
 	failure atomic.Pointer[error]      // why the cell closed itself
 	pulse   atomic.Pointer[cell.Pulse] // the last one committed or read
+
+	postings posting.Cache
 
 	pending int // pages in the log; guarded by possession of the write connection
 	pages   int // log size that triggers a checkpoint, in pages

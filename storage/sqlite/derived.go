@@ -13,70 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-var (
-	insertPosting = inserting("posting (blocking_key, puid)", 2, "ON CONFLICT DO NOTHING")
-	insertEdge    = inserting("edge (a, b, vec, weight)", 4, "ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, weight = excluded.weight")
-)
-
-// Post inserts the postings, several per statement, and runs a statement per removed row.
-func (t *tx) Post(ctx context.Context, add, remove []derived.Posting) error {
-	if err := t.alter(ctx); err != nil {
-		return err
-	}
-	err := insertAll(t, insertPosting, inOrder(add, comparePostings), func(to []any, p derived.Posting) []any {
-		return append(to, int64(p.Key), int64(p.PUID))
-	})
-	if err == nil {
-		err = each(t, "DELETE FROM posting WHERE blocking_key = ? AND puid = ?", inOrder(remove, comparePostings), func(s *stmt, p derived.Posting) error {
-			return s.exec(int64(p.Key), int64(p.PUID))
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("post %d blocking keys, remove %d: %w", len(add), len(remove), err)
-	}
-	return nil
-}
-
-// comparePostings orders postings like the table, where blocking keys are signed.
-func comparePostings(a, b derived.Posting) int {
-	return cmp.Or(cmp.Compare(int64(a.Key), int64(b.Key)), cmp.Compare(a.PUID, b.PUID))
-}
-
-// The rows come blocking key by blocking key in the order of the arguments, and within a blocking key in table order.
-// There is no ORDER BY: it would sort, and would read all records of a blocking key that has too many.
-const sqlRecordsByKey = "SELECT j.key, p.puid FROM json_each(?) AS j CROSS JOIN posting AS p ON p.blocking_key = j.value"
-
-// keysAtOnce is how many blocking keys a statement reads: one that reaches its limit costs another statement, with an
-// array of those that are left.
-const keysAtOnce = 64
-
-// RecordsByKey runs a statement for a few blocking keys at a time, and another after each that reaches its limit.
-func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
-	if err := t.use(ctx); err != nil {
-		return nil, err
-	}
-	if len(keys) != len(limits) {
-		return nil, fmt.Errorf("read records: %d blocking keys with %d limits", len(keys), len(limits))
-	}
-	carriers := make([][]entity.PUID, len(keys))
-	for from := 0; from < len(keys); {
-		next := min(from+keysAtOnce, len(keys))
-		err := t.query(ctx, sqlRecordsByKey, func(r row) error {
-			i := from + int(r.int(0))
-			if len(carriers[i]) >= limits[i] {
-				next = i + 1
-				return errStop
-			}
-			carriers[i] = append(carriers[i], entity.PUID(r.int(1)))
-			return nil
-		}, numbers(t, keys[from:next]))
-		if err != nil {
-			return nil, fmt.Errorf("read records of %d blocking keys: %w", len(keys), err)
-		}
-		from = next
-	}
-	return carriers, nil
-}
+var insertEdge = inserting("edge (a, b, vec, weight)", 4, "ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, weight = excluded.weight")
 
 // Edges runs one statement; the rows come in table order.
 func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]derived.Edge, error) {

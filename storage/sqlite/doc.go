@@ -33,7 +33,7 @@
 // # Figures
 //
 // The write path of a new record (BenchmarkWrite: three transactions, about 17 rows, batches of 250) on two busy
-// cores, into a cell that holds 160,000 records and a million postings:
+// cores, into a cell that holds 160,000 records and a million postings, which were rows of a table then:
 //
 //	page size   CPU a record   written a record   file a record
 //	    1 KiB         242 us              29 KB          2.1 KB
@@ -41,11 +41,10 @@
 //	    4 KiB         219 us              64 KB          1.9 KB
 //	    8 KiB         240 us             102 KB          1.9 KB
 //
-// SQLite writes whole pages, once to the log and once to the file: postings, keys and birth IDs lie at random
-// places, and nearly each touches a page of its own. In a smaller cell (20,000 records) a record costs 117 us and
+// SQLite writes whole pages, once to the log and once to the file: keys and birth IDs lie at random places, and nearly
+// each touches a page of its own. Postings did; now they are packed, see package posting. In a smaller cell (20,000 records) a record costs 117 us and
 // 14 KB.
 //
-//	postings, 8 by one statement          -12 % CPU a record        taken
 //	secure_delete=ON                      +3 % written, CPU alike   taken
 //	a batch read with json_each           3 us a row                taken
 //	a batch read by a statement a row     14 us a row

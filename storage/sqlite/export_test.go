@@ -22,8 +22,8 @@ func LeaveRoom(c *Cell, n int64) error {
 
 // CountPostings counts the rows.
 func CountPostings(t storage.Tx) (n int64, err error) {
-	err = t.(*tx).query(context.Background(), "SELECT count(*) FROM posting", func(r row) error { n = r.int(0); return nil })
-	return n, err
+	rows, err := t.ReadRows(context.Background(), "posting", nil, 1<<40)
+	return int64(len(rows)), err
 }
 
 // CheckIntegrity runs SQLite's checks of every page and index, and of the search.

@@ -9,10 +9,15 @@ import (
 	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/pressly/goose/v3"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve/derived"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 //go:embed migrations/0003_cell.sql
@@ -24,6 +29,13 @@ var auditSQL string
 //go:embed migrations/0005_address.sql
 var addressSQL string
 
+//go:embed migrations/0006_posting.sql
+var postingSQL string
+
+// dropPostings ends the migration to packed postings, once those of the table are copied. A move that
+// was interrupted begins again.
+const dropPostings = "DROP TABLE posting; DELETE FROM locus_journal WHERE tab = 'posting'; PRAGMA user_version = 6"
+
 // Format is the number of the newest migration.
 const Format = format
 
@@ -32,7 +44,7 @@ const (
 	applicationID = 0x4c4f4373
 	// A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
-	format = 5
+	format = 6
 	// readerShift is where in user_version the oldest reader stands: the oldest format whose programs may work with the file. A migration that
 	// they do not notice sets it to their format; 0 means the format of the file.
 	readerShift = 16
@@ -45,7 +57,7 @@ const (
 // gooseSQL is goose's own table as it leaves it in a new file.
 const gooseSQL = `
 CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
-INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (3, 1), (4, 1), (5, 1);`
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (3, 1), (4, 1), (5, 1), (6, 1);`
 
 // migrated returns a connection to the file at path, which has the newest format then. A new file gets it on this
 // connection, because reading the tables costs each connection a millisecond.
@@ -83,7 +95,7 @@ func (c *conn) create(path string, o *Options) error {
 	if _, err = c.do("BEGIN IMMEDIATE"); err == nil {
 		current := int64(0)
 		if current, err = c.format(path); err == nil && current == 0 {
-			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL+addressSQL, nil)
+			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL+addressSQL+postingSQL+dropPostings, nil)
 		}
 	}
 	if err == nil {
@@ -128,12 +140,53 @@ func up(ctx context.Context, db *sql.DB) error {
 			return err
 		}}, nil)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, auditSQL), to(5, addressSQL)), goose.WithDisableGlobalRegistry(true))
+	pack := goose.NewGoMigration(6, &goose.GoFunc{RunTx: packPostings}, nil)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithGoMigrations(to(3, cellSQL), to(4, auditSQL), to(5, addressSQL), pack), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
 	_, err = provider.Up(ctx)
 	return cause(err)
+}
+
+// packPostings writes the postings of the table as one run, a page at a time.
+func packPostings(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, postingSQL); err != nil {
+		return err
+	}
+	state, err := posting.Convert(func(after *derived.Posting) (page []derived.Posting, err error) {
+		if after == nil {
+			after = &derived.Posting{Key: 1 << 63, PUID: math.MinInt64} // no record has this number
+		}
+		rows, err := tx.QueryContext(ctx, "SELECT blocking_key, puid FROM posting WHERE (blocking_key, puid) > (?, ?) ORDER BY blocking_key, puid LIMIT 10000", int64(after.Key), int64(after.PUID))
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key, puid int64
+			if err := rows.Scan(&key, &puid); err != nil {
+				return nil, err
+			}
+			page = append(page, derived.Posting{Key: uint64(key), PUID: entity.PUID(puid)})
+		}
+		return page, rows.Err()
+	}, func(rows []posting.Row) error {
+		for _, r := range rows {
+			if _, err := tx.ExecContext(ctx, sqlPutChunk, r.ID, r.Body, r.Sum); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE posting_state SET body = ?, sum = ? WHERE one = 1", state.Body, state.Sum); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, dropPostings)
+	return err
 }
 
 // cause unwraps a migration error to its innermost error: the outer ones contain SQL, which must not reach a

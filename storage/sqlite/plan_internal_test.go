@@ -89,6 +89,14 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// manyPostings returns more postings than wait for others.
+func manyPostings() (all []derived.Posting) {
+	for i := range 200 {
+		all = append(all, derived.Posting{Key: uint64(i), PUID: 1})
+	}
+	return all
+}
+
 // dedup is the number of calls, at the end of the list, that return what the transaction read at its
 // beginning.
 const dedup = 2
@@ -161,8 +169,9 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]derived.Posting{{Key: 1, PUID: 1}}, rowsAtOnce+1), []derived.Posting{{Key: 1, PUID: 1}})
+			return t.Post(ctx, manyPostings(), []derived.Posting{{Key: 1, PUID: 1}})
 		},
+		func() error { return t.MergePostings(ctx, true) },
 		func() error { _, err := t.RecordsByKey(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []derived.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },

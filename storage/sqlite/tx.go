@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/locus-db/locus/internal/span"
+	"github.com/locus-db/locus/storage/posting"
 )
 
 // tx is a transaction with its connection and outcome. The Store methods are in files named after the Stores.
@@ -23,7 +24,8 @@ type tx struct {
 	over  bool
 	// lasting is set once something that counts as a commit may have been written.
 	lasting bool
-	err     error // the first failed statement; the transaction is not committed after it
+	err     error         // the first failed statement; the transaction is not committed after it
+	posted  *posting.Runs // nil until postings are read or written
 	text    []byte
 	span    span.Span // of the transaction
 }

@@ -6,12 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/locus-db/locus/storage"
 )
 
-// Vacuum merges the search index, whose segments keep the words of deleted entities, rewrites the file and empties
-// the write-ahead log. Writers wait for all of it, readers for the last step. An interrupted Vacuum loses nothing:
-// a partially written file is never used.
+// Vacuum merges the postings, whose runs keep removed ones, and the search index, whose segments keep the words of
+// deleted entities, rewrites the file and empties the write-ahead log. Writers wait for all of it, readers for the last
+// step. An interrupted Vacuum loses nothing: a partially written file is never used.
 func (c *Cell) Vacuum(ctx context.Context) error {
+	if err := c.Exclusive(ctx, func(tx storage.Tx) error { return tx.MergePostings(ctx, false) }); err != nil {
+		return fmt.Errorf("vacuum cell %s: %w", c, err)
+	}
 	w, err := take(ctx, c, c.writer, nil)
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 }
 
 var drawCall = rapid.Custom(func(t *rapid.T) call {
-	switch rapid.IntRange(0, 10).Draw(t, "call") {
+	switch rapid.IntRange(0, 11).Draw(t, "call") {
 	case 0:
 		add := batch(t, drawPosting)
 		return write("Post", func(ctx context.Context, s derived.Store) error { return s.Post(ctx, add, nil) })
@@ -92,6 +92,9 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		return ask("PossibleMatches", func(ctx context.Context, s derived.Store) ([]derived.Edge, error) {
 			return s.PossibleMatches(ctx, after, limit)
 		})
+	case 10:
+		mend := rapid.Bool().Draw(t, "mend")
+		return write("MergePostings", func(ctx context.Context, s derived.Store) error { return s.MergePostings(ctx, mend) })
 	default:
 		after, limit := drawAfter.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
 		return ask("Redo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) { return s.Redo(ctx, after, limit) })

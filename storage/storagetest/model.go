@@ -41,6 +41,8 @@ func (m *model) Post(ctx context.Context, add, remove []derived.Posting) error {
 	return ctx.Err()
 }
 
+func (m *model) MergePostings(ctx context.Context, _ bool) error { return ctx.Err() }
+
 func (m *model) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
 	carriers := make([][]entity.PUID, len(keys))
 	for i, f := range keys {

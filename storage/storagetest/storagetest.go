@@ -32,6 +32,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "CarriersInOrderUpToLimits", Run: carriersInOrderUpToLimits},
 	{Name: "CarriersInTheOrderAsked", Run: carriersInTheOrderAsked},
 	{Name: "PostingTwiceIsOnce", Run: postingTwiceIsOnce},
+	{Name: "PostingsOfManyTransactions", Run: postingsOfManyTransactions},
 	{Name: "WholeRangeOfNumbers", Run: wholeRangeOfNumbers},
 	{Name: "EdgesInOrder", Run: edgesInOrder},
 	{Name: "EdgesStandUnderA", Run: edgesStandUnderA},

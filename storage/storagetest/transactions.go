@@ -78,6 +78,7 @@ func viewCannotWrite(t tester, c Cell) {
 	for name, write := range map[string]func(tx storage.Tx) error{
 		"Allocate":      func(tx storage.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
 		"Post":          func(tx storage.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
+		"MergePostings": func(tx storage.Tx) error { return tx.MergePostings(ctx, true) },
 		"PutDefinition": func(tx storage.Tx) error { return tx.PutDefinition(ctx, "rules", []byte{1}) },
 		"PutRedo":       func(tx storage.Tx) error { return put(ctx, tx, derived.Redo{PUID: 1}) },
 		"Append":        func(tx storage.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },

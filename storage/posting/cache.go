@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posting
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// Cache has the indexes of the runs of a cell, for all transactions of a process. The zero value is empty.
+type Cache struct {
+	mu   sync.Mutex
+	runs map[named]*index
+}
+
+// named is a run: a number is given again if its transaction is rolled back, and the hash tells such runs apart.
+type named struct{ id, hash uint64 }
+
+func (c *Cache) put(r run, x *index) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = map[named]*index{}
+	}
+	c.runs[named{r.id, r.hash}] = x
+}
+
+// some returns the indexes that are there, nil for others. It forgets those of other runs once they are too many.
+func (c *Cache) some(runs []run) []*index {
+	found := make([]*index, len(runs))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, r := range runs {
+		found[i] = c.runs[named{r.id, r.hash}]
+	}
+	if len(c.runs) > len(runs)+fanout {
+		clear(c.runs)
+		for i, r := range runs {
+			if found[i] != nil {
+				c.runs[named{r.id, r.hash}] = found[i]
+			}
+		}
+	}
+	return found
+}
+
+// indexes returns the index of each run.
+func (r *Runs) indexes(ctx context.Context, runs []run) ([]*index, error) {
+	found := r.cache.some(runs)
+	var ids []int64
+	for i, of := range runs {
+		switch {
+		case found[i] != nil:
+		case of.parts == 0:
+			ids = append(ids, chunkID(of.id, 0))
+		default:
+			for n := range of.parts {
+				ids = append(ids, partID(of.id, n))
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows := make(map[int64][]byte, len(ids))
+	for some := range slices.Chunk(ids, rowsAtOnce) {
+		read, err := r.chunks(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for id, body := range read {
+			rows[id] = body
+		}
+	}
+	for i, of := range runs {
+		if found[i] != nil {
+			continue
+		}
+		x, hash := &index{}, uint64(0)
+		if of.parts == 0 {
+			x.only = rows[chunkID(of.id, 0)]
+			hash = chain(0, x.only)
+		}
+		for n := range of.parts {
+			body := rows[partID(of.id, n)]
+			if err := x.add(body); err != nil {
+				return nil, cell.Damaged(ChunkTable, partID(of.id, n), err)
+			}
+			hash = chain(hash, body)
+		}
+		if hash != of.hash || of.parts > 0 && len(x.firsts) != int(of.chunks) {
+			return nil, cell.Damaged(ChunkTable, of.ids()[of.chunks-1], errOther)
+		}
+		found[i] = x
+		r.cache.put(of, x)
+	}
+	return found, nil
+}
