@@ -236,17 +236,36 @@ type residual struct {
 	parts             parts // named by the words
 }
 
+// isLabel reports whether a word distinguishes siblings: Profile 1, Building B.
+func isLabel(tokens []token, i int) bool {
+	return tokens[i].number || len(tokens[i].text) == 1 && i == len(tokens)-1
+}
+
+// isKept reports whether a word belongs to the residual: it is not paired, and no stop word.
+func isKept(tokens []token, used uint32, i int) bool {
+	return used&(1<<i) == 0 && (!tokens[i].stop || isLabel(tokens, i))
+}
+
+// keptWords returns the words that residue describes, or the numbers among them.
+func keptWords(tokens []token, used uint32, numbers bool) (words []string) {
+	for i := range tokens {
+		if isKept(tokens, used, i) && (!numbers || isLabel(tokens, i) || hasDigit(tokens[i].text)) {
+			words = append(words, tokens[i].text)
+		}
+	}
+	return words
+}
+
 func residue(tokens []token, used uint32) (r residual) {
 	for i := range tokens {
 		t := &tokens[i]
 		r.title = r.title || t.title
-		label := t.number || len(t.text) == 1 && i == len(tokens)-1 // Profile 1, Building B
-		if used&(1<<i) != 0 || t.stop && !label {
+		if !isKept(tokens, used, i) {
 			continue
 		}
 		r.any = true
 		r.parts |= t.parts
-		r.number = r.number || label
+		r.number = r.number || isLabel(tokens, i)
 		r.rare = r.rare || t.weight >= rareWord && !t.number
 		r.named = r.named || !t.general && !t.number
 		r.own = r.own || !t.plain && t.parts == 0

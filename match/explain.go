@@ -50,6 +50,9 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 			continue
 		}
 		line := Line{Attribute: m.style.fieldName(f), Level: m.style.grades(f)[l].word, Weight: m.weights[f][l], A: a.raw(f), B: b.raw(f)}
+		if f == fieldResidual && m.style.keeps(l) {
+			line.A, line.B = a.kept(b, l)
+		}
 		if bits := m.style.grades(f)[l].bits; bits != line.Weight {
 			line.DefaultWeight = &bits
 		}
@@ -106,6 +109,34 @@ func (r *Record) raw(f field) []string {
 		}
 	}
 	return values
+}
+
+// keeps reports whether a level of fieldResidual is about the words that one name has and the other lacks.
+func (s Style) keeps(l level) bool {
+	switch l {
+	case residualRare, residualSomething:
+		return s != StylePerson
+	case residualNumbers, residualPart:
+		return s == StyleBusiness
+	case titleNumber, titleNumbers, titleVolume:
+		return s == StyleTitle
+	}
+	return false
+}
+
+// kept returns the words of each name that the other lacks, folded: the numbers only, if the level is about them.
+func (r *Record) kept(other *Record, of level) (own, others []string) {
+	if r.content > other.content { // as they were compared
+		others, own = other.kept(r, of)
+		return own, others
+	}
+	x, y := &r.name, &other.name
+	l := align(x.tokens, y.tokens)
+	if r.title != nil {
+		l.usedA, l.usedB = r.title.met(l.usedA, other.title), other.title.met(l.usedB, r.title)
+	}
+	numbers := of == titleNumber || of == titleNumbers || of == residualNumbers
+	return keptWords(x.tokens, l.usedA, numbers), keptWords(y.tokens, l.usedB, numbers)
 }
 
 // fieldOf returns the field that an attribute is compared in, fieldCount if there is none.

@@ -46,7 +46,10 @@ func TestExplain_JSON(t *testing.T) {
   {
    "attribute": "name residual",
    "level": "one keeps a word",
-   "match_weight": -0.3
+   "match_weight": -0.3,
+   "a": [
+    "pizza"
+   ]
   },
   {
    "attribute": "phone",

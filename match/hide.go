@@ -52,7 +52,7 @@ func (s *Schema) showing(hides func(attribute string) bool) (shows [fieldCount]b
 }
 
 // words are the fields of a title whose words are in one bag.
-var words = []field{fieldName, fieldResidual, fieldCategory, fieldID, fieldText}
+var words = []field{fieldName, fieldResidual, fieldCategory, fieldPeople, fieldID, fieldText}
 
 // Near reports whether a value of an attribute would be compared with values that a reader may not see, who could then find them by
 // trying: those of the attribute, of others of its type, of the parts of a name or of an address, and all words of titles.

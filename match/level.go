@@ -270,7 +270,7 @@ var table = [fieldCount][]grade{
 	},
 	fieldPeople: {
 		{},
-		{"none in common", -600},
+		{"none in common", -700},
 		{"few in common", -100},
 		{"at least half in common", 250},
 		{"the only one is on the other list", 150},

@@ -9,8 +9,8 @@ import (
 )
 
 // parseNumber parses the first number of a text, ignoring currency and unit: "$1,299.00", "1.299,00 EUR",
-// "19 in". The last separator is the decimal one, unless it occurs several times or is a lone comma before
-// three digits.
+// "19 in", "9.0%". The last separator is the decimal one, unless it occurs several times or is a lone comma before
+// three digits. A duration such as 3:41 or 1:02:03 is read in its smallest unit.
 func parseNumber(raw string) (value float64, ok bool) {
 	from := strings.IndexFunc(raw, func(r rune) bool { return '0' <= r && r <= '9' })
 	if from < 0 {
@@ -19,6 +19,9 @@ func parseNumber(raw string) (value float64, ok bool) {
 	to := from
 	for to < len(raw) && (isDigit(raw[to]) || (raw[to] == '.' || raw[to] == ',') && to+1 < len(raw) && isDigit(raw[to+1])) {
 		to++
+	}
+	if value, ok = parseDuration(raw[from:]); ok {
+		return value, true
 	}
 	text := raw[from:to]
 	decimal := strings.LastIndexAny(text, ".,")
@@ -42,6 +45,20 @@ func parseNumber(raw string) (value float64, ok bool) {
 		value = -value
 	}
 	return value, true
+}
+
+// parseDuration parses two or three numbers with colons between them, of which all but the first have two digits and are
+// below 60. 3:41 is 221, seconds or minutes.
+func parseDuration(raw string) (value float64, ok bool) {
+	first := number(raw)
+	rest, n := raw[len(first):], 1
+	value, err := strconv.ParseFloat(first, 64)
+	for ; n <= 3 && len(rest) >= 3 && rest[0] == ':' && '0' <= rest[1] && rest[1] < '6' && isDigit(rest[2]); n++ {
+		value = 60*value + float64(10*(rest[1]-'0')+rest[2]-'0')
+		rest = rest[3:]
+	}
+	whole := rest == "" || !isDigit(rest[0]) && rest[0] != ':'
+	return value, err == nil && (n == 2 || n == 3) && whole
 }
 
 func normalNumber(raw string) string {

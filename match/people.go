@@ -106,11 +106,14 @@ func isInitials(s string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 || w != strings.ToUpper(w) })
 }
 
-// parseCredit parses one name. A number behind it, by which some catalogues tell namesakes apart, is dropped, and so is the
-// article of a group, which others leave out.
+// parseCredit parses one name. A number behind it, by which some catalogues tell namesakes apart, is dropped, and so are the
+// article of a group, and what a maker is, which others leave out.
 func parseCredit(name string) credit {
 	if first, rest, _ := strings.Cut(strings.TrimSpace(name), " "); strings.EqualFold(first, "the") {
 		name = rest
+	}
+	if name = cutMaker(name); name == "" {
+		return credit{}
 	}
 	folded := fold(strings.TrimRight(name, " 0123456789"))
 	if isNothing(folded) {
@@ -132,6 +135,38 @@ func parseCredit(name string) credit {
 	}
 	return c
 }
+
+// cutMaker returns a name without its legal form and the words for what a maker makes, at its beginning and its end: of Stone
+// Brewing Co. it is Stone. It is "" for a legal form alone, which was behind a comma.
+func cutMaker(name string) string {
+	name = strings.TrimSpace(name)
+	for name != "" {
+		i := strings.LastIndexByte(name, ' ')
+		if last := name[i+1:]; !foldedIn(makerForms, last) && (i < 0 || !foldedIn(makerWords, last)) {
+			break
+		}
+		name = strings.TrimSpace(name[:max(i, 0)])
+	}
+	if first, rest, more := strings.Cut(name, " "); more && foldedIn(makerWords, first) {
+		return rest
+	}
+	return name
+}
+
+// foldedIn reports whether a word is in a set, folded.
+func foldedIn(set map[string]bool, w string) bool {
+	var buf [32]byte
+	return len(w) < len(buf) && set[string(appendFold(buf[:0], w))]
+}
+
+var (
+	makerForms = wordSet(`co inc ltd llc corp gmbh ag plc bv srl`)
+	// makerWords are words for makers of drinks, music, books, films and goods. No family name is common among them.
+	makerWords = wordSet(`company corporation manufacturing brewing brewery breweries brewers brewhouse brewpub brauerei brau brasserie brouwerij browar
+		bryggeri cerveceria cervejaria birrificio pivovar winery vineyard vineyards cellars weingut bodega bodegas distillery distilling distillers
+		brennerei distillerie records recordings entertainment publishing publishers publications verlag editions editorial editore
+		pictures films productions studio studios`)
+)
 
 // is reports whether two names may be those of one person: the family names are alike, and so are the given names, as far
 // as both are written out.

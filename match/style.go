@@ -4,6 +4,7 @@ package match
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -44,6 +45,7 @@ const (
 	titleNumber      // only one has it
 	titleNumbers
 	titleModelBoth // another one differs
+	titleVolume
 )
 
 // styleGrades are the grades of a style that differ from the table.
@@ -92,6 +94,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"one keeps a number", -100},
 			{"numbers differ", -700},
 			{"one model number agrees, others differ", -300},
+			{"another part, volume or edition", -1200},
 		},
 	},
 }
@@ -158,6 +161,9 @@ func (r *Record) readName(given, family, whole string) {
 		r.name = parseName(terms, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
 	case StyleTitle:
 		r.title = parseTitle(terms, whole)
+		for _, d := range r.dates {
+			r.title.years = append(r.title.years, strconv.Itoa(int(d.date.year)))
+		}
 		r.name = r.title.name
 	}
 }

@@ -14,6 +14,8 @@ type title struct {
 	coded    uint32 // bit per token of the name: it is a model number
 	codes    codes
 	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
+	volumes  []string // numbers of parts, volumes and editions
+	years    []string // of the dates of the record, which a title may repeat
 	measures []measure
 	colours  colours
 	parts    []string // words of accessories: case, battery
@@ -29,6 +31,8 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		return t
 	}
 	t.words, t.measures = splitTitle(raw)
+	spellVolumes(t.words)
+	t.volumes = volumesOf(t.words, folded)
 	t.measures = t.measures[:min(len(t.measures), maxMeasures)]
 	t.colours = coloursOf(t.words)
 	var purpose []string
@@ -136,11 +140,14 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleModel
 	case said == codesAgreeCommon:
 		return titleModelCommon
+	}
+	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
+	x, y := residue(a.name.tokens, usedA), residue(b.name.tokens, usedB)
+	switch {
+	case otherVolume(a, b, usedA, usedB):
+		return titleVolume
 	case a.adds(b) && b.adds(a):
 		return titleNumbers
-	}
-	x, y := a.keeps(l.usedA, b), b.keeps(l.usedB, a)
-	switch {
 	case x.number && y.number:
 		return titleNumbers
 	case x.rare && y.rare, x.any && y.any && l.weight == 0:
@@ -153,17 +160,17 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	return residualNothing
 }
 
-// keeps describes the words of a title that the other has nowhere in its text. A model number is none of them: catalogues
-// have their own.
-func (t *title) keeps(used uint32, other *title) (r residual) {
+// met returns the words of a title that the other has, too, somewhere in its text. Model numbers are among them, since catalogues
+// have their own, and years that a date repeats.
+func (t *title) met(used uint32, other *title) uint32 {
 	used |= t.coded
 	for i := range t.name.tokens {
 		w := &t.name.tokens[i]
-		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0) {
+		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0 || t.dated(other, w.text)) {
 			used |= 1 << i
 		}
 	}
-	return residue(t.name.tokens, used)
+	return used
 }
 
 // distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and those of
@@ -199,7 +206,12 @@ func (t *title) colourWords() (words []string) {
 
 // adds reports whether a title has a number that the other has nowhere in its text.
 func (t *title) adds(other *title) bool {
-	return slices.ContainsFunc(t.numbers, func(w string) bool { return !other.bag.has(w) })
+	return slices.ContainsFunc(t.numbers, func(w string) bool { return !other.bag.has(w) && !t.dated(other, w) })
+}
+
+// dated reports whether a word is the year of the other record, or only repeats that of its own and the other has none.
+func (t *title) dated(other *title, w string) bool {
+	return slices.Contains(other.years, w) || len(other.years) == 0 && slices.Contains(t.years, w)
 }
 
 func missing(of, in []string) bool {

@@ -90,6 +90,9 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		column := DraftColumn{Name: c.name, Why: whys[i], Values: c.first}
 		if a.Type != "" {
 			a.Name = s.attribute(d.Schema, c)
+			if a.Type == match.TypeCategory && d.Schema.Weights == nil {
+				d.Schema.Weights = s.brandWeights(c)
+			}
 			column.Attribute, column.Type = a.Name, typeWords(a)
 			switch plain := aliasName(c.plain); {
 			case plain != c.plain:
@@ -156,6 +159,8 @@ func (s *Suggester) guess(c *column) (a match.Attribute, why string) {
 		return match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share"
 	case c.named(peopleNames) && c.letters(), c.people():
 		return match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups"
+	case c.named(makerNames) && c.letters():
+		return match.Attribute{Type: match.TypePeople, Many: c.many}, "the maker: another one made another thing"
 	}
 	for _, k := range s.Kinds {
 		for i := range k.Attributes {
@@ -180,12 +185,27 @@ func (s *Suggester) guess(c *column) (a match.Attribute, why string) {
 		return match.Attribute{Type: match.TypeURL, Many: c.many}, "web addresses"
 	case c.mostly(formNumber) && c.named(measureNames):
 		return match.Attribute{Type: match.TypeNumber}, "a quantity of the thing"
+	case c.amounts():
+		return match.Attribute{Type: match.TypeNumber}, "numbers with one unit"
 	case c.mostly(formNumber, formPhone):
 		return note, "numbers that may differ for one thing: type number compares them"
 	case c.values >= 20 && c.unlike() <= 0.1:
 		return match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group"
 	}
 	return match.Attribute{Type: match.TypeText, Many: c.many}, "words"
+}
+
+// brandWeights returns what brands weigh in the known kind of titles that has a column as its brand: another brand is another
+// thing there.
+func (s *Suggester) brandWeights(c *column) map[string]map[string]match.Weight {
+	const line = "category"
+	for _, k := range s.Kinds {
+		isBrand := func(a match.Attribute) bool { return a.Type == match.TypeCategory && c.means(k, &a) }
+		if k.Style() == match.StyleTitle && k.Weights[line] != nil && slices.ContainsFunc(k.Attributes, isBrand) {
+			return map[string]map[string]match.Weight{line: k.Weights[line]}
+		}
+	}
+	return nil
 }
 
 // title returns the column of words that names the things best, -1 if there is none.

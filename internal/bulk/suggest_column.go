@@ -113,6 +113,20 @@ func (c *column) years() bool {
 	})
 }
 
+// amounts reports whether nearly all values are numbers with one unit.
+func (c *column) amounts() bool {
+	units := map[string]int{}
+	for _, v := range c.sample {
+		if unit, ok := unitOf(v); ok {
+			units[unit]++
+			if units[unit]*10 >= len(c.sample)*9 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // called reports whether half of the values are written as only phone numbers are.
 func (c *column) called() bool {
 	return c.has(50, func(v string) bool { return strings.ContainsAny(v, "+()") })
@@ -163,6 +177,10 @@ var (
 		auteur auteurs realisateur acteur acteurs artiste artistes interprete interpretes compositeur scenariste editeurs
 		actores actriz artista artistas reparto autores guionista compositor elenco autore autori regista attori cantante compositore sceneggiatore
 		diretor realizador atores autora acteurs artiest artiesten regisseurs schrijver schrijvers`)
+	// Makers other than those whom product has as its brand.
+	makerNames = nameSet(`brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
+		brauerei weingut winzer brennerei entwickler rosterei brasserie domaine distillerie developpeur cerveceria bodega destileria desarrollador
+		birrificio cantina distilleria sviluppatore cervejaria adega brouwerij wijnhuis ontwikkelaar`)
 	worldNames   = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
 	measureNames = nameSet(`price cost msrp weight length width height depth size duration runtime minutes pages abv alcohol strength volume area capacity power
 		preis gewicht lange breite hohe grosse dauer laufzeit seiten alkohol starke volumen leistung prix poids longueur largeur hauteur duree taille

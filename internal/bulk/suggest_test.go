@@ -74,6 +74,17 @@ func TestSuggest(t *testing.T) {
 			[]string{"Titel: titel name title", "Marke: marke category", "EAN: ean id world", "Preis: preis number", "PLZ: plz text postcode", "Ort: ort text locality", "Telefon: telefon phone"},
 		},
 		{
+			"numbers with one unit, and with several",
+			"Beer|Brewery|ABV|Serving|Cost each|Runs|Label|Sold as",
+			[]string{
+				"Amber Ale|Stone Bay Brewery|9.0%|12 oz|$4.99|3:41|12 Angry Men|12 oz", "Winter Porter|Old Mill Brewing Co.|5%|16 oz.|$5|1:02:03|7 Sisters|0.5 l",
+			},
+			[]string{
+				"Beer: beer name title", "Brewery: brewery people", "ABV: abv number", "Serving: serving number", "Cost each: cost_each number",
+				"Runs: runs number", "Label: label text", "Sold as: sold_as text",
+			},
+		},
+		{
 			"groups, empty and reserved columns", "track|genre|kind",
 			many,
 			[]string{"track: track name title", "genre: genre text tag", "kind: kind_value text"},
@@ -110,6 +121,15 @@ func TestSuggest_ColumnsAreRecognised(t *testing.T) {
 		if got := strings.Join(p.Columns[i].To, ","); got != want {
 			t.Errorf("column %s becomes %q, want %q", p.Columns[i].Name, got, want)
 		}
+	}
+}
+
+// Another brand is another thing, as in product.
+func TestSuggest_WeighsBrands(t *testing.T) {
+	t.Parallel()
+	_, d := suggested(t, "Titel|Marke", "Bohrmaschine|Bosch", "Säge|Makita")
+	if diff := cmp.Diff(map[string]map[string]match.Weight{"category": match.Product().Weights["category"]}, d.Schema.Weights); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -28,6 +28,10 @@ var (
 	dateForm  = regexp.MustCompile(`^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
 	emailForm = regexp.MustCompile(`^[^\s@,;|]+@[^\s@,;|]+\.[^\s@,;|]+$`)
 	urlForm   = regexp.MustCompile(`^(https?://\S+|[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.[a-zA-Z]{2,}(/\S*)?)$`)
+	// A duration, and a number with a currency before it or a unit behind it.
+	durationForm = regexp.MustCompile(`^\d+:[0-5]\d(:[0-5]\d)?$`)
+	amountForm   = regexp.MustCompile(`^(\p{Sc}|[A-Z]{3} ?)?[-+]?\d[\d.,]* ?([%°"″]|\p{Sc}|[\p{L}.]{1,14}( [\p{L}.]{1,14})?)?$`)
+
 	phoneForm = regexp.MustCompile(`^[+(]?[\d][\d ()/.+-]{4,24}((ext|x|#)\.? ?\d+)?$`)
 	yearForm  = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )
@@ -58,6 +62,19 @@ func isNumber(value string) bool {
 	}
 	_, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
 	return err == nil
+}
+
+// unitOf returns the unit of a number with one, as an attribute of type number reads it: 9.0%, 12 oz, $4.99, 4,99 EUR. That of
+// a duration such as 3:41 is ":".
+func unitOf(value string) (unit string, ok bool) {
+	value = strings.TrimSpace(value)
+	if durationForm.MatchString(value) {
+		return ":", true
+	}
+	if parts := amountForm.FindStringSubmatch(value); parts != nil {
+		unit = strings.ToLower(strings.TrimRight(parts[1]+parts[2], "."))
+	}
+	return unit, unit != ""
 }
 
 // fits reports whether nearly all values may be those of an attribute. Without values it does.
@@ -91,7 +108,8 @@ func fitsOne(a *match.Attribute, value string) bool {
 		degrees, err := strconv.ParseFloat(value, 64)
 		return err == nil && degrees >= -180 && degrees <= 180
 	case match.TypeNumber:
-		return digits > 0 && digits*2 >= len(value)-3
+		_, amount := unitOf(value)
+		return amount || digits > 0 && digits*2 >= len(value)-3
 	case match.TypeDate:
 		return is == formDate || yearForm.MatchString(value) || digits >= 4 && letters
 	case match.TypeName:

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A number of a part, a volume, a sequel or an edition names another work than the same title without it or with another one:
+// Part 2, Vol. II, second edition, and a number at the end.
+
+// spellVolumes writes numbers beside the word for a part or an edition, and these words, in one way: "pt two" is "part 2", and
+// "second ed" is "2 edition".
+func spellVolumes(words []string) {
+	for i := range len(words) - 1 {
+		w, next := words[i], words[i+1]
+		if part := volumeWords[w]; part != "" && (digits(next) || numerals[next] != "") {
+			words[i], words[i+1] = part, cmp.Or(numerals[next], next)
+		}
+		if !editionWords[next] {
+			continue
+		}
+		if n := number(w); n != "" && (n == w || ordinalEnds[w[len(n):]]) || numerals[w] != "" {
+			words[i], words[i+1] = cmp.Or(n, numerals[w]), "edition"
+		}
+	}
+}
+
+// volumesOf returns the numbers of parts, volumes and editions among the words of a title. Its folded text has those that were
+// Roman numerals.
+func volumesOf(words []string, folded string) (volumes []string) {
+	end := len(words)
+	for end > 2 && isYear(words[end-1]) { // Night Ferry 2 (1991)
+		end--
+	}
+	for i, w := range words {
+		part := i > 0 && volumeNames[words[i-1]]
+		edition := i+1 < len(words) && words[i+1] == "edition"
+		if digits(w) && len(w) < minDigits && (part || edition || i > 0 && (i == end-1 || i == len(words)-1)) {
+			volumes = append(volumes, w)
+		}
+	}
+	for w := range strings.FieldsSeq(folded) {
+		if n := romanNumerals[w]; n != "" && slices.Contains(words, n) {
+			volumes = append(volumes, n)
+		}
+	}
+	return volumes
+}
+
+func isYear(w string) bool { return len(w) == 4 && digits(w) && (w[:2] == "19" || w[:2] == "20") }
+
+// volume returns the number of a part, a volume or an edition, if a title has nothing else that the other lacks, besides the
+// word for it.
+func (t *title) volume(used uint32) (n string) {
+	tokens := t.name.tokens
+	for i := range tokens {
+		switch w := tokens[i].text; {
+		case !isKept(tokens, used, i):
+		case n == "" && slices.Contains(t.volumes, w):
+			n = w
+		case !volumeNames[w] && w != "edition":
+			return ""
+		}
+	}
+	return n
+}
+
+// otherVolume reports whether two titles are of different volumes. If only one has a number, it must be the only difference, and
+// neither 1, since a first part is often not called so, nor over 99, which may be a year or a model.
+func otherVolume(a, b *title, usedA, usedB uint32) bool {
+	x, y := a.volume(usedA), b.volume(usedB)
+	if x != "" && y != "" {
+		return x != y
+	}
+	n, other := cmp.Or(x, y), residue(b.name.tokens, usedB)
+	if x == "" {
+		other = residue(a.name.tokens, usedA)
+	}
+	return n != "" && n != "1" && len(n) <= 2 && !other.any
+}
+
+// volumeWords are words before the number of a part, with their spelling.
+var volumeWords = func() map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(`part pt parts teil parte partie deel czesc
+volume vol vols volumen tome tomo band bd
+no nr num number numero
+episode ep folge episodio
+chapter chap kapitel chapitre capitulo capitolo
+season staffel saison temporada stagione
+series serie
+book buch livre libro
+disc disk cd
+act
+version ver
+mark mk`) {
+		words := strings.Fields(line)
+		for _, w := range words {
+			m[w] = words[0]
+		}
+	}
+	return m
+}()
+
+// volumeNames are the spellings of volumeWords.
+var volumeNames = func() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range volumeWords {
+		names[name] = true
+	}
+	return names
+}()
+
+// editionWords are words behind the number of an edition.
+var editionWords = wordSet(`edition ed edn auflage aufl edicion edizione edicao druk`)
+
+// numerals are numbers as words and in Roman numerals, which are numbers for sure beside the word for a part.
+var numerals = func() map[string]string {
+	m := map[string]string{"i": "1", "v": "5", "x": "10"}
+	for w, n := range romanNumerals {
+		m[w] = n
+	}
+	for n, line := range strings.Split(`one first eins erste un une premiere uno primera primo prima
+two second zwei zweite deux deuxieme seconde dos segunda due seconda
+three third drei dritte trois troisieme tres tercera tre terza
+four fourth vier vierte quatre quatrieme cuatro cuarta quattro quarta
+five fifth funf funfte cinq cinquieme cinco quinta cinque
+six sixth sechs sechste sixieme seis sexta sei
+seven seventh sieben siebte sept septieme siete septima sette
+eight eighth acht achte huit huitieme ocho octava otto
+nine ninth neun neunte neuf neuvieme nueve novena nove
+ten tenth zehn zehnte dix dixieme diez decima dieci`, "\n") {
+		for w := range strings.FieldsSeq(line) {
+			m[w] = strconv.Itoa(n + 1)
+		}
+	}
+	return m
+}()
+
+// ordinalEnds follow the digits of an ordinal number.
+var ordinalEnds = wordSet(`st nd rd th te e eme a o`)
