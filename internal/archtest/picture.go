@@ -193,8 +193,8 @@ var Picture = map[string]Rule{
 	"storage/document": {Imports: []string{"cell", "entity", "changelog", "storage/posting"}},
 	// Postings as rows, without a database.
 	"storage/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
-	"storage/breaker":  {Imports: []string{"cell"}},
-	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
+	"storage/breaker": {Imports: []string{"cell"}},
+	"storage/all":     {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
 	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},
