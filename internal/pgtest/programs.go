@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,6 +151,10 @@ func run(path string, args ...string) error {
 	if err != nil {
 		return err
 	}
+	// The thread is kept until the program has ended. Otherwise spawn could take it over and end it with its server, and
+	// the program would end with it, see diesWithParent.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, out)
 	}
