@@ -178,7 +178,6 @@ func entityOfManyRecords(tab *tab) {
 		}
 	}
 	tab.do(chromedp.EmulateViewport(1280, 844))
-	tab.await(`innerWidth === 1280 && document.documentElement.clientWidth > 1200`) // a page that is laid out again does not stay where a link led
 	tab.check(`document.querySelectorAll(".placemap a").length === 63 && document.querySelector(".placemap .merged circle")`, "the map is not drawn")
 	tab.check(`document.querySelectorAll(".timeline circle").length > 1`, "the time line is not drawn")
 	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`, "a part cannot be scrolled by keyboard")
@@ -186,7 +185,8 @@ func entityOfManyRecords(tab *tab) {
 	at := evaluate[string](tab, `[...Array(140).keys()].map(i => "#record-" + (60 + i)).find(at => document.querySelector(".placemap a[href='" + at + "']"))`)
 	evaluate[bool](tab, `(document.querySelector(".placemap a[href='`+at+`']").focus(), true)`)
 	tab.do(chromedp.KeyEvent("\r"))
-	tab.await(`location.hash === "` + at + `" && (({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector("` + at + `").getBoundingClientRect())`)
+	// A page scrolls by whole pixels, and a row begins between two.
+	tab.await(`location.hash === "` + at + `" && (({ top, bottom }) => top > -1 && bottom <= innerHeight)(document.querySelector("` + at + `").getBoundingClientRect())`)
 	evaluate[bool](tab, `(document.querySelector("`+at+` a[data-inplace]").click(), true)`)
 	tab.await(`document.querySelector(".preview")`)
 	tab.check(`document.querySelector(".preview").textContent.includes("different thing")`, "splitting off has no preview")

@@ -176,25 +176,25 @@ var Picture = map[string]Rule{
 
 	"storage/sqlite": {
 		Imports: []string{
-			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
-			"resolve/derived", "rollup", "storage", "storage/posting", "internal/span",
+			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
+			"resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
-			"audit", "storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
-			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/posting", "internal/span",
+			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality",
+			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
 	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "counter/perdocument", "mirror", "rollup", "rollup/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
-	"storage/document": {Imports: []string{"cell", "entity", "changelog", "storage/posting"}},
+	"storage/internal/document": {Imports: []string{"cell", "entity", "changelog", "storage/internal/posting"}},
 	// Postings as rows, without a database.
-	"storage/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
-	"storage/breaker": {Imports: []string{"cell"}},
-	"storage/all":     {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
+	"storage/internal/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
+	"storage/internal/breaker": {Imports: []string{"cell"}},
+	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
 	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/locus-db/locus/storage/breaker"
+	"github.com/locus-db/locus/storage/internal/breaker"
 )
 
 const (

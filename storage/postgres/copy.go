@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/storage/document"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/document"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 var _ cell.Copier = (*tx)(nil)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 var _ counter.Store = (*tx)(nil)

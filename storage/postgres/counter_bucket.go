@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // bucketTable holds the statements for one table of buckets.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 const sqlHorizon = "SELECT horizon FROM counter_horizon"

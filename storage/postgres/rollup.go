@@ -12,7 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // Tables that an update locks as a whole when it reads them, so that no other transaction inserts either. The locks

@@ -14,7 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // A word of the index is a word of a name, or a term. PostgreSQL limits words to 2046 bytes, so a longer word is

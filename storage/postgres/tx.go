@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 // tx is a transaction. Writes wait in queue and are sent with the next read or with the commit. So, besides the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // Vacuum merges the postings, whose runs keep removed ones, while writers wait. Then it rewrites the

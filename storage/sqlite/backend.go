@@ -13,8 +13,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage"
-	"github.com/locus-db/locus/storage/breaker"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/breaker"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 // Options configures a cell.

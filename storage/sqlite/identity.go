@@ -8,7 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // Identify writes the identity into a new file, or compares it with that of an existing file. It must be called

@@ -17,7 +17,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve/derived"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 //go:embed migrations/0003_cell.sql

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/locus-db/locus/internal/span"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 // tx is a transaction with its connection and outcome. The Store methods are in files named after the Stores.

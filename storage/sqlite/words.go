@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/storage/document"
+	"github.com/locus-db/locus/storage/internal/document"
 )
 
 // vocabulary adds a table of the words of the search index to the connection. It belongs to the connection, not to the

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/storage/breaker"
+	"github.com/locus-db/locus/storage/internal/breaker"
 )
 
 var errDown = errors.New("down")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/storage/posting"
+	"github.com/locus-db/locus/storage/internal/posting"
 )
 
 // Tables returns the tables whose rows move with a cell to another database, see cell.Copier.
