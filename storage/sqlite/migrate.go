@@ -9,14 +9,11 @@ import (
 	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/pressly/goose/v3"
 	lib "modernc.org/sqlite/lib"
 
-	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
@@ -154,38 +151,14 @@ func packPostings(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, postingSQL); err != nil {
 		return err
 	}
-	state, err := posting.Convert(func(after *derived.Posting) (page []derived.Posting, err error) {
-		if after == nil {
-			after = &derived.Posting{Key: 1 << 63, PUID: math.MinInt64} // no record has this number
-		}
-		rows, err := tx.QueryContext(ctx, "SELECT blocking_key, puid FROM posting WHERE (blocking_key, puid) > (?, ?) ORDER BY blocking_key, puid LIMIT 10000", int64(after.Key), int64(after.PUID))
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var key, puid int64
-			if err := rows.Scan(&key, &puid); err != nil {
-				return nil, err
-			}
-			page = append(page, derived.Posting{Key: uint64(key), PUID: entity.PUID(puid)})
-		}
-		return page, rows.Err()
-	}, func(rows []posting.Row) error {
-		for _, r := range rows {
-			if _, err := tx.ExecContext(ctx, sqlPutChunk, r.ID, r.Body, r.Sum); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := (posting.Migration{
+		Page:  "SELECT blocking_key, puid FROM posting WHERE (blocking_key, puid) > (?, ?) ORDER BY blocking_key, puid LIMIT 10000",
+		Chunk: sqlPutChunk,
+		State: "UPDATE posting_state SET body = ?, sum = ? WHERE one = 1",
+	}).Run(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE posting_state SET body = ?, sum = ? WHERE one = 1", state.Body, state.Sum); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, dropPostings)
+	_, err := tx.ExecContext(ctx, dropPostings)
 	return err
 }
 
