@@ -55,7 +55,11 @@ var prefixes = []string{
 }
 
 // companyPrefixes are such words too, but a name after them is not that of a person.
-var companyPrefixes = []string{"business", "company", "account", "store", "shop", "firmen", "firma", "employer"}
+var companyPrefixes = []string{
+	"business", "company", "account", "store", "shop", "firmen", "firma", "employer", "site", "facility", "branch", "office", "outlet", "venue", "institution",
+	"agency", "practice", "school", "hospital", "clinic", "pharmacy", "restaurant", "hotel", "museum", "church", "library", "filial", "filiale", "standort",
+	"schule", "etablissement", "ecole", "establecimiento", "escuela", "sede", "scuola", "vestiging",
+}
 
 // personPrefixes are such words too, but a name after them is that of a person.
 var personPrefixes = []string{"person", "patient", "member", "employee", "attendee"}

@@ -52,6 +52,7 @@ func TestRecognise_Headers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"contacts of a CRM", "Contact ID,First Name,Last Name,Email,Phone,Account Name\n003a,Ada,Lovelace,ada@example.org,020 7946 0018,Analytical Ltd\n003b,Alan,Turing,alan@example.org,020 7946 0019,Bletchley\n", "person key=Contact ID - given_name family_name emails phones -"},
+		{"sites with programs", "Id,Site name,Program Name,Address\n1,Blue Door,Head Start,12 Main St\n2,Corner House,Head Start,5 Elm St\n", "- key=Id - name - address"},
 		{"accounts of a CRM", "AccountNumber,AccountName,BillingStreet,BillingCity,BillingPostalCode,BillingCountry,Website,Industry\nA1,Blue Door,12 Main St,Springfield,62701,US,bluedoor.example,Books\nA2,Corner Bakery,5 Elm St,Springfield,62702,US,corner.example,Food\n", "- key=AccountNumber - name address city postcode country websites category"},
 		{"customers of a shop", "Customer ID,First Name,Last Name,Email,Accepts Marketing,Address1,City,Province,Country,Zip,Phone\n71,Ada,Lovelace,ada@example.org,yes,1 Ring Rd,London,,GB,N1 9GU,020 7946 0018\n72,Alan,Turing,alan@example.org,no,2 Ring Rd,London,,GB,N1 9GV,020 7946 0019\n", "person key=Customer ID - given_name family_name emails - address city region country postcode phones"},
 		{"products of a shop", "Handle,Title,Vendor,Type,Variant SKU,Variant Price,Variant Barcode\nred-mug,Red mug,Mugs & Co,Kitchen,MUG-1,7.50,4006381333931\nblue-mug,Blue mug,Mugs & Co,Kitchen,MUG-2,8.50,4006381333948\n", "product key=Variant SKU - title brand category - - -"},

@@ -3,7 +3,9 @@
 package bulk
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +13,19 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// SuggestRows is how many rows a Suggester needs at most.
-const SuggestRows = 10_000
+// suggestRows is how many rows of a file a Suggester reads.
+const suggestRows = 10_000
 
 // Suggester drafts a kind for files whose columns no kind explains. It knows names of columns in some languages, and what
 // values look like. The zero value is ready to use.
 type Suggester struct {
 	// Kinds are the known kinds. A column that is named like one of their attributes, other than names, becomes the same.
 	Kinds []*match.Schema
+	// Left are columns to leave out.
+	Left []string
 
 	columns []*column
+	file    int
 }
 
 // Draft is a suggested kind.
@@ -30,6 +35,23 @@ type Draft struct {
 	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
 	Known     string
 	Explained int
+	// Lost are the columns with dates, people, numbers and the like that the known kind does not compare.
+	Lost []string
+	// Better means that the draft should be used: one column names the things, and of the columns that tell them apart
+	// the known kind loses at least as many as it compares.
+	Better bool
+}
+
+// Name returns the column that names the things.
+func (d *Draft) Name() string {
+	i := slices.IndexFunc(d.Columns, func(c DraftColumn) bool {
+		a, _ := d.Schema.Attribute(c.Attribute)
+		return a.Type == match.TypeName
+	})
+	if i < 0 {
+		return ""
+	}
+	return d.Columns[i].Name
 }
 
 // DraftColumn is what a draft makes of a column.
@@ -43,22 +65,43 @@ type DraftColumn struct {
 	Set bool
 }
 
+// Read reads the first rows of a file, at most suggestRows. Keys are different in the rows of one file. It skips rows that
+// cannot be read.
+func (s *Suggester) Read(r *Reader) error {
+	s.file++
+	for range suggestRows {
+		_, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if _, refused := errors.AsType[*RowError](err); err != nil && !refused {
+			return err
+		}
+		if fields, err := r.Fields(); err == nil {
+			s.See(fields)
+		}
+	}
+	return nil
+}
+
 // See adds a row.
 func (s *Suggester) See(fields []Field) {
 	for _, f := range fields {
+		if slices.Contains(s.Left, f.Name) {
+			continue
+		}
 		i := slices.IndexFunc(s.columns, func(c *column) bool { return c.name == f.Name })
 		if i < 0 {
 			i = len(s.columns)
-			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]struct{}{}})
+			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]int{}})
 		}
-		s.columns[i].see(f.Values)
+		s.columns[i].see(f.Values, s.file)
 	}
 }
 
 // Draft drafts a kind. The error is a *match.InvalidError: the name is not valid, or no column tells what the rows are about.
 func (s *Suggester) Draft(kind string) (*Draft, error) {
 	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
-	d.Known, d.Explained = s.known()
 	key := s.key()
 	roles := map[match.Role]bool{}
 	guesses := make([]match.Attribute, len(s.columns))
@@ -76,7 +119,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		guesses[i], whys[i] = a, why
 	}
 	if i := s.title(guesses); i >= 0 {
-		guesses[i], whys[i] = match.Attribute{Type: match.TypeName, Style: match.StyleTitle}, "names the things"
+		guesses[i], whys[i] = match.Attribute{Type: match.TypeName, Style: s.style(s.columns[i])}, "names the things"
 	}
 	if roles[match.RoleLatitude] != roles[match.RoleLongitude] {
 		for i := range guesses {
@@ -104,6 +147,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		}
 		d.Columns = append(d.Columns, column)
 	}
+	s.compare(d, guesses)
 	return d, d.Schema.Validate()
 }
 
@@ -114,37 +158,6 @@ func typeWords(a match.Attribute) string {
 		words = append(words, "tag")
 	}
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
-}
-
-// known returns the kind that explains most columns, and how many.
-func (s *Suggester) known() (kind string, explained int) {
-	for _, k := range s.Kinds {
-		n := 0
-		for _, c := range s.columns {
-			if slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool { return c.means(k, &a) }) {
-				n++
-			}
-		}
-		if n > explained {
-			kind, explained = k.Kind, n
-		}
-	}
-	return kind, explained
-}
-
-// key returns the column that is most surely the key of the rows, nil if none is.
-func (s *Suggester) key() (best *column) {
-	surest := 0
-	for _, c := range s.columns {
-		rank := keyRank(c.plain)
-		if rank == 0 && strings.HasSuffix(c.plain, "_id") {
-			rank = len(keyNames) + 1
-		}
-		if rank > 0 && c.unique() && (best == nil || rank < surest) {
-			best, surest = c, rank
-		}
-	}
-	return best
 }
 
 // guess returns the attribute that a column becomes, without a name, and why.
@@ -206,31 +219,6 @@ func (s *Suggester) brandWeights(c *column) map[string]map[string]match.Weight {
 		}
 	}
 	return nil
-}
-
-// title returns the column of words that names the things best, -1 if there is none.
-func (s *Suggester) title(guesses []match.Attribute) int {
-	best, most := -1, 0
-	for i, c := range s.columns {
-		a := guesses[i]
-		if a.Type != match.TypeText || a.Role != match.RoleNone || !c.letters() {
-			continue
-		}
-		score := 1
-		if c.named(titleNames) {
-			score += 4
-		}
-		if c.unlike() >= 0.5 {
-			score += 2
-		}
-		if length := c.length / c.values; length >= 3 && length <= 100 {
-			score++
-		}
-		if score > most {
-			best, most = i, score
-		}
-	}
-	return best
 }
 
 // attribute returns a name for the attribute of a column that the kind does not have yet.

@@ -22,12 +22,13 @@ type column struct {
 	length      int // of all values
 	many        bool
 	forms       [formPhone + 1]int
-	different   map[string]struct{}
-	first       []string // the first three different values
-	sample      []string // the first values
+	different   map[string]int // the values, with the last file that has each
+	repeats     bool           // a file has a value twice
+	first       []string       // the first three different values
+	sample      []string       // the first values
 }
 
-func (c *column) see(values []string) {
+func (c *column) see(values []string, file int) {
 	c.rows++
 	n := 0
 	for _, v := range values {
@@ -42,10 +43,12 @@ func (c *column) see(values []string) {
 		if len(c.sample) < suggestSample {
 			c.sample = append(c.sample, v)
 		}
-		if _, seen := c.different[v]; seen {
+		last, seen := c.different[v]
+		c.repeats = c.repeats || seen && last == file
+		c.different[v] = file
+		if seen {
 			continue
 		}
-		c.different[v] = struct{}{}
 		if len(c.first) < 3 {
 			c.first = append(c.first, v)
 		}
@@ -53,8 +56,8 @@ func (c *column) see(values []string) {
 	c.many = c.many || n > 1
 }
 
-// unique reports whether every row has another value.
-func (c *column) unique() bool { return !c.many && c.values == c.rows && len(c.different) == c.rows }
+// unique reports whether every row of a file has another value.
+func (c *column) unique() bool { return !c.many && c.values == c.rows && !c.repeats }
 
 // unlike is the share of different values.
 func (c *column) unlike() float64 { return float64(len(c.different)) / float64(c.values) }
@@ -178,7 +181,7 @@ var (
 		actores actriz artista artistas reparto autores guionista compositor elenco autore autori regista attori cantante compositore sceneggiatore
 		diretor realizador atores autora acteurs artiest artiesten regisseurs schrijver schrijvers`)
 	// Makers other than those whom product has as its brand.
-	makerNames = nameSet(`brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
+	makerNames = nameSet(`brew brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
 		brauerei weingut winzer brennerei entwickler rosterei brasserie domaine distillerie developpeur cerveceria bodega destileria desarrollador
 		birrificio cantina distilleria sviluppatore cervejaria adega brouwerij wijnhuis ontwikkelaar`)
 	worldNames   = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
@@ -186,7 +189,7 @@ var (
 		preis gewicht lange breite hohe grosse dauer laufzeit seiten alkohol starke volumen leistung prix poids longueur largeur hauteur duree taille
 		precio peso largo ancho alto duracion paginas prezzo lunghezza larghezza altezza durata pagine preco comprimento duracao prijs gewicht lengte duur`)
 	changingNames = nameSet(`rating ratings score votes views likes rank ranking popularity stock quantity qty count sales created createdat updated updatedat modified modifiedat timestamp
-		crawled scraped fetched image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
+		copyright copyrights crawled scraped fetched image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
 		existencias imagen imagenes valoracion immagine immagini voto imagem afbeelding voorraad`)
 )
 

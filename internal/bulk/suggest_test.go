@@ -3,6 +3,7 @@
 package bulk_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,6 +131,73 @@ func TestSuggest_WeighsBrands(t *testing.T) {
 	_, d := suggested(t, "Titel|Marke", "Bohrmaschine|Bosch", "Säge|Makita")
 	if diff := cmp.Diff(map[string]map[string]match.Weight{"category": match.Product().Weights["category"]}, d.Schema.Weights); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Every file has keys of its own: the same number in two files is no repetition. Rows that cannot be read are skipped.
+func TestSuggest_ReadsFiles(t *testing.T) {
+	t.Parallel()
+	var s bulk.Suggester
+	for name, text := range map[string]string{"a.jsonl": `{"id":1,"title":"Alien"}` + "\n" + `{"id":2,"title":`, "b.csv": "id,title\n1,Solaris\n2,Stalker\n"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := bulk.Recognise(file, nil, match.Kinds(), &bulk.Options{Unstored: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Read(r), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := s.Draft("film")
+	if err != nil || len(d.Columns) != 2 || d.Columns[0].Attribute != "" {
+		t.Errorf("%+v, %v", d.Columns, err)
+	}
+}
+
+func TestSuggest_BetterThanAKnownKind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		columns, row string
+		better       bool
+		lost         string
+	}{
+		{"id|title|year|director", "1|Alien|1979|Ridley Scott", true, "year director"},
+		{"title|country|released", "Alien|GB|July 20, 1979", true, "released"},
+		{"beer|brewery|style", "Amber Ale|Stone Bay|Red Ale", true, "brewery"},
+		{"company|country|founded", "Acme GmbH|DE|1990", true, "founded"},
+		{"name|city|founded", "Acme GmbH|Berlin|1990", false, "founded"},
+		{"name|description|tags", "Acme GmbH|Tools|a", false, ""},
+		{"title|manufacturer|price|pages", "Drill|Bosch|99|12", false, "pages"},
+		{"first_name|last_name|hired|left", "Ann|Kay|2001-02-03|2004-05-06", false, "hired left"},
+	} {
+		_, d := suggested(t, c.columns, c.row)
+		if d.Better != c.better || strings.Join(d.Lost, " ") != c.lost {
+			t.Errorf("%s: better %v, lost %v, known %s", c.columns, d.Better, d.Lost, d.Known)
+		}
+	}
+}
+
+// Names of businesses are compared as such, wherever a built-in kind has them.
+func TestSuggest_StylesOfNames(t *testing.T) {
+	t.Parallel()
+	for columns, want := range map[string]match.Style{
+		"company|founded":         match.StyleBusiness,
+		"name|street|city|phone":  match.StyleBusiness,
+		"full_name|turnover":      match.StylePerson,
+		"name|year":               match.StyleTitle,
+		"song|artist|city|street": match.StyleTitle,
+	} {
+		_, d := suggested(t, columns, "Acme Tools|1990|Berlin|030 1234567")
+		if got := d.Schema.Style(); got != want {
+			t.Errorf("%s: style %s, want %s", columns, got, want)
+		}
 	}
 }
 

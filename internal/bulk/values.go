@@ -25,7 +25,9 @@ const (
 )
 
 var (
-	dateForm  = regexp.MustCompile(`^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+	dateForm = regexp.MustCompile(`^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+	// With the month as a word: July 20, 1969, or 20. Juli 1969.
+	monthForm = regexp.MustCompile(`^(\p{L}{3,10}\.? \d{1,2}(st|nd|rd|th)?,? \d{4}|\d{1,2}(st|nd|rd|th|\.)?[ -](de |of )?\p{L}{3,10}\.?,?[ -](de )?\d{4})$`)
 	emailForm = regexp.MustCompile(`^[^\s@,;|]+@[^\s@,;|]+\.[^\s@,;|]+$`)
 	urlForm   = regexp.MustCompile(`^(https?://\S+|[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.[a-zA-Z]{2,}(/\S*)?)$`)
 	// A duration, and a number with a currency before it or a unit behind it.
@@ -43,7 +45,7 @@ func formOf(value string) form {
 		return formEmpty
 	case isNumber(value):
 		return formNumber
-	case dateForm.MatchString(value):
+	case dateForm.MatchString(value), monthForm.MatchString(value):
 		return formDate
 	case emailForm.MatchString(value):
 		return formEmail

@@ -70,7 +70,7 @@ func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "file to write: .csv, .jsonl or .parquet")
 	o.reading.flags(f)
-	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in one that recognises most columns"
+	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in one that recognises most columns, or one drafted from the files if that compares too few"
 	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 
@@ -145,6 +145,7 @@ func (o *oneShot) look(a *app) error {
 	if o.plans == nil {
 		return failed
 	}
+	o.takeDraft(a)
 	return a.compared(o.plans, o.schema)
 }
 

@@ -71,6 +71,7 @@ func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error 
 		return err
 	}
 	defer closePlans(plans) //nolint:errcheck // streams that were not read
+	a.hintKind(files, kinds, &o.reading)
 	if o.preview {
 		return a.previews(plans, kinds)
 	}

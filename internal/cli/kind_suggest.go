@@ -4,15 +4,13 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/bulk"
-	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 )
@@ -34,16 +32,14 @@ func (a *app) kindSuggest() *cobra.Command {
 			if err := o.check(args); err != nil {
 				return err
 			}
-			s := bulk.Suggester{Kinds: match.Kinds()}
-			for _, file := range args {
-				if err := o.sample(&s, file); err != nil {
-					return err
-				}
-			}
 			if name == "" {
 				name = kindOf(args[0])
 			}
-			return a.suggest(&s, args[0], name, out)
+			d, err := o.draft(match.Kinds(), name, args)
+			if err != nil {
+				return err
+			}
+			return a.suggest(d, args[0], out)
 		},
 	}
 	o.layoutFlags(c.Flags())
@@ -52,10 +48,25 @@ func (a *app) kindSuggest() *cobra.Command {
 	return c
 }
 
+// draft drafts a kind for the columns of files.
+func (o *reading) draft(known []*match.Schema, name string, files []string) (*bulk.Draft, error) {
+	s := bulk.Suggester{Kinds: known, Left: slices.Concat(o.options.Key, o.options.Ignore)}
+	for _, file := range files {
+		if err := o.sample(&s, file); err != nil {
+			return nil, err
+		}
+	}
+	d, err := s.Draft(name)
+	if err != nil {
+		return nil, usage("--name NAME, or a kind written by hand: docs/concepts/kinds.md", "no kind for %.80q: %v", files[0], err)
+	}
+	return d, nil
+}
+
 // sample shows the beginning of a file to a suggester.
 func (o *reading) sample(s *bulk.Suggester, file string) error {
 	options := *o.options
-	options.Exact, options.IgnoreUnknown = true, true
+	options.Exact, options.IgnoreUnknown, options.Unstored = true, true, true
 	p, err := bulk.Recognise(file, nil, s.Kinds, &options)
 	if err != nil {
 		return err
@@ -65,17 +76,7 @@ func (o *reading) sample(s *bulk.Suggester, file string) error {
 		return err
 	}
 	defer r.Close()
-	for range bulk.SuggestRows {
-		fields, err := dedupe.Next(r, &dedupe.Header{})
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		s.See(fields)
-	}
-	return nil
+	return s.Read(r)
 }
 
 // kindOf returns a name for the kind of a file's rows: "films-2024.csv" has films, which are of kind film.
@@ -88,21 +89,19 @@ func kindOf(file string) string {
 	}, sourceOf(file)), "_")
 	name, _, _ = strings.Cut(name, "_")
 	switch {
+	case name == "movies":
+		return "movie"
 	case len(name) > 4 && strings.HasSuffix(name, "ies"):
 		return name[:len(name)-3] + "y"
 	case len(name) > 3 && strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss"):
 		return name[:len(name)-1]
-	case name == "":
+	case len(name) < 2:
 		return "thing"
 	}
 	return name
 }
 
-func (a *app) suggest(s *bulk.Suggester, file, name, out string) error {
-	d, err := s.Draft(name)
-	if err != nil {
-		return usage("--name NAME, or a kind written by hand: docs/concepts/kinds.md", "no kind for %.80q: %v", file, err)
-	}
+func (a *app) suggest(d *bulk.Draft, file, out string) error {
 	t := &term.Table{Header: []string{"column", "becomes", "type", "why", "values"}}
 	for _, c := range d.Columns {
 		t.Add(term.Clip(c.Name, 32), cmp.Or(c.Attribute, "-"), c.Type, c.Why, term.Clip(strings.Join(c.Values, " | "), 60))
@@ -112,7 +111,7 @@ func (a *app) suggest(s *bulk.Suggester, file, name, out string) error {
 	if err := t.Write(a.stderr, style); err != nil {
 		return err
 	}
-	if d.Explained >= 3 && 2*d.Explained >= len(d.Columns) {
+	if d.Explained >= 2 && !d.Better {
 		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns), term.Escape(file), d.Known)
 	}
 	for _, c := range d.Columns {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// key returns the column that is most surely the key of the rows, nil if none is.
+func (s *Suggester) key() (best *column) {
+	surest := 0
+	for _, c := range s.columns {
+		rank := keyRank(c.plain)
+		if rank == 0 && strings.HasSuffix(c.plain, "_id") {
+			rank = len(keyNames) + 1
+		}
+		if rank > 0 && c.unique() && (best == nil || rank < surest) {
+			best, surest = c, rank
+		}
+	}
+	return best
+}
+
+// title returns the column of words that names the things best, -1 if there is none.
+func (s *Suggester) title(guesses []match.Attribute) int {
+	best, most := -1, 0
+	for i, c := range s.columns {
+		a := guesses[i]
+		if a.Type != match.TypeText || a.Role != match.RoleNone || !c.letters() {
+			continue
+		}
+		score := 1
+		if c.named(titleNames) {
+			score += 4
+		}
+		if c.unlike() >= 0.5 {
+			score += 2
+		}
+		if length := c.length / c.values; length >= 3 && length <= 100 {
+			score++
+		}
+		if score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
+
+// style returns how the names in a column are compared: as those of the known kind that explains most columns, if it has such
+// names, or of the first kind that has them, and otherwise as titles.
+func (s *Suggester) style(c *column) match.Style {
+	k, explained := s.known()
+	if explained >= 3 && c.isName(k) {
+		return k.Style()
+	}
+	if !titleNames[strings.ReplaceAll(c.plain, "_", "")] {
+		for _, k := range s.Kinds {
+			if c.isName(k) {
+				return k.Style()
+			}
+		}
+	}
+	return match.StyleTitle
+}
+
+// isName reports whether a column is named like the name of what a kind is about.
+func (c *column) isName(k *match.Schema) bool {
+	return slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool {
+		return a.Type == match.TypeName && a.Role == match.RoleNone && c.means(k, &a)
+	})
+}
+
+// known returns the kind that explains most columns, and how many. An attribute of one value explains one column.
+func (s *Suggester) known() (kind *match.Schema, explained int) {
+	for _, k := range s.Kinds {
+		if n := len(s.explained(k)); n > explained {
+			kind, explained = k, n
+		}
+	}
+	return kind, explained
+}
+
+// explained returns the columns that a kind has attributes for.
+func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
+	columns, taken := map[*column]match.Attribute{}, map[string]bool{}
+	for _, c := range s.columns {
+		for _, a := range k.Attributes {
+			if (a.Many || !taken[a.Name]) && c.means(k, &a) {
+				columns[c], taken[a.Name] = a, true
+				break
+			}
+		}
+	}
+	return columns
+}
+
+// compare sets what the known kind explains and loses of the columns. Groups, countries and free texts tell little apart and
+// do not count in what is better; a draft has no parts of names.
+func (s *Suggester) compare(d *Draft, guesses []match.Attribute) {
+	var explained map[*column]match.Attribute
+	if k, n := s.known(); n > 0 {
+		d.Known, d.Explained, explained = k.Kind, n, s.explained(k)
+	}
+	telling, named, parts := 0, false, false
+	for i, c := range s.columns {
+		g := guesses[i]
+		a, known := explained[c]
+		switch {
+		case known && (a.Type != match.TypeText || a.Role != match.RoleNone) && !a.Tag && a.Role != match.RoleCountry:
+			telling++
+		case !known && g.Type != "" && g.Type != match.TypeName && g.Type != match.TypeText:
+			d.Lost = append(d.Lost, c.name)
+		}
+		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
+		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
+	}
+	d.Better = named && !parts && len(d.Lost) >= max(1, telling)
+}

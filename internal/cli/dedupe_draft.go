@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// takeDraft takes a kind drafted from the files, as by locus kind suggest, in place of a built-in one that would not compare
+// most of what tells their rows apart. It does nothing if the kind or the meaning of a column was said, or if a file lacks
+// the columns of the draft.
+func (o *oneShot) takeDraft(a *app) {
+	if !o.drafts() {
+		return
+	}
+	name := kindOf(o.files[0])
+	if slices.ContainsFunc(o.kinds, func(k *match.Schema) bool { return k.Kind == name }) {
+		name = "thing"
+	}
+	d, err := o.draft(match.Kinds(), name, o.files)
+	if err != nil || !d.Better {
+		return
+	}
+	drafted := *o
+	options := *o.options
+	for _, c := range d.Columns {
+		if c.Set {
+			options.Set = append(options.Set, bulk.Assignment{Attribute: c.Attribute, Expression: c.Name})
+		}
+	}
+	drafted.options, drafted.kinds = &options, dedupe.Kinds(d.Schema)
+	plans, _, err := drafted.recognise(d.Schema)
+	if err != nil {
+		return
+	}
+	for i, p := range plans {
+		if len(p.Attributes()) <= len(o.plans[i].Attributes()) || !slices.Contains(p.Attributes(), d.Name()) {
+			return
+		}
+	}
+	var types []string
+	for _, c := range d.Columns {
+		if c.Attribute != "" {
+			types = append(types, c.Attribute+" as "+c.Type)
+		}
+	}
+	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", term.Escape(strings.Join(d.Lost, ", ")), term.Escape(strings.Join(types, ", ")))
+	if d.Known != "" {
+		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
+	}
+	o.options, o.kinds, o.schema, o.plans = drafted.options, drafted.kinds, d.Schema, plans
+}

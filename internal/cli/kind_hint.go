@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/sqltable"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// drafts reports whether a kind may be drafted for files: neither the kind nor the meaning of a column was said.
+func (o *reading) drafts() bool { return o.kind == "" && len(o.options.Set) == 0 && !o.options.IgnoreUnknown }
+
+// hintKind says which files have rows that none of the kinds compares well, and how to get a kind that does.
+func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
+	if !o.drafts() {
+		return
+	}
+	for _, name := range files {
+		if name == bulk.Stdin || sqltable.IsURL(name) {
+			continue // cannot be read twice
+		}
+		d, err := o.draft(kinds, kindOf(name), []string{name})
+		if err != nil || !d.Better || slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == d.Schema.Kind }) {
+			continue
+		}
+		file, kind := term.Escape(name), d.Schema.Kind
+		a.say("no kind has %s: draft one that has with locus kind suggest %s -o %s.yaml, store it with locus kind create %s.yaml, and import with --kind %s",
+			term.Escape(strings.Join(d.Lost, ", ")), file, kind, kind, kind)
+	}
+}
