@@ -13,10 +13,10 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance/mirrortest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
 // mirrored brings a target up to date.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // threeGenerations returns an installation of 2, 4 and 8 cells with keys in all of them.

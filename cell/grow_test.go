@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 	"github.com/locus-db/locus/internal/longtest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // notes are a cell.Ledger in memory.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // here and there are the places of an installation and its copy.

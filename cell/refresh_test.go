@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // A process advances to the map that says that its authority has moved, and has not closed the former database yet. A

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // A cell that goes back under a process is dropped and rejected; the others continue, and the process can close, even

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance/countertest"
 )
 
 var closeBegin = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)

@@ -58,8 +58,8 @@
 // refused. A read includes every hit acknowledged before it.
 //
 // This relies on transactions that are serialised wherever [Store] says that no other transaction changes what
-// was read. Package countertest has the suite that every implementation passes. [Cells] decides where metrics are
-// stored. A database whose updates are not all or nothing has a [Writer] of its own: package perdocument.
+// was read. [Cells] decides where metrics are stored. A database whose updates are not all or nothing has a [Writer] of
+// its own: package perdocument.
 //
 // Source: "MongoDB Schema Design at Scale", whose documents per metric and day hold hits by minute and hour, are
 // prepared at random for the next day, and are hierarchical because a document is searched from its start. Here

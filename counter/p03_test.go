@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
-	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
+	"github.com/locus-db/locus/internal/conformance/countertest"
+	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 )
 
 var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/New_York", "Pacific/Chatham", "America/St_Johns"}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance/countertest"
 )
 
 // counted is a small installation: two cells, three counters and a gauge.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/perdocument"
-	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
+	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 	"github.com/locus-db/locus/internal/longtest"
 )
 

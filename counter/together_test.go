@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance/countertest"
 )
 
 // Readers find what was sent, including repeated batches and late hits, before and after days are compacted, with

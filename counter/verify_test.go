@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance/countertest"
 )
 
 // Each flipped bit of a compacted day is found, for a counter and a gauge.

@@ -26,8 +26,7 @@
 //
 // # Storage
 //
-// A Store holds the records, births and entities of one cell within one transaction; package entitytest is
-// the conformance suite for its implementations. A record or an entity is one row with one packed document.
+// A Store holds the records, births and entities of one cell within one transaction. A record or an entity is one row with one packed document.
 // Search keys (words of names, and attributes hashed by Term) are declared when the entity is written.
 //
 // Source: "MongoDB schema design at scale" and its sequel on merchant data, which match and merge

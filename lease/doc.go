@@ -30,6 +30,5 @@
 // works: later writes of the former owner are rejected, and earlier ones are visible. An owner that gave the lease back
 // writes nothing more, so the fence need not be raised after that.
 //
-// A [Store] keeps the row in a transaction of any database; package leasetest has the conformance suite. A [Holder] is
-// the client of one process.
+// A [Store] keeps the row in a transaction of any database. A [Holder] is the client of one process.
 package lease

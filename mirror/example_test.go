@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/locus-db/locus/internal/conformance/mirrortest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
 // A mirror fills its target and is verified against its source.

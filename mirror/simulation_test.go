@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/conformance/mirrortest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
 var histories = flag.Int("histories", 4000, "how many histories the simulation tries")

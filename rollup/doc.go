@@ -59,7 +59,7 @@
 // This relies on a log in commit order (package changelog), on atomic transactions that read one snapshot, and on
 // a catalogue that only moves forward. Clocks and the lease only decide which process works and when.
 //
-// A [Store] keeps rollups in any database. Package rolluptest has the suite that every implementation passes.
+// A [Store] keeps rollups in any database.
 //
 // Source: "Aggregate of changes", with its tags and locations of animals. There the result is saved before the
 // watermark, and a lock separates a rebuild from updates; here one transaction writes both, and a rebuild needs

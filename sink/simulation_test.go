@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/conformance/mirrortest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/mirror/mirrortest"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/sinktest"
 )

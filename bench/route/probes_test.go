@@ -13,7 +13,7 @@ import (
 
 	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
 // doublings returns how often the cells of the in-memory installation were doubled: one has become 1,024, or 16 in

@@ -27,5 +27,5 @@
 // Those of package counter hold for each hit. A batch of several days is not counted atomically, and several days are
 // not read from one snapshot.
 //
-// A [Store] keeps the documents. Package perdocumenttest has the suite that every implementation passes.
+// A [Store] keeps the documents.
 package perdocument

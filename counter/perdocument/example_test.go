@@ -10,7 +10,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/perdocument"
-	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
+	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 )
 
 // one is a database with one cell and one metric.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/perdocument"
-	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
+	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

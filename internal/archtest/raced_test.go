@@ -32,16 +32,16 @@ func startsGoroutines(file *ast.File) (starts bool) {
 
 // notRaced are packages whose goroutines the gate does not search for races, with the reason.
 var notRaced = map[string]string{
-	"internal/cli":                   "its goroutines call packages that are searched",
-	"internal/pgtest":                "starts servers for tests",
-	"internal/mongotest":             "starts servers for tests",
-	"internal/conformance":           "runs the cases of suites, which the backends run under the detector",
-	"cell/celltest":                  "cases that the backends run under the detector",
-	"cell/copytest":                  "cases that storage/all runs under the detector",
-	"rollup/documents/documentstest": "cases that storage/mongodb runs under the detector",
-	"sink/nats":                      "the detector would have its broker compiled again, which takes longer than all its tests",
-	"sink/sinktest":                  "cases that the drivers of sinks run",
-	"storage/storagetest":            "cases that the backends run under the detector",
+	"internal/cli":                       "its goroutines call packages that are searched",
+	"internal/pgtest":                    "starts servers for tests",
+	"internal/mongotest":                 "starts servers for tests",
+	"internal/conformance":               "runs the cases of suites, which the backends run under the detector",
+	"internal/conformance/celltest":      "cases that the backends run under the detector",
+	"internal/conformance/copytest":      "cases that storage/all runs under the detector",
+	"internal/conformance/documentstest": "cases that storage/mongodb runs under the detector",
+	"sink/nats":                          "the detector would have its broker compiled again, which takes longer than all its tests",
+	"sink/sinktest":                      "cases that the drivers of sinks run",
+	"storage/storagetest":                "cases that the backends run under the detector",
 }
 
 // The gate runs the tests of every package that starts goroutines under the race detector.

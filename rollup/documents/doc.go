@@ -21,6 +21,4 @@
 //
 // No document ever contains a change twice, and none that is behind W lacks one. Readers add the changes after w: see
 // package rollup.
-//
-// Package documentstest has the suite that every Store passes.
 package documents

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/copytest"
+	"github.com/locus-db/locus/internal/conformance/copytest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"

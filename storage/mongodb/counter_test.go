@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter/perdocument"
-	"github.com/locus-db/locus/counter/perdocument/perdocumenttest"
+	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 	"github.com/locus-db/locus/internal/mongotest"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/conformance/documentstest"
 	"github.com/locus-db/locus/internal/mongotest"
 	groups "github.com/locus-db/locus/rollup/documents"
-	"github.com/locus-db/locus/rollup/documents/documentstest"
 )
 
 func TestRollupDocuments(t *testing.T) {

@@ -5,9 +5,9 @@ package mongodb_test
 import (
 	"testing"
 
+	"github.com/locus-db/locus/internal/conformance/mirrortest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/mirror"
-	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
 func TestMirrorTarget(t *testing.T) {

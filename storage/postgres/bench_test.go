@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/internal/conformance/entitytest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage"

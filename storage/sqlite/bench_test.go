@@ -11,7 +11,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/internal/conformance/entitytest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 	"github.com/locus-db/locus/storage/storagetest"

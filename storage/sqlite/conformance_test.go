@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/conformance/celltest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
 	"github.com/locus-db/locus/storage/storagetest"
