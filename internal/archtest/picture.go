@@ -273,7 +273,6 @@ var Picture = map[string]Rule{
 			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens", "internal/span",
 		},
-		Tests: []string{pgx}, // flips bytes directly
 	},
 
 	"internal/apigen": {},
@@ -354,6 +353,7 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
+	"e2e/library":             {Tests: []string{pgx}},                                                        // flips bytes directly
 	"e2e":                     {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
 	"bench/exchange":          {Imports: []string{"internal/demo"}, Tests: []string{excelize, pgx, sqlite}},  // runs the binary
 	"bench/ask":               {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records", "resolve", "storage/all"}},
@@ -423,7 +423,7 @@ type Law struct {
 var Laws = []Law{
 	{sqlite, "", []string{"internal/sqltable", "storage/sqlite"}, "a driver lives in its backend"},
 	{mysql, "", []string{"internal/sqltable"}, "one place reads the databases of others"},
-	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "source/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{pgx, "", []string{"internal/pgtable", "internal/sqltable", "sink/postgres", "source/postgres", "storage", "locality/localitypgx", "internal/pgtest", "e2e", "e2e/library"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
