@@ -42,16 +42,12 @@ type Draft struct {
 	Better bool
 }
 
-// Name returns the column that names the things.
-func (d *Draft) Name() string {
-	i := slices.IndexFunc(d.Columns, func(c DraftColumn) bool {
+// Names reports whether one of the columns names the things.
+func (d *Draft) Names(columns []string) bool {
+	return slices.ContainsFunc(d.Columns, func(c DraftColumn) bool {
 		a, _ := d.Schema.Attribute(c.Attribute)
-		return a.Type == match.TypeName
+		return a.Type == match.TypeName && slices.Contains(columns, c.Name)
 	})
-	if i < 0 {
-		return ""
-	}
-	return d.Columns[i].Name
 }
 
 // DraftColumn is what a draft makes of a column.
@@ -93,62 +89,77 @@ func (s *Suggester) See(fields []Field) {
 		i := slices.IndexFunc(s.columns, func(c *column) bool { return c.name == f.Name })
 		if i < 0 {
 			i = len(s.columns)
-			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]int{}})
+			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]int{}, files: map[int]bool{}})
 		}
 		s.columns[i].see(f.Values, s.file)
 	}
 }
 
-// Draft drafts a kind. The error is a *match.InvalidError: the name is not valid, or no column tells what the rows are about.
+// Draft drafts a kind. Columns of different files that are the same under two names become one attribute. The error is a
+// *match.InvalidError: the name is not valid, or no column tells what the rows are about.
 func (s *Suggester) Draft(kind string) (*Draft, error) {
 	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
-	key := s.key()
-	roles := map[match.Role]bool{}
-	guesses := make([]match.Attribute, len(s.columns))
-	whys := make([]string, len(s.columns))
+	guesses := s.guesses()
+	same := s.unite(guesses)
+	once(guesses, same)
 	for i, c := range s.columns {
-		if c == key {
-			whys[i] = "the key: different in every row, and no evidence"
-			continue
-		}
-		a, why := s.guess(c)
-		if a.Role != match.RoleNone && a.Role != match.RoleNote && roles[a.Role] {
-			a, why = match.Attribute{Type: match.TypeText}, "words"
-		}
-		roles[a.Role] = true
-		guesses[i], whys[i] = a, why
-	}
-	if i := s.title(guesses); i >= 0 {
-		guesses[i], whys[i] = match.Attribute{Type: match.TypeName, Style: s.style(s.columns[i])}, "names the things"
-	}
-	if roles[match.RoleLatitude] != roles[match.RoleLongitude] {
-		for i := range guesses {
-			if guesses[i].Type == match.TypeGeo {
-				guesses[i], whys[i] = match.Attribute{Type: match.TypeText, Role: match.RoleNote}, "one coordinate alone"
-			}
-		}
-	}
-	for i, c := range s.columns {
-		a := guesses[i]
-		column := DraftColumn{Name: c.name, Why: whys[i], Values: c.first}
-		if a.Type != "" {
-			a.Name = s.attribute(d.Schema, c)
-			if a.Type == match.TypeCategory && d.Schema.Weights == nil {
+		g := guesses[i]
+		column := DraftColumn{Name: c.name, Why: g.why, Values: c.first}
+		plain := aliasName(c.plain)
+		column.Set = g.Type != "" && plain != c.plain
+		var alias []string
+		switch first := same[i]; {
+		case g.Type == "":
+		case first != i:
+			column.Attribute, column.Type, column.Why = d.Columns[first].Attribute, d.Columns[first].Type, "as "+s.columns[first].name+" of another file"
+		default:
+			g.Name = s.attribute(d.Schema, c)
+			if g.Type == match.TypeCategory && d.Schema.Weights == nil {
 				d.Schema.Weights = s.brandWeights(c)
 			}
-			column.Attribute, column.Type = a.Name, typeWords(a)
-			switch plain := aliasName(c.plain); {
-			case plain != c.plain:
-				column.Set = true
-			case plain != a.Name:
-				a.Aliases = []string{plain}
+			column.Attribute, column.Type = g.Name, typeWords(g.Attribute)
+			d.Schema.Attributes = append(d.Schema.Attributes, g.Attribute)
+		}
+		if column.Attribute != "" && !column.Set && plain != column.Attribute {
+			alias = []string{plain}
+		}
+		for j := range d.Schema.Attributes {
+			if a := &d.Schema.Attributes[j]; a.Name == column.Attribute {
+				a.Aliases = append(a.Aliases, alias...)
 			}
-			d.Schema.Attributes = append(d.Schema.Attributes, a)
 		}
 		d.Columns = append(d.Columns, column)
 	}
 	s.compare(d, guesses)
 	return d, d.Schema.Validate()
+}
+
+// guess is what a column becomes, and why. Without a type it is left out.
+type guess struct {
+	match.Attribute
+	why   string
+	known string // the attribute of a known kind that it is, with the kind
+}
+
+// guesses returns what each column becomes, each for itself but for the key and the name of the things, of which a file has
+// one.
+func (s *Suggester) guesses() []guess {
+	guesses := make([]guess, len(s.columns))
+	keys := map[*column]bool{}
+	for file := range s.file + 1 {
+		keys[s.key(file)] = true
+	}
+	for i, c := range s.columns {
+		if keys[c] {
+			guesses[i].why = "the key: different in every row, and no evidence"
+			continue
+		}
+		guesses[i] = s.guess(c)
+	}
+	for _, i := range s.titles(guesses) {
+		guesses[i] = guess{Attribute: match.Attribute{Type: match.TypeName, Style: s.style(s.columns[i])}, why: "names the things"}
+	}
+	return guesses
 }
 
 // typeWords returns the type of an attribute with its role, style or scope.
@@ -160,52 +171,54 @@ func typeWords(a match.Attribute) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// guess returns the attribute that a column becomes, without a name, and why.
-func (s *Suggester) guess(c *column) (a match.Attribute, why string) {
+// guess returns what a column becomes by its name and its values.
+func (s *Suggester) guess(c *column) guess {
+	is := func(a match.Attribute, why string) guess { return guess{Attribute: a, why: why} }
 	note := match.Attribute{Type: match.TypeText, Role: match.RoleNote}
 	switch {
 	case c.values == 0:
-		return match.Attribute{}, "empty"
+		return is(match.Attribute{}, "empty")
 	case c.named(changingNames):
-		return note, "may differ for one thing"
+		return is(note, "may differ for one thing")
 	case c.named(worldNames) && c.numbers():
-		return match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share"
+		return is(match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share")
 	case c.named(peopleNames) && c.letters(), c.people():
-		return match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups"
+		return is(match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups")
 	case c.named(makerNames) && c.letters():
-		return match.Attribute{Type: match.TypePeople, Many: c.many}, "the maker: another one made another thing"
+		return is(match.Attribute{Type: match.TypePeople, Many: c.many}, "the maker: another one made another thing")
 	}
 	for _, k := range s.Kinds {
 		for i := range k.Attributes {
 			a := k.Attributes[i]
 			if a.Type != match.TypeName && !(a.Type == match.TypeID && a.Scope != match.ScopeWorld) && c.means(k, &a) {
-				return match.Attribute{Type: a.Type, Role: a.Role, Scope: a.Scope, Many: a.Many, Tag: a.Tag, Dimension: a.Dimension}, "as " + a.Name + " of " + k.Kind
+				known := a.Name + " of " + k.Kind
+				return guess{match.Attribute{Type: a.Type, Role: a.Role, Scope: a.Scope, Many: a.Many, Tag: a.Tag, Dimension: a.Dimension}, "as " + known, known}
 			}
 		}
 	}
 	switch {
 	case c.years():
-		return match.Attribute{Type: match.TypeDate}, "years"
+		return is(match.Attribute{Type: match.TypeDate}, "years")
 	case c.mostly(formDate):
-		return match.Attribute{Type: match.TypeDate}, "dates"
+		return is(match.Attribute{Type: match.TypeDate}, "dates")
 	case c.mostly(formEmail):
-		return match.Attribute{Type: match.TypeEmail, Many: c.many}, "mailboxes"
+		return is(match.Attribute{Type: match.TypeEmail, Many: c.many}, "mailboxes")
 	case c.mostly(formPhone) && c.called():
-		return match.Attribute{Type: match.TypePhone, Many: c.many}, "phone numbers"
+		return is(match.Attribute{Type: match.TypePhone, Many: c.many}, "phone numbers")
 	case c.mostly(formURL) && c.unlike() < 0.5:
-		return note, "addresses that several rows share"
+		return is(note, "addresses that several rows share")
 	case c.mostly(formURL):
-		return match.Attribute{Type: match.TypeURL, Many: c.many}, "web addresses"
+		return is(match.Attribute{Type: match.TypeURL, Many: c.many}, "web addresses")
 	case c.mostly(formNumber) && c.named(measureNames):
-		return match.Attribute{Type: match.TypeNumber}, "a quantity of the thing"
+		return is(match.Attribute{Type: match.TypeNumber}, "a quantity of the thing")
 	case c.amounts():
-		return match.Attribute{Type: match.TypeNumber}, "numbers with one unit"
+		return is(match.Attribute{Type: match.TypeNumber}, "numbers with one unit")
 	case c.mostly(formNumber, formPhone):
-		return note, "numbers that may differ for one thing: type number compares them"
+		return is(note, "numbers that may differ for one thing: type number compares them")
 	case c.values >= 20 && c.unlike() <= 0.1:
-		return match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group"
+		return is(match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group")
 	}
-	return match.Attribute{Type: match.TypeText, Many: c.many}, "words"
+	return is(match.Attribute{Type: match.TypeText, Many: c.many}, "words")
 }
 
 // brandWeights returns what brands weigh in the known kind of titles that has a column as its brand: another brand is another

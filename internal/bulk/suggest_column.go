@@ -18,6 +18,7 @@ const suggestSample = 500
 type column struct {
 	name, plain string
 	rows        int // that have the column
+	files       map[int]bool
 	values      int // not empty
 	length      int // of all values
 	many        bool
@@ -30,6 +31,7 @@ type column struct {
 
 func (c *column) see(values []string, file int) {
 	c.rows++
+	c.files[file] = true
 	n := 0
 	for _, v := range values {
 		form := formOf(v)
@@ -101,6 +103,19 @@ func (c *column) has(percent int, is func(value string) bool) bool {
 // letters reports whether nearly all values have letters.
 func (c *column) letters() bool {
 	return c.has(90, func(v string) bool { return strings.ContainsFunc(v, unicode.IsLetter) })
+}
+
+// words reports whether most values have as many letters as a word, and are no codes.
+func (c *column) words() bool {
+	return c.has(50, func(v string) bool {
+		letters := 0
+		for _, r := range v {
+			if unicode.IsLetter(r) {
+				letters++
+			}
+		}
+		return letters >= 3
+	})
 }
 
 // numbers reports whether most values have a digit, and none is long, as those of a number of a catalogue.

@@ -9,10 +9,13 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// key returns the column that is most surely the key of the rows, nil if none is.
-func (s *Suggester) key() (best *column) {
+// key returns the column that is most surely the key of the rows of a file, nil if none is.
+func (s *Suggester) key(file int) (best *column) {
 	surest := 0
 	for _, c := range s.columns {
+		if !c.files[file] {
+			continue
+		}
 		rank := keyRank(c.plain)
 		if rank == 0 && strings.HasSuffix(c.plain, "_id") {
 			rank = len(keyNames) + 1
@@ -24,12 +27,29 @@ func (s *Suggester) key() (best *column) {
 	return best
 }
 
-// title returns the column of words that names the things best, -1 if there is none.
-func (s *Suggester) title(guesses []match.Attribute) int {
+// titles returns the column of words that names the things best, and that of each file that has not this one.
+func (s *Suggester) titles(guesses []guess) (titles []int) {
+	best := s.title(guesses, func(*column) bool { return true })
+	if best < 0 {
+		return nil
+	}
+	titles = []int{best}
+	for file := range s.file + 1 {
+		if !s.columns[best].files[file] {
+			if i := s.title(guesses, func(c *column) bool { return c.files[file] && c.apart(s.columns[best]) }); i >= 0 && !slices.Contains(titles, i) {
+				titles = append(titles, i)
+			}
+		}
+	}
+	return titles
+}
+
+// title returns the best of some columns as the name of the things, -1 if there is none.
+func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 	best, most := -1, 0
 	for i, c := range s.columns {
-		a := guesses[i]
-		if a.Type != match.TypeText || a.Role != match.RoleNone || !c.letters() {
+		g := guesses[i]
+		if g.Type != match.TypeText || g.Role != match.RoleNone || !c.letters() || !some(c) {
 			continue
 		}
 		score := 1
@@ -39,7 +59,7 @@ func (s *Suggester) title(guesses []match.Attribute) int {
 		if c.unlike() >= 0.5 {
 			score += 2
 		}
-		if length := c.length / c.values; length >= 3 && length <= 100 {
+		if c.length/c.values <= 100 && c.words() {
 			score++
 		}
 		if score > most {
@@ -99,16 +119,20 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 
 // compare sets what the known kind explains and loses of the columns. Groups, countries and free texts tell little apart and
 // do not count in what is better; a draft has no parts of names.
-func (s *Suggester) compare(d *Draft, guesses []match.Attribute) {
+func (s *Suggester) compare(d *Draft, guesses []guess) {
 	var explained map[*column]match.Attribute
 	if k, n := s.known(); n > 0 {
 		d.Known, d.Explained, explained = k.Kind, n, s.explained(k)
 	}
 	telling, named, parts := 0, false, false
+	counted := map[string]bool{"": true}
 	for i, c := range s.columns {
 		g := guesses[i]
 		a, known := explained[c]
+		again := counted[d.Columns[i].Attribute]
+		counted[d.Columns[i].Attribute] = true
 		switch {
+		case again:
 		case known && (a.Type != match.TypeText || a.Role != match.RoleNone) && !a.Tag && a.Role != match.RoleCountry:
 			telling++
 		case !known && g.Type != "" && g.Type != match.TypeName && g.Type != match.TypeText:

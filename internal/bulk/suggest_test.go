@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,30 +135,67 @@ func TestSuggest_WeighsBrands(t *testing.T) {
 	}
 }
 
+// show shows a file to a suggester.
+func show(t *testing.T, s *bulk.Suggester, name, text string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := bulk.Recognise(file, nil, match.Kinds(), &bulk.Options{Unstored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Read(r), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Every file has keys of its own: the same number in two files is no repetition. Rows that cannot be read are skipped.
 func TestSuggest_ReadsFiles(t *testing.T) {
 	t.Parallel()
 	var s bulk.Suggester
 	for name, text := range map[string]string{"a.jsonl": `{"id":1,"title":"Alien"}` + "\n" + `{"id":2,"title":`, "b.csv": "id,title\n1,Solaris\n2,Stalker\n"} {
-		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p, err := bulk.Recognise(file, nil, match.Kinds(), &bulk.Options{Unstored: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Read(r), r.Close()); err != nil {
-			t.Fatal(err)
-		}
+		show(t, &s, name, text)
 	}
 	d, err := s.Draft("film")
 	if err != nil || len(d.Columns) != 2 || d.Columns[0].Attribute != "" {
 		t.Errorf("%+v, %v", d.Columns, err)
+	}
+}
+
+// Files have other names for the same: each has one title, one column of people and one of years, but several of words.
+func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
+	t.Parallel()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", "id,title,year,director,country,studio\n1,Alien,1979,Ridley Scott,GB,Fox\n")
+	show(t, &s, "b.csv", "film_id,titel,jahr,regie,land,verleih,schnitt\n7,Alien,1979,Ridley Scott,GB,Fox,Terry Rawlings\n")
+	show(t, &s, "c.csv", "код,название,titre\nа1,Чужой,Alien\n")
+	d, err := s.Draft("film")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, c := range d.Columns {
+		lines = append(lines, c.Name+": "+c.Attribute)
+	}
+	want := []string{
+		"id: ", "title: title", "year: year", "director: director", "country: country", "studio: studio",
+		"film_id: ", "titel: title", "jahr: year", "regie: director", "land: country", "verleih: verleih", "schnitt: schnitt",
+		"код: column", "название: column_2", "titre: title",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if a, _ := d.Schema.Attribute("title"); !slices.Equal(a.Aliases, []string{"titel", "titre"}) {
+		t.Errorf("aliases %v", a.Aliases)
+	}
+	if !d.Names([]string{"jahr", "titel"}) || d.Names([]string{"jahr"}) {
+		t.Error("titel names the films, jahr does not")
 	}
 }
 

@@ -40,14 +40,14 @@ func (o *oneShot) takeDraft(a *app) {
 		return
 	}
 	for i, p := range plans {
-		if len(p.Attributes()) <= len(o.plans[i].Attributes()) || !slices.Contains(p.Attributes(), d.Name()) {
+		if len(p.Attributes()) <= len(o.plans[i].Attributes()) || !d.Names(p.Attributes()) {
 			return
 		}
 	}
 	var types []string
 	for _, c := range d.Columns {
-		if c.Attribute != "" {
-			types = append(types, c.Attribute+" as "+c.Type)
+		if as := c.Attribute + " as " + c.Type; c.Attribute != "" && !slices.Contains(types, as) {
+			types = append(types, as)
 		}
 	}
 	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", term.Escape(strings.Join(d.Lost, ", ")), term.Escape(strings.Join(types, ", ")))

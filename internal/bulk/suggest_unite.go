@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import "github.com/locus-db/locus/match"
+
+// apart reports whether no file has both columns.
+func (c *column) apart(other *column) bool {
+	for file := range c.files {
+		if other.files[file] {
+			return false
+		}
+	}
+	return true
+}
+
+// unite returns for each column the first one that is the same under the name that another file has for it, which may be
+// itself. Two columns are the same if no file has both, and both name the things, have one role, are one attribute of a
+// known kind, or are the only people, the only date or the like of their files.
+func (s *Suggester) unite(guesses []guess) (first []int) {
+	first = make([]int, len(s.columns))
+	files := make([]map[int]bool, len(s.columns)) // that have a column or one that is the same
+	for i, c := range s.columns {
+		first[i], files[i] = i, c.files
+		for j := range i {
+			if first[j] == j && s.same(guesses, i, j) && c.apart(&column{files: files[j]}) {
+				first[i] = j
+				all := map[int]bool{}
+				for _, of := range []map[int]bool{files[j], c.files} {
+					for file := range of {
+						all[file] = true
+					}
+				}
+				files[j] = all
+				break
+			}
+		}
+	}
+	return first
+}
+
+func (s *Suggester) same(guesses []guess, i, j int) bool {
+	a, b := guesses[i], guesses[j]
+	switch {
+	case a.Type == "" || a.Type != b.Type || a.Role != b.Role || a.Role == match.RoleNote || !s.columns[i].apart(s.columns[j]):
+		return false
+	case a.Type == match.TypeName, a.Role != match.RoleNone:
+		return true
+	case a.Type == match.TypeText || a.Type == match.TypeNumber:
+		return a.known != "" && a.known == b.known
+	}
+	return s.alone(guesses, i) && s.alone(guesses, j)
+}
+
+// alone reports whether no other column of the files of a column becomes the like.
+func (s *Suggester) alone(guesses []guess, i int) bool {
+	for j, g := range guesses {
+		if j != i && g.Type == guesses[i].Type && g.Role == guesses[i].Role && !s.columns[i].apart(s.columns[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+// once leaves each role to the first column that has it; others of the same file have words.
+func once(guesses []guess, first []int) {
+	taken := map[match.Role]int{}
+	for i := range guesses {
+		g := &guesses[i]
+		if g.Role == match.RoleNone || g.Role == match.RoleNote {
+			continue
+		}
+		if j, is := taken[g.Role]; is && j != first[i] {
+			*g = guess{Attribute: match.Attribute{Type: match.TypeText}, why: "words"}
+			continue
+		}
+		taken[g.Role] = first[i]
+	}
+	if _, lat := taken[match.RoleLatitude]; lat {
+		if _, lon := taken[match.RoleLongitude]; lon {
+			return
+		}
+	}
+	for i := range guesses {
+		if guesses[i].Type == match.TypeGeo {
+			guesses[i] = guess{Attribute: match.Attribute{Type: match.TypeText, Role: match.RoleNote}, why: "one coordinate alone"}
+		}
+	}
+}
