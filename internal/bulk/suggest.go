@@ -197,7 +197,7 @@ func (s *Suggester) guess(c *column) guess {
 		}
 	}
 	switch {
-	case c.years():
+	case c.years(), c.named(yearNames) && c.digits():
 		return is(match.Attribute{Type: match.TypeDate}, "years")
 	case c.mostly(formDate):
 		return is(match.Attribute{Type: match.TypeDate}, "dates")
@@ -213,6 +213,8 @@ func (s *Suggester) guess(c *column) guess {
 		return is(match.Attribute{Type: match.TypeNumber}, "a quantity of the thing")
 	case c.amounts():
 		return is(match.Attribute{Type: match.TypeNumber}, "numbers with one unit")
+	case c.named(measureNames) && c.digits():
+		return is(note, "a quantity in several forms")
 	case c.mostly(formNumber, formPhone):
 		return is(note, "numbers that may differ for one thing: type number compares them")
 	case c.values >= 20 && c.unlike() <= 0.1:

@@ -118,6 +118,11 @@ func (c *column) words() bool {
 	})
 }
 
+// digits reports whether most values have a digit.
+func (c *column) digits() bool {
+	return c.has(75, func(v string) bool { return strings.ContainsFunc(v, unicode.IsDigit) })
+}
+
 // numbers reports whether most values have a digit, and none is long, as those of a number of a catalogue.
 func (c *column) numbers() bool {
 	return c.has(75, func(v string) bool { return len(v) <= 64 && strings.ContainsFunc(v, unicode.IsDigit) })
@@ -189,6 +194,10 @@ var (
 	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode
 		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
 		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer`)
+	// Those of titleNames that say nothing else.
+	nameNames   = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam`)
+	workNames   = nameSet(`title titel titre titulo titolo`) // businesses have names
+	yearNames   = nameSet(`year years jahr jahrgang annee ano anno jaar`)
 	peopleNames = nameSet(`author authors creator creators artist artists singer singers performer performers band composer composers writer writers director directors
 		actor actors actress actresses cast starring stars editor editors producer producers conductor narrator illustrator translator inventor inventors contributors
 		regie regisseur darsteller schauspieler besetzung autor autoren autorin verfasser kunstler interpret interpreten komponist drehbuch erfinder herausgeber mitwirkende

@@ -56,6 +56,9 @@ func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 		if c.named(titleNames) {
 			score += 4
 		}
+		if nameNames[strings.ReplaceAll(c.plain, "_", "")] {
+			score++
+		}
 		if c.unlike() >= 0.5 {
 			score += 2
 		}
@@ -69,12 +72,19 @@ func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 	return best
 }
 
-// style returns how the names in a column are compared: as those of the known kind that explains most columns, if it has such
-// names, or of the first kind that has them, and otherwise as titles.
+// style returns how the names in a column are compared: of things that stand somewhere as those of the known kind that explains
+// most columns, otherwise as those of the first kind that has such names, or as titles.
 func (s *Suggester) style(c *column) match.Style {
-	k, explained := s.known()
-	if explained >= 3 && c.isName(k) {
-		return k.Style()
+	if c.named(workNames) {
+		return match.StyleTitle
+	}
+	k, _ := s.known()
+	if k != nil && c.isName(k) {
+		for _, a := range s.explained(k) {
+			if a.Type == match.TypeAddress || a.Type == match.TypePhone || a.Role == match.RoleLocality || a.Role == match.RolePostcode || a.Role == match.RoleLatitude {
+				return k.Style()
+			}
+		}
 	}
 	if !titleNames[strings.ReplaceAll(c.plain, "_", "")] {
 		for _, k := range s.Kinds {
@@ -118,13 +128,14 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 }
 
 // compare sets what the known kind explains and loses of the columns. Groups, countries and free texts tell little apart and
-// do not count in what is better; a draft has no parts of names.
+// do not count in what is better; a draft has no parts of names. If no kind explains anything, a draft needs several columns
+// and one of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	var explained map[*column]match.Attribute
 	if k, n := s.known(); n > 0 {
 		d.Known, d.Explained, explained = k.Kind, n, s.explained(k)
 	}
-	telling, named, parts := 0, false, false
+	telling, named, parts, words := 0, false, false, false
 	counted := map[string]bool{"": true}
 	for i, c := range s.columns {
 		g := guesses[i]
@@ -139,7 +150,8 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 			d.Lost = append(d.Lost, c.name)
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
+		words = words || g.Type == match.TypeName && c.words() && c.unlike() >= 0.5 && len(s.columns) > 1
 		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
 	}
-	d.Better = named && !parts && len(d.Lost) >= max(1, telling)
+	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || d.Explained == 0 && words
 }

@@ -87,6 +87,11 @@ func TestSuggest(t *testing.T) {
 			},
 		},
 		{
+			"years and quantities as people write them", "song|year|length|label",
+			[]string{"Moonlight Ride|'01|3m 59sec|Blue Door", "Your Grace|94|2.983|Old Mill", "Action Time|2005|03:13|Old Mill"},
+			[]string{"song: song name title", "year: year date", "length: length text note", "label: label text"},
+		},
+		{
 			"groups, empty and reserved columns", "track|genre|kind",
 			many,
 			[]string{"track: track name title", "genre: genre text tag", "kind: kind_value text"},
@@ -213,6 +218,8 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 		{"name|city|founded", "Acme GmbH|Berlin|1990", false, "founded"},
 		{"name|description|tags", "Acme GmbH|Tools|a", false, ""},
 		{"title|manufacturer|price|pages", "Drill|Bosch|99|12", false, "pages"},
+		{"author|title|address|year", "Y. Freund|Boosting a weak learner|Rochester, NY|(1990)", true, "author year"},
+		{"player|club|goals", "Ann Kay|Blue Door|12", true, ""},
 		{"first_name|last_name|hired|left", "Ann|Kay|2001-02-03|2004-05-06", false, "hired left"},
 	} {
 		_, d := suggested(t, c.columns, c.row)
@@ -230,6 +237,7 @@ func TestSuggest_StylesOfNames(t *testing.T) {
 		"name|street|city|phone":  match.StyleBusiness,
 		"full_name|turnover":      match.StylePerson,
 		"name|year":               match.StyleTitle,
+		"title|street|city|phone": match.StyleTitle,
 		"song|artist|city|street": match.StyleTitle,
 	} {
 		_, d := suggested(t, columns, "Acme Tools|1990|Berlin|030 1234567")
