@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
@@ -44,7 +45,7 @@ func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, er
 			return fmt.Errorf("%w: %s was deleted and created again", ErrOther, name)
 		}
 		d.Adopt, d.Above, d.Paused, d.Reason = installation, above, false, ""
-		return errors.Join(putRow(ctx, tx, progressName(name), stored{}), putRow(ctx, tx, deadName(name), []sink.Letter{}), putRow(ctx, tx, askedName(name), []sink.Request{}))
+		return errors.Join(running.Put(ctx, tx, progressName(name), stored{}), running.Put(ctx, tx, deadName(name), []sink.Letter{}), running.Put(ctx, tx, askedName(name), []sink.Request{}))
 	})
 }
 

@@ -4,9 +4,7 @@ package sinks
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
@@ -93,31 +92,11 @@ func (c *catalog) of(name string) (*Definition, error) {
 	return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
 }
 
-func readRow[T any](ctx context.Context, tx storage.Tx, name string) (v T, err error) {
-	body, err := tx.Definition(ctx, name)
-	if err == nil && body != nil {
-		if err = json.Unmarshal(body, &v); err != nil {
-			err = fmt.Errorf("row %s: %w", name, err)
-		}
-	}
-	return v, err
-}
-
-func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("row %s: %w", name, err)
-	}
-	return tx.PutDefinition(ctx, name, body)
-}
-
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
 	var all []problem.Problem
 	fail := func(pointer, text string) { all = append(all, problem.New(pointer, "invalid", text)) }
-	if !nameForm.MatchString(d.Name) {
+	if !running.NameForm.MatchString(d.Name) {
 		fail("/name", "a sink is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	}
 	to, driver, err := sink.ParseURL(d.To)
@@ -247,7 +226,7 @@ func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
 	}
 	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
 		d.Paused, d.Reason = false, ""
-		s, err := readRow[stored](ctx, tx, progressName(name))
+		s, err := running.Read[stored](ctx, tx, progressName(name))
 		if err != nil {
 			return err
 		}
@@ -258,7 +237,7 @@ func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
 			return nil
 		}
 		s.Trouble = ""
-		return putRow(ctx, tx, progressName(name), s)
+		return running.Put(ctx, tx, progressName(name), s)
 	})
 }
 
@@ -270,13 +249,13 @@ func (h *Handle) Delete(ctx context.Context, name string) error {
 			return err
 		}
 		c.Sinks = slices.DeleteFunc(c.Sinks, func(d Definition) bool { return d.Name == name })
-		if err := putRow(ctx, tx, progressName(name), stored{}); err != nil {
+		if err := running.Put(ctx, tx, progressName(name), stored{}); err != nil {
 			return err
 		}
-		if err := putRow(ctx, tx, deadName(name), []sink.Letter{}); err != nil {
+		if err := running.Put(ctx, tx, deadName(name), []sink.Letter{}); err != nil {
 			return err
 		}
-		return putRow(ctx, tx, askedName(name), []sink.Request{})
+		return running.Put(ctx, tx, askedName(name), []sink.Request{})
 	})
 }
 
@@ -301,7 +280,7 @@ func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error)
 		return err
 	}
 	err := h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err != nil {
 			return err
 		}
@@ -309,7 +288,7 @@ func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error)
 		if err := do(tx, &c); err != nil {
 			return err
 		}
-		return putRow(ctx, tx, catalogName, c)
+		return running.Put(ctx, tx, catalogName, c)
 	})
 	engine.Wake(h.wake)
 	return engine.Wrap(err)

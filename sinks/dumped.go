@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
@@ -22,7 +23,7 @@ const restoredReason = "restored from a dump, and the former installation may st
 
 // Dump reads the sinks from the authority, for a dump.
 func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 // own accord. Their revs are above all that the former installation used up to the dump and, as long as it does not come back
 // from a backup, long after it.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return err
 	}
@@ -61,5 +62,5 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 		}
 		c.Sinks = append(c.Sinks, d)
 	}
-	return putRow(ctx, tx, catalogName, c)
+	return running.Put(ctx, tx, catalogName, c)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
@@ -60,7 +61,7 @@ func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle
 // Close stops delivering. What was not acknowledged is delivered again.
 func (h *Handle) Close() {
 	if h.manager != nil {
-		h.manager.stop()
+		h.manager.runners.Stop()
 	}
 }
 
@@ -77,13 +78,13 @@ type Status struct {
 // List returns all sinks, by name.
 func (h *Handle) List(ctx context.Context) (all []Status, err error) {
 	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err != nil {
 			return err
 		}
 		all = make([]Status, len(c.Sinks))
 		for i, d := range c.Sinks {
-			s, err := readRow[stored](ctx, tx, progressName(d.Name))
+			s, err := running.Read[stored](ctx, tx, progressName(d.Name))
 			if err != nil {
 				return err
 			}
@@ -123,12 +124,12 @@ func (h *Handle) Running() map[string]sink.Stats {
 // Dead returns the dead letters of a sink, in the order of their IDs. The error is ErrNotFound if there is no such sink.
 func (h *Handle) Dead(ctx context.Context, name string) (letters []sink.Letter, err error) {
 	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err == nil {
 			_, err = c.of(name)
 		}
 		if err == nil {
-			letters, err = readRow[[]sink.Letter](ctx, tx, deadName(name))
+			letters, err = running.Read[[]sink.Letter](ctx, tx, deadName(name))
 		}
 		return err
 	})
@@ -157,7 +158,7 @@ func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality
 		ids = []locality.ID{{}}
 	}
 	err = h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err == nil {
 			_, err = c.of(name)
 		}
@@ -178,7 +179,7 @@ func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality
 			return problem.Invalid("/ids", "invalid", "more than %d requests wait for the owner of the sink: leave the ids out, for all dead letters", maxAsked)
 		}
 		n -= len(s.Progress.Dead)
-		return errors.Join(putProgress(ctx, tx, name, s), putRow(ctx, tx, deadName(name), s.Progress.Dead), putRow(ctx, tx, askedName(name), asked))
+		return errors.Join(putProgress(ctx, tx, name, s), running.Put(ctx, tx, deadName(name), s.Progress.Dead), running.Put(ctx, tx, askedName(name), asked))
 	})
 	return n, engine.Wrap(err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/sink"
@@ -30,12 +31,12 @@ type stored struct {
 }
 
 func readRows(ctx context.Context, tx storage.Tx, name string) (s stored, letters []sink.Letter, asked []sink.Request, err error) {
-	s, err = readRow[stored](ctx, tx, progressName(name))
+	s, err = running.Read[stored](ctx, tx, progressName(name))
 	if err == nil {
-		letters, err = readRow[[]sink.Letter](ctx, tx, deadName(name))
+		letters, err = running.Read[[]sink.Letter](ctx, tx, deadName(name))
 	}
 	if err == nil {
-		asked, err = readRow[[]sink.Request](ctx, tx, askedName(name))
+		asked, err = running.Read[[]sink.Request](ctx, tx, askedName(name))
 	}
 	return s, letters, asked, err
 }
@@ -44,7 +45,7 @@ func readRows(ctx context.Context, tx storage.Tx, name string) (s stored, letter
 func putProgress(ctx context.Context, tx storage.Tx, name string, s stored) error {
 	s.Letters = len(s.Progress.Dead)
 	s.Progress.Dead = nil
-	return putRow(ctx, tx, progressName(name), s)
+	return running.Put(ctx, tx, progressName(name), s)
 }
 
 // store implements sink.Store for one sink at one revision of its definition.
@@ -106,12 +107,12 @@ func (s *store) Save(ctx context.Context, token int64, p sink.Progress) (asked [
 			return err
 		}
 		if len(asked) > 0 || !reflect.DeepEqual(applied.Dead, s.saved.Dead) {
-			if err := putRow(ctx, tx, deadName(s.name), applied.Dead); err != nil {
+			if err := running.Put(ctx, tx, deadName(s.name), applied.Dead); err != nil {
 				return err
 			}
 		}
 		if len(asked) > 0 {
-			return putRow(ctx, tx, askedName(s.name), []sink.Request{})
+			return running.Put(ctx, tx, askedName(s.name), []sink.Request{})
 		}
 		return nil
 	})
@@ -139,14 +140,14 @@ func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]sin
 	if head.Returns != s.returns {
 		return nil, fmt.Errorf("%w: the cell was restored from a backup", lease.ErrLost)
 	}
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return nil, err
 	}
 	if d := c.find(s.name); d == nil || d.Paused || d.Revision != s.revision {
 		return nil, fmt.Errorf("%w: %w", sink.ErrStop, errChanged)
 	}
-	return readRow[[]sink.Request](ctx, tx, askedName(s.name))
+	return running.Read[[]sink.Request](ctx, tx, askedName(s.name))
 }
 
 // same reports whether two progresses differ in the time of saving alone.
@@ -162,12 +163,12 @@ func Holds(e *engine.Engine) func(context.Context) (map[cell.ID][]rollup.Hold, e
 		holds := map[cell.ID][]rollup.Hold{}
 		err := e.View(ctx, e.Map().Authority(), func(tx storage.Tx) error {
 			clear(holds)
-			c, err := readRow[catalog](ctx, tx, catalogName)
+			c, err := running.Read[catalog](ctx, tx, catalogName)
 			if err != nil {
 				return err
 			}
 			for _, d := range c.Sinks {
-				s, err := readRow[stored](ctx, tx, progressName(d.Name))
+				s, err := running.Read[stored](ctx, tx, progressName(d.Name))
 				if err != nil {
 					return err
 				}

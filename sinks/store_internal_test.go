@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/rollup"
@@ -41,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	e := &engine.Engine{Cells: opened, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now }}
 	b.h = &Handle{engine: e, owner: "a", wake: make(chan struct{}, 1)}
 	b.update(func(ctx context.Context, tx storage.Tx) error {
-		return errors.Join(putRow(ctx, tx, catalogName, catalog{Revision: 3, Sinks: []Definition{{Name: "s", Hold: 72 * time.Hour, Revision: 3}}}),
+		return errors.Join(running.Put(ctx, tx, catalogName, catalog{Revision: 3, Sinks: []Definition{{Name: "s", Hold: 72 * time.Hour, Revision: 3}}}),
 			tx.PutLease(ctx, sink.LeaseName("s"), lease.Lease{Owner: "a", Token: 7}))
 	})
 	b.s = &store{h: b.h, name: "s", revision: 3}
@@ -92,7 +93,7 @@ func TestP17_FormerOwnersSaveNothing(t *testing.T) {
 		}, lease.ErrLost},
 		{"a sink made again", func(ctx context.Context, tx storage.Tx) error {
 			return errors.Join(tx.PutLease(ctx, sink.LeaseName("s"), lease.Lease{Owner: "a", Token: 7}),
-				putRow(ctx, tx, catalogName, catalog{Revision: 5, Sinks: []Definition{{Name: "s", Revision: 5}}}))
+				running.Put(ctx, tx, catalogName, catalog{Revision: 5, Sinks: []Definition{{Name: "s", Revision: 5}}}))
 		}, sink.ErrStop},
 	} {
 		b.update(now.do)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
@@ -71,21 +72,21 @@ func (h *Handle) resend(ctx context.Context, name string, ids []locality.ID) err
 		return err
 	}
 	return h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err == nil {
 			_, err = c.of(name)
 		}
 		if err != nil {
 			return err
 		}
-		asked, err := readRow[[]sink.Request](ctx, tx, askedName(name))
+		asked, err := running.Read[[]sink.Request](ctx, tx, askedName(name))
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
 			asked = append(asked, sink.Request{ID: id, Resend: true})
 		}
-		return putRow(ctx, tx, askedName(name), asked)
+		return running.Put(ctx, tx, askedName(name), asked)
 	})
 }
 

@@ -4,9 +4,7 @@ package sources
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
 )
@@ -71,31 +70,11 @@ func (c *catalog) find(name string) *Definition {
 	return nil
 }
 
-func readRow[T any](ctx context.Context, tx storage.Tx, name string) (v T, err error) {
-	body, err := tx.Definition(ctx, name)
-	if err == nil && body != nil {
-		if err = json.Unmarshal(body, &v); err != nil {
-			err = fmt.Errorf("row %s: %w", name, err)
-		}
-	}
-	return v, err
-}
-
-func putRow(ctx context.Context, tx storage.Tx, name string, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("row %s: %w", name, err)
-	}
-	return tx.PutDefinition(ctx, name, body)
-}
-
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
 	var all []problem.Problem
 	fail := func(pointer, text string) { all = append(all, problem.New(pointer, "invalid", text)) }
-	if !nameForm.MatchString(d.Name) {
+	if !running.NameForm.MatchString(d.Name) {
 		fail("/source", "a source is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	}
 	if d.Format == "" {
@@ -175,12 +154,12 @@ func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Stat
 		if !fromStart {
 			return nil
 		}
-		p, err := readRow[source.Progress](ctx, tx, progressName(name))
+		p, err := running.Read[source.Progress](ctx, tx, progressName(name))
 		if err != nil {
 			return err
 		}
 		p.Position = source.Position{}
-		return putRow(ctx, tx, progressName(name), p)
+		return running.Put(ctx, tx, progressName(name), p)
 	})
 }
 
@@ -192,10 +171,10 @@ func (h *Handle) Drop(ctx context.Context, name string) error {
 			return fmt.Errorf("%w: %s", ErrNotFound, name)
 		}
 		c.Sources = slices.DeleteFunc(c.Sources, func(d Definition) bool { return d.Name == name })
-		if err := putRow(ctx, tx, progressName(name), source.Progress{}); err != nil {
+		if err := running.Put(ctx, tx, progressName(name), source.Progress{}); err != nil {
 			return err
 		}
-		return putRow(ctx, tx, deadName(name), []source.Letter{})
+		return running.Put(ctx, tx, deadName(name), []source.Letter{})
 	})
 }
 
@@ -220,7 +199,7 @@ func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error)
 		return err
 	}
 	err := h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err != nil {
 			return err
 		}
@@ -228,7 +207,7 @@ func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error)
 		if err := do(tx, &c); err != nil {
 			return err
 		}
-		return putRow(ctx, tx, catalogName, c)
+		return running.Put(ctx, tx, catalogName, c)
 	})
 	engine.Wake(h.wake)
 	return engine.Wrap(err)

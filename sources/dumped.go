@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
 )
@@ -23,17 +24,17 @@ const restoredReason = "restored from a dump: locus source resume goes on where 
 // Dump reads the streams from the authority, for a dump. The records of the dump must be read later: then it has those of
 // every message before the positions.
 func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Dumped, len(c.Sources))
 	for i, d := range c.Sources {
 		s := Dumped{Definition: d}
-		if s.Progress, err = readRow[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
+		if s.Progress, err = running.Read[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
 			return nil, err
 		}
-		if s.Letters, err = readRow[[]source.Letter](ctx, tx, deadName(d.Name)); err != nil {
+		if s.Letters, err = running.Read[[]source.Letter](ctx, tx, deadName(d.Name)); err != nil {
 			return nil, err
 		}
 		s.Progress.Returns = nil // of cells that the restored installation does not have
@@ -45,7 +46,7 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 // Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters. They
 // are paused: of two installations one reads.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return err
 	}
@@ -60,12 +61,12 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 			d.Paused, d.Reason = true, restoredReason
 		}
 		c.Sources = append(c.Sources, d)
-		if err := putRow(ctx, tx, progressName(d.Name), s.Progress); err != nil {
+		if err := running.Put(ctx, tx, progressName(d.Name), s.Progress); err != nil {
 			return err
 		}
-		if err := putRow(ctx, tx, deadName(d.Name), s.Letters); err != nil {
+		if err := running.Put(ctx, tx, deadName(d.Name), s.Letters); err != nil {
 			return err
 		}
 	}
-	return putRow(ctx, tx, catalogName, c)
+	return running.Put(ctx, tx, catalogName, c)
 }

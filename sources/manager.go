@@ -7,191 +7,92 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
-	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
 )
 
-const (
-	// reviewEvery is how often the catalogue is read, returnsEvery how often it is checked whether a cell was restored.
-	reviewEvery  = time.Second
-	returnsEvery = 10 * time.Second
-	// ttl is how long an owner may be silent before another process takes over.
-	ttl = 5 * time.Second
-)
+// returnsEvery is how often it is checked whether a cell was restored.
+const returnsEvery = 10 * time.Second
 
 // manager runs the sources of an installation in one process: a runner for each that is not paused.
 type manager struct {
-	h      *Handle
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-
-	mu      sync.Mutex
-	running map[string]*running
+	h       *Handle
+	defined map[string]Definition // last listed
+	runners *running.Runners[*source.Runner]
 	before  map[string]int64 // records written by runners that have ended
-}
-
-// running is a source that this process reads or waits to read.
-type running struct {
-	revision int64
-	runner   *source.Runner
-	cancel   context.CancelFunc
-	ended    chan struct{}
+	returns map[string]int   // how often each cell was restored when that was last checked
+	checked time.Time
 }
 
 func manage(h *Handle) *manager {
-	ctx, cancel := context.WithCancel(context.Background())
-	m := &manager{h: h, cancel: cancel, running: map[string]*running{}, before: map[string]int64{}}
-	m.done.Go(func() { m.run(ctx) })
+	m := &manager{h: h, before: map[string]int64{}}
+	m.runners = running.Start(running.Options[*source.Runner]{
+		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed, Stale: m.restored,
+		Unread: func(err error) { h.engine.Logger.Warn("the list of sources cannot be read", "err", err) },
+		Ended:  func(name string, r *source.Runner) { m.before[name] += r.Stats().Records },
+	})
 	return m
 }
 
-func (m *manager) stop() {
-	m.cancel()
-	m.done.Wait()
-}
-
-func (m *manager) run(ctx context.Context) {
-	returns, checked, failed := map[string]int(nil), time.Time{}, false
-	for ctx.Err() == nil {
-		all, err := m.h.List(ctx)
-		if err == nil {
-			m.review(ctx, all)
-		} else if !failed && ctx.Err() == nil {
-			m.h.engine.Logger.Warn("the list of sources cannot be read", "err", err)
-		}
-		failed = err != nil
-		if len(all) > 0 && time.Since(checked) >= returnsEvery {
-			now := m.h.returns(ctx, returns)
-			if returns != nil && !maps.Equal(returns, now) {
-				m.end("") // what runs next finds out what that means
-			}
-			returns, checked = now, time.Now()
-		}
-		engine.Sleep(ctx, reviewEvery, m.h.wake)
-	}
-	m.end("")
-}
-
-// review starts and ends runners as the definitions say.
-func (m *manager) review(ctx context.Context, all []Status) {
-	want := map[string]int64{}
+func (m *manager) list(ctx context.Context) (wanted []running.Wanted, err error) {
+	all, err := m.h.List(ctx)
+	m.defined = make(map[string]Definition, len(all))
 	for _, s := range all {
-		if !s.Paused {
-			want[s.Name] = s.Revision
+		if m.defined[s.Name] = s.Definition; !s.Paused {
+			wanted = append(wanted, running.Wanted{Name: s.Name, Revision: s.Revision})
 		}
 	}
-	m.mu.Lock()
-	var over []string
-	for name, r := range m.running {
-		if revision, wanted := want[name]; !wanted || revision != r.revision || r.over() {
-			over = append(over, name)
-		}
-	}
-	m.mu.Unlock()
-	for _, name := range over {
-		m.end(name)
-	}
-	for _, s := range all {
-		m.mu.Lock()
-		_, runs := m.running[s.Name]
-		m.mu.Unlock()
-		if !s.Paused && !runs {
-			m.start(ctx, s.Definition)
-		}
-	}
+	return wanted, err
 }
 
-func (r *running) over() bool {
-	select {
-	case <-r.ended:
-		return true
-	default:
+// restored reports whether a cell came back from a backup: a runner finds out what that means when it begins.
+func (m *manager) restored(ctx context.Context) bool {
+	if time.Since(m.checked) < returnsEvery {
 		return false
 	}
+	before := m.returns
+	m.returns, m.checked = m.h.returns(ctx, before), time.Now()
+	return before != nil && !maps.Equal(before, m.returns)
 }
 
-// end ends a runner, "" all of them, and waits for that.
-func (m *manager) end(name string) {
-	m.mu.Lock()
-	ending := map[string]*running{}
-	for of, r := range m.running {
-		if name == "" || of == name {
-			ending[of] = r
-			r.cancel()
-		}
-	}
-	m.mu.Unlock()
-	for of, r := range ending {
-		<-r.ended
-		m.mu.Lock()
-		m.before[of] += r.runner.Stats().Records
-		delete(m.running, of)
-		m.mu.Unlock()
-	}
-}
-
-func (m *manager) start(ctx context.Context, d Definition) {
-	h := m.h
-	ctx, cancel := context.WithCancel(ctx)
-	r := &running{revision: d.Revision, cancel: cancel, ended: make(chan struct{})}
-	runs := func(how func(context.Context, func(storage.Tx) error) error) func(context.Context, func(lease.Store) error) error {
-		return func(ctx context.Context, fn func(lease.Store) error) error {
-			return how(ctx, func(tx storage.Tx) error { return fn(tx) })
-		}
-	}
-	authority := h.engine.Map().Authority
+func (m *manager) runner(name string) *source.Runner {
+	h, d := m.h, m.defined[name]
 	decoder := &decoder{h: h, of: d}
-	r.runner = source.New(source.Options{
-		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: ttl, Logger: h.engine.Logger,
-		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
-		Lease: lease.NewHolder(lease.Options{
-			Name: source.LeaseName(d.Name), Owner: h.owner, TTL: ttl, Now: time.Now,
-			Update: runs(func(ctx context.Context, fn func(storage.Tx) error) error {
-				return h.engine.Update(ctx, authority(), fn)
-			}),
-			View: runs(func(ctx context.Context, fn func(storage.Tx) error) error { return h.engine.View(ctx, authority(), fn) }),
-		}),
-	})
-	m.mu.Lock()
-	m.running[d.Name] = r
-	m.mu.Unlock()
-	m.done.Go(func() {
-		defer close(r.ended)
-		if err := r.runner.Run(ctx); err != nil && !errors.Is(err, errChanged) {
-			m.pause(ctx, d, err)
-		}
+	return source.New(source.Options{
+		Name: name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: running.TTL, Logger: h.engine.Logger,
+		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: name, revision: d.Revision},
+		Lease: running.Lease(h.engine, source.LeaseName(name), h.owner),
 	})
 }
 
-// pause records why a source cannot go on.
-func (m *manager) pause(ctx context.Context, d Definition, why error) {
-	m.h.engine.Logger.Error("a source is paused", "source", d.Name, "err", why)
+// failed pauses a source that cannot go on and records why.
+func (m *manager) failed(ctx context.Context, w running.Wanted, why error) {
+	if errors.Is(why, errChanged) {
+		return
+	}
+	m.h.engine.Logger.Error("a source is paused", "source", w.Name, "err", why)
 	if err := m.h.alter(ctx, func(_ storage.Tx, c *catalog) error {
-		if now := c.find(d.Name); now != nil && now.Revision == d.Revision {
+		if now := c.find(w.Name); now != nil && now.Revision == w.Revision {
 			now.Paused, now.Reason, now.Revision = true, why.Error(), c.Revision
 		}
 		return nil
 	}); err != nil {
-		m.h.engine.Logger.Warn("a source that cannot go on is not paused", "source", d.Name, "err", err)
+		m.h.engine.Logger.Warn("a source that cannot go on is not paused", "source", w.Name, "err", err)
 	}
 }
 
 func (m *manager) stats() map[string]source.Stats {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := make(map[string]source.Stats, len(m.running))
-	for name, r := range m.running {
-		s := r.runner.Stats()
+	all := map[string]source.Stats{}
+	m.runners.Each(func(name string, r *source.Runner) {
+		s := r.Stats()
 		s.Records += m.before[name]
 		all[name] = s
-	}
+	})
 	return all
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/source"
@@ -71,7 +72,7 @@ func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle
 // Close stops reading. What was read and is not durable is read again.
 func (h *Handle) Close() {
 	if h.manager != nil {
-		h.manager.stop()
+		h.manager.runners.Stop()
 	}
 }
 
@@ -100,14 +101,14 @@ type Status struct {
 // List returns all streams, by name.
 func (h *Handle) List(ctx context.Context) (all []Status, err error) {
 	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := readRow[catalog](ctx, tx, catalogName)
+		c, err := running.Read[catalog](ctx, tx, catalogName)
 		if err != nil {
 			return err
 		}
 		all = make([]Status, len(c.Sources))
 		for i, d := range c.Sources {
 			all[i].Definition = d
-			if all[i].Progress, err = readRow[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
+			if all[i].Progress, err = running.Read[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
 				return err
 			}
 			l, err := tx.Lease(ctx, source.LeaseName(d.Name))
@@ -153,14 +154,14 @@ func (h *Handle) Dead(ctx context.Context, name string) (letters []source.Letter
 }
 
 func deadOf(ctx context.Context, tx storage.Tx, name string) ([]source.Letter, error) {
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return nil, err
 	}
 	if c.find(name) == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
-	return readRow[[]source.Letter](ctx, tx, deadName(name))
+	return running.Read[[]source.Letter](ctx, tx, deadName(name))
 }
 
 // Retry lets the owner of a source read messages of dead letters again: those at the given places, or all of them if
@@ -198,15 +199,15 @@ func (h *Handle) letters(ctx context.Context, name string, at []source.At, do fu
 		if n == 0 {
 			return nil
 		}
-		p, err := readRow[source.Progress](ctx, tx, progressName(name))
+		p, err := running.Read[source.Progress](ctx, tx, progressName(name))
 		if err != nil {
 			return err
 		}
 		p.Dead = len(left)
-		if err := putRow(ctx, tx, progressName(name), p); err != nil {
+		if err := running.Put(ctx, tx, progressName(name), p); err != nil {
 			return err
 		}
-		return putRow(ctx, tx, deadName(name), left)
+		return running.Put(ctx, tx, deadName(name), left)
 	})
 	return n, engine.Wrap(err)
 }

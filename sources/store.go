@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
@@ -32,7 +33,7 @@ type store struct {
 // Load reads the progress. If a cell was restored from a backup since reading began, the position is the beginning.
 func (s *store) Load(ctx context.Context) (p source.Progress, err error) {
 	if err := s.h.view(ctx, func(tx storage.Tx) error {
-		p, err = readRow[source.Progress](ctx, tx, progressName(s.name))
+		p, err = running.Read[source.Progress](ctx, tx, progressName(s.name))
 		return err
 	}); err != nil {
 		return p, err
@@ -110,11 +111,11 @@ func (s *store) Save(ctx context.Context, token int64, p *source.Progress, add [
 			return nil
 		}
 		if len(add)+len(remove) > 0 {
-			if err := putRow(ctx, tx, deadName(s.name), letters); err != nil {
+			if err := running.Put(ctx, tx, deadName(s.name), letters); err != nil {
 				return err
 			}
 		}
-		return putRow(ctx, tx, progressName(s.name), *p)
+		return running.Put(ctx, tx, progressName(s.name), *p)
 	})
 	if err == nil && !quiet {
 		s.saved = *p
@@ -131,14 +132,14 @@ func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]sou
 	if l.Owner != s.h.owner || l.Token != token {
 		return nil, lease.ErrLost
 	}
-	c, err := readRow[catalog](ctx, tx, catalogName)
+	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return nil, err
 	}
 	if d := c.find(s.name); d == nil || d.Paused || d.Revision != s.revision {
 		return nil, fmt.Errorf("%w: %w", source.ErrStop, errChanged)
 	}
-	return readRow[[]source.Letter](ctx, tx, deadName(s.name))
+	return running.Read[[]source.Letter](ctx, tx, deadName(s.name))
 }
 
 // same reports whether two progresses differ in the time of saving alone.

@@ -254,11 +254,13 @@ var Picture = map[string]Rule{
 	},
 	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "resolve/derived", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"sinks":   {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem", "lease", "locality", "rollup", "sink", "storage"}},
-	"tokens":  {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
-	"audits":  {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
+	"sinks":   {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem", "internal/running", "lease", "locality", "rollup", "sink", "storage"}},
+	// The runners of sinks and of streams.
+	"internal/running": {Imports: []string{"internal/engine", "lease", "storage"}},
+	"tokens":           {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
+	"audits":           {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
-		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem", "lease", "match", "records", "resolve", "source", "storage"},
+		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem", "internal/running", "lease", "match", "records", "resolve", "source", "storage"},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {

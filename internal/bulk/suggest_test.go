@@ -87,6 +87,11 @@ func TestSuggest(t *testing.T) {
 			},
 		},
 		{
+			"a role of two columns", "wine|city|town",
+			[]string{"Old Mill Red|Springfield|Shelbyville", "Blue Door White|Springfield|Ogden"},
+			[]string{"wine: wine name title", "city: city text locality", "town: town text"},
+		},
+		{
 			"years and quantities as people write them", "song|year|length|label",
 			[]string{"Moonlight Ride|'01|3m 59sec|Blue Door", "Your Grace|94|2.983|Old Mill", "Action Time|2005|03:13|Old Mill"},
 			[]string{"song: song name title", "year: year date", "length: length text note", "label: label text"},

@@ -42,7 +42,7 @@ func (s *Suggester) unite(guesses []guess) (first []int) {
 func (s *Suggester) same(guesses []guess, i, j int) bool {
 	a, b := guesses[i], guesses[j]
 	switch {
-	case a.Type == "" || a.Type != b.Type || a.Role != b.Role || a.Role == match.RoleNote || !s.columns[i].apart(s.columns[j]):
+	case a.Type == "" || a.Type != b.Type || a.Role != b.Role || a.Role == match.RoleNote:
 		return false
 	case a.Type == match.TypeName, a.Role != match.RoleNone:
 		return true
