@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/internal/strictjson"
@@ -81,6 +82,27 @@ func (r *Reader) Fields() ([]Field, error) {
 		return fields, nil
 	}
 	return nil, errNoRow
+}
+
+// paths returns the row that Next returned last with the columns of a plan: of JSON they are paths such as crew.directors.
+func (r *Reader) paths() (fields []Field, err error) {
+	rows, is := r.rows.(*jsonRows)
+	if !is {
+		return r.Fields()
+	}
+	object, err := strictjson.Parse(rows.text)
+	if err != nil || object.Kind() != strictjson.Object {
+		return nil, errNoRow
+	}
+	flatten("", object, func(path, value string) {
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == path })
+		if i < 0 {
+			i = len(fields)
+			fields = append(fields, Field{Name: path})
+		}
+		fields[i].Values = append(fields[i].Values, value)
+	})
+	return fields, nil
 }
 
 // plainTexts returns the texts of a string, a number, or a list of them, and reports whether the value is one of these.

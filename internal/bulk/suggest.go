@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -57,7 +58,8 @@ type DraftColumn struct {
 	Type      string // of the attribute, with its role, style or scope: "text note"
 	Why       string
 	Values    []string // the first different ones
-	// Set means that the name of the column has other letters than an alias may have: an option has to map it.
+	// Set means that the name of the column is none that the attribute can have as an alias: it has other letters, or another
+	// attribute has it. An option has to map it.
 	Set bool
 }
 
@@ -73,7 +75,7 @@ func (s *Suggester) Read(r *Reader) error {
 		if _, refused := errors.AsType[*RowError](err); err != nil && !refused {
 			return err
 		}
-		if fields, err := r.Fields(); err == nil {
+		if fields, err := r.paths(); err == nil {
 			s.See(fields)
 		}
 	}
@@ -121,7 +123,11 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 			d.Schema.Attributes = append(d.Schema.Attributes, g.Attribute)
 		}
 		if column.Attribute != "" && !column.Set && plain != column.Attribute {
-			alias = []string{plain}
+			if taken(d.Schema, plain) {
+				column.Set = true
+			} else {
+				alias = []string{plain}
+			}
 		}
 		for j := range d.Schema.Attributes {
 			if a := &d.Schema.Attributes[j]; a.Name == column.Attribute {
@@ -134,11 +140,24 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	return d, d.Schema.Validate()
 }
 
+// taken reports whether an attribute has a name or an alias.
+func taken(kind *match.Schema, name string) bool {
+	return slices.ContainsFunc(kind.Attributes, func(a match.Attribute) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
+}
+
 // guess is what a column becomes, and why. Without a type it is left out.
 type guess struct {
 	match.Attribute
 	why   string
-	known string // the attribute of a known kind that it is, with the kind
+	known string // what columns of other files may be, too: the attribute of a known kind, a role of people, a quantity
+}
+
+// concept names one of the sets of peopleNames or measureNames, "" for none or the last, which is of several concepts.
+func concept(of string, set int) string {
+	if set < 0 || of == "people" && set == len(peopleNames)-1 || of == "measure" && set == len(measureNames)-1 {
+		return ""
+	}
+	return of + " " + strconv.Itoa(set)
 }
 
 // guesses returns what each column becomes, each for itself but for the key and the name of the things, of which a file has
@@ -182,8 +201,8 @@ func (s *Suggester) guess(c *column) guess {
 		return is(note, "may differ for one thing")
 	case c.named(worldNames) && c.numbers():
 		return is(match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share")
-	case c.named(peopleNames) && c.letters(), c.people():
-		return is(match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups")
+	case c.group(peopleNames) >= 0 && c.letters(), c.people():
+		return guess{match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups", concept("people", c.group(peopleNames))}
 	case c.named(makerNames) && c.letters():
 		return is(match.Attribute{Type: match.TypePeople, Many: c.many}, "the maker: another one made another thing")
 	}
@@ -196,6 +215,7 @@ func (s *Suggester) guess(c *column) guess {
 			}
 		}
 	}
+	measure := c.group(measureNames)
 	switch {
 	case c.years(), c.named(yearNames) && c.digits():
 		return is(match.Attribute{Type: match.TypeDate}, "years")
@@ -209,11 +229,11 @@ func (s *Suggester) guess(c *column) guess {
 		return is(note, "addresses that several rows share")
 	case c.mostly(formURL):
 		return is(match.Attribute{Type: match.TypeURL, Many: c.many}, "web addresses")
-	case c.mostly(formNumber) && c.named(measureNames):
-		return is(match.Attribute{Type: match.TypeNumber}, "a quantity of the thing")
+	case c.mostly(formNumber) && measure >= 0:
+		return guess{match.Attribute{Type: match.TypeNumber}, "a quantity of the thing", concept("measure", measure)}
 	case c.amounts():
-		return is(match.Attribute{Type: match.TypeNumber}, "numbers with one unit")
-	case c.named(measureNames) && c.digits():
+		return guess{match.Attribute{Type: match.TypeNumber}, "numbers with one unit", concept("measure", measure)}
+	case measure >= 0 && c.digits():
 		return is(note, "a quantity in several forms")
 	case c.mostly(formNumber, formPhone):
 		return is(note, "numbers that may differ for one thing: type number compares them")

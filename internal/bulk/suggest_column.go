@@ -84,6 +84,9 @@ func (c *column) named(names map[string]bool) bool {
 	return names[strings.Join(words, "")]
 }
 
+// group returns the place of the first of some sets of names that the column is named by, -1 if there is none.
+func (c *column) group(sets []map[string]bool) int { return slices.IndexFunc(sets, c.named) }
+
 // means reports whether the name and the values are those of an attribute of a kind.
 func (c *column) means(kind *match.Schema, a *match.Attribute) bool {
 	return aliasOf(kind, a, c.plain) != noAlias && fits(a, c.sample)
@@ -195,23 +198,38 @@ var (
 		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
 		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer`)
 	// Those of titleNames that say nothing else.
-	nameNames   = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam`)
-	workNames   = nameSet(`title titel titre titulo titolo`) // businesses have names
-	yearNames   = nameSet(`year years jahr jahrgang annee ano anno jaar`)
-	peopleNames = nameSet(`author authors creator creators artist artists singer singers performer performers band composer composers writer writers director directors
-		actor actors actress actresses cast starring stars editor editors producer producers conductor narrator illustrator translator inventor inventors contributors
-		regie regisseur darsteller schauspieler besetzung autor autoren autorin verfasser kunstler interpret interpreten komponist drehbuch erfinder herausgeber mitwirkende
-		auteur auteurs realisateur acteur acteurs artiste artistes interprete interpretes compositeur scenariste editeurs
-		actores actriz artista artistas reparto autores guionista compositor elenco autore autori regista attori cantante compositore sceneggiatore
-		diretor realizador atores autora acteurs artiest artiesten regisseurs schrijver schrijvers`)
+	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam`)
+	workNames = nameSet(`title titel titre titulo titolo`) // businesses have names
+	yearNames = nameSet(`year years jahr jahrgang annee ano anno jaar`)
+	// People in the roles that they have in a work. Two columns of one role are the same.
+	peopleNames = []map[string]bool{
+		nameSet(`author authors writer writers autor autoren autorin verfasser drehbuch auteur auteurs scenariste autores guionista autore autori sceneggiatore autora
+			schrijver schrijvers`),
+		nameSet(`director directors regie regisseur realisateur regista diretor realizador regisseurs`),
+		nameSet(`actor actors actress actresses cast starring stars darsteller schauspieler besetzung acteur acteurs actores actriz reparto attori elenco atores`),
+		nameSet(`artist artists singer singers performer performers band kunstler interpret interpreten artiste artistes interprete interpretes artista artistas cantante
+			artiest artiesten`),
+		nameSet(`composer composers komponist compositeur compositor compositore`),
+		nameSet(`editor editors herausgeber editeurs`),
+		nameSet(`producer producers`),
+		nameSet(`creator creators conductor narrator illustrator translator inventor inventors contributors erfinder mitwirkende`),
+	}
 	// Makers other than those whom product has as its brand.
 	makerNames = nameSet(`brew brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
 		brauerei weingut winzer brennerei entwickler rosterei brasserie domaine distillerie developpeur cerveceria bodega destileria desarrollador
 		birrificio cantina distilleria sviluppatore cervejaria adega brouwerij wijnhuis ontwikkelaar`)
-	worldNames   = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
-	measureNames = nameSet(`price cost msrp weight length width height depth size duration runtime minutes pages abv alcohol strength volume area capacity power
-		preis gewicht lange breite hohe grosse dauer laufzeit seiten alkohol starke volumen leistung prix poids longueur largeur hauteur duree taille
-		precio peso largo ancho alto duracion paginas prezzo lunghezza larghezza altezza durata pagine preco comprimento duracao prijs gewicht lengte duur`)
+	worldNames = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
+	// Quantities of a thing. Two columns of one are the same, but for those of the last line.
+	measureNames = []map[string]bool{
+		nameSet(`duration runtime minutes playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
+		nameSet(`pages seiten seitenzahl paginas pagine`),
+		nameSet(`abv alcohol strength alkohol alkoholgehalt starke`),
+		nameSet(`price cost preis prix precio prezzo preco prijs`),
+		nameSet(`weight gewicht poids peso`),
+		nameSet(`volume volumen`),
+		nameSet(`msrp length width height depth size area capacity power lange breite hohe grosse leistung taille longueur largeur hauteur largo ancho alto lunghezza larghezza
+			altezza comprimento lengte`),
+	}
 	changingNames = nameSet(`rating ratings score votes views likes rank ranking popularity stock quantity qty count sales created createdat updated updatedat modified modifiedat timestamp
 		copyright copyrights crawled scraped fetched image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
 		existencias imagen imagenes valoracion immagine immagini voto imagem afbeelding voorraad`)

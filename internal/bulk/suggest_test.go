@@ -169,12 +169,19 @@ func show(t *testing.T, s *bulk.Suggester, name, text string) {
 func TestSuggest_ReadsFiles(t *testing.T) {
 	t.Parallel()
 	var s bulk.Suggester
+	show(t, &s, "nested.jsonl", `{"id":9,"title":"Brazil","crew":{"writers":["Terry Gilliam","Tom Stoppard"]},"studio":{"title":"Embassy"}}`)
 	for name, text := range map[string]string{"a.jsonl": `{"id":1,"title":"Alien"}` + "\n" + `{"id":2,"title":`, "b.csv": "id,title\n1,Solaris\n2,Stalker\n"} {
 		show(t, &s, name, text)
 	}
 	d, err := s.Draft("film")
-	if err != nil || len(d.Columns) != 2 || d.Columns[0].Attribute != "" {
-		t.Errorf("%+v, %v", d.Columns, err)
+	if err != nil || len(d.Columns) != 4 || d.Columns[0].Attribute != "" {
+		t.Fatalf("%+v, %v", d.Columns, err)
+	}
+	if c := d.Columns[2]; c.Name != "crew.writers" || c.Type != "people" || c.Set {
+		t.Errorf("%+v", c)
+	}
+	if c := d.Columns[3]; c.Name != "studio.title" || c.Attribute != "title_2" || !c.Set {
+		t.Errorf("%+v", c)
 	}
 }
 
@@ -182,8 +189,8 @@ func TestSuggest_ReadsFiles(t *testing.T) {
 func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 	t.Parallel()
 	s := bulk.Suggester{Kinds: match.Kinds()}
-	show(t, &s, "a.csv", "id,title,year,director,country,studio\n1,Alien,1979,Ridley Scott,GB,Fox\n")
-	show(t, &s, "b.csv", "film_id,titel,jahr,regie,land,verleih,schnitt\n7,Alien,1979,Ridley Scott,GB,Fox,Terry Rawlings\n")
+	show(t, &s, "a.csv", "id,title,year,director,country,studio,cast,runtime\n1,Alien,1979,Ridley Scott,GB,Fox,Tom Skerritt,117 min\n")
+	show(t, &s, "b.csv", "film_id,titel,jahr,besetzung,regie,land,verleih,laufzeit\n7,Alien,1979,Tom Skerritt,Ridley Scott,GB,Fox,117\n")
 	show(t, &s, "c.csv", "код,название,titre\nа1,Чужой,Alien\n")
 	d, err := s.Draft("film")
 	if err != nil {
@@ -194,8 +201,8 @@ func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 		lines = append(lines, c.Name+": "+c.Attribute)
 	}
 	want := []string{
-		"id: ", "title: title", "year: year", "director: director", "country: country", "studio: studio",
-		"film_id: ", "titel: title", "jahr: year", "regie: director", "land: country", "verleih: verleih", "schnitt: schnitt",
+		"id: ", "title: title", "year: year", "director: director", "country: country", "studio: studio", "cast: cast", "runtime: runtime",
+		"film_id: ", "titel: title", "jahr: year", "besetzung: cast", "regie: director", "land: country", "verleih: verleih", "laufzeit: runtime",
 		"код: column", "название: column_2", "titre: title",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {

@@ -16,7 +16,7 @@ func (c *column) apart(other *column) bool {
 
 // unite returns for each column the first one that is the same under the name that another file has for it, which may be
 // itself. Two columns are the same if no file has both, and both name the things, have one role, are one attribute of a
-// known kind, or are the only people, the only date or the like of their files.
+// known kind, people of one role or one quantity, or are the only people, the only date or the like of their files.
 func (s *Suggester) unite(guesses []guess) (first []int) {
 	first = make([]int, len(s.columns))
 	files := make([]map[int]bool, len(s.columns)) // that have a column or one that is the same
@@ -46,8 +46,10 @@ func (s *Suggester) same(guesses []guess, i, j int) bool {
 		return false
 	case a.Type == match.TypeName, a.Role != match.RoleNone:
 		return true
-	case a.Type == match.TypeText || a.Type == match.TypeNumber:
-		return a.known != "" && a.known == b.known
+	case a.known != "" && a.known == b.known:
+		return true
+	case a.Type == match.TypeText, a.Type == match.TypeNumber:
+		return false
 	}
 	return s.alone(guesses, i) && s.alone(guesses, j)
 }

@@ -116,7 +116,7 @@ func (a *app) suggest(d *bulk.Draft, file, out string) error {
 	}
 	for _, c := range d.Columns {
 		if c.Set {
-			a.say("column %s has letters that an alias cannot have: --set %s=%s", term.Escape(c.Name), c.Attribute, term.Escape(c.Name))
+			a.say("%s cannot be an alias of %s: --set %s=%s", term.Escape(c.Name), c.Attribute, c.Attribute, term.Escape(c.Name))
 		}
 	}
 	if a.json && out == "" {
