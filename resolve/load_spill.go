@@ -5,7 +5,6 @@ package resolve
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -23,15 +22,14 @@ type spill struct {
 }
 
 func newSpill() (*spill, error) {
-	file, err := os.CreateTemp("", "locus-load-*") // readable by its owner alone
+	file, err := scratchFile()
 	if err != nil {
-		return nil, fmt.Errorf("create a file for the records of a load: %w", err)
+		return nil, err
 	}
-	_ = os.Remove(file.Name()) // where a name must stay until the file is closed, close removes it
 	return &spill{file: file, w: bufio.NewWriterSize(file, 1<<20), ends: []int64{0}}, nil
 }
 
-func (s *spill) close() { _ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+func (s *spill) close() { removeScratch(s.file) }
 
 // add appends a record; flush must follow before any is read.
 func (s *spill) add(rec *entity.Record) error {
