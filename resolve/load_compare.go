@@ -172,6 +172,7 @@ func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map
 	for at := range places {
 		numbers = append(numbers, l.order[at])
 	}
+	slices.Sort(numbers)
 	read, err := l.nodes(numbers, true)
 	if err != nil {
 		return err

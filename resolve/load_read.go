@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
@@ -178,22 +177,18 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// nodes decodes records by their numbers. Those that are only merged need not be normalised.
+// nodes decodes records by their numbers, which must ascend. Those that are only merged need not be normalised.
 func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
 	const atOnce = 64
 	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)
 	parallel(len(errs), func(part int) {
-		for i := part * atOnce; i < min((part+1)*atOnce, len(numbers)) && errs[part] == nil; i++ {
-			var rec *entity.Record
-			if rec, errs[part] = l.spill.record(numbers[i]); errs[part] == nil {
-				found[i] = &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
-				if normalise {
-					found[i].norm = found[i].kind.normalise(rec)
-				} else {
-					found[i].norm = found[i].kind.Matcher.Unread(rec.Source, rec.Key, match.Attributes(rec.Attributes))
-				}
+		from, to := part*atOnce, min((part+1)*atOnce, len(numbers))
+		errs[part] = l.spill.records(numbers[from:to], func(i int, rec *entity.Record) {
+			n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+			if found[from+i] = n; normalise {
+				n.norm = n.kind.normalise(rec)
 			}
-		}
+		})
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
