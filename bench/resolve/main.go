@@ -115,7 +115,7 @@ func run(ctx context.Context, o options) error {
 	debug.SetGCPercent(200) // like locus serve
 	if o.load {             // like locus ingest
 		debug.SetGCPercent(400)
-		debug.SetMemoryLimit(1<<30 + 64*o.records)
+		debug.SetMemoryLimit(max(1<<30, 128*o.records))
 	}
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {

@@ -115,9 +115,9 @@ func (a *app) load(ctx context.Context, cl *client) error {
 	return fmt.Errorf("resolve what was stored; the same command tries again: %w", err)
 }
 
-// garbageLimit is the size of memory near which garbage is collected as often as ever, and recordLimit how much each record
-// of a load raises it.
-const garbageLimit, recordLimit = 1 << 30, 64
+// garbageLimit is the size of memory near which garbage is collected as often as ever: so many bytes, or recordLimit bytes
+// for each record of a load.
+const garbageLimit, recordLimit = 1 << 30, 128
 
 // collectRarely makes the process collect garbage less often, which saves a fifth of the processor time, unless the
 // environment says how often. records is the number of records of a load. It returns what ends that.
@@ -125,6 +125,6 @@ func (a *app) collectRarely(records int) (end func()) {
 	if a.env["GOGC"] != "" {
 		return func() {}
 	}
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(garbageLimit+recordLimit*int64(records))
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(max(garbageLimit, recordLimit*int64(records)))
 	return func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) }
 }
