@@ -25,7 +25,7 @@ import (
 // record is durable with its redo entry. Load then computes the entities of all records and writes each table in the order
 // of its keys, several cells at a time:
 //
-//	redo sets, records ─► postings in memory, sorted ─► leaders, stop keys, names
+//	redo sets, records ─► postings, sorted in files ─► leaders, stop keys, names
 //	          │             │ written in order            │
 //	          ▼             ▼                             ▼
 //	        spill        cells of the keys     pairs, each once ─► edges ─► components
@@ -72,7 +72,7 @@ type LoadProgress struct {
 	Done, Of int
 }
 
-// loader is a load. Records have numbers in the order of their puids. It takes about 80 bytes of memory a record and what
+// loader is a load. Records have numbers in the order of their puids. It takes about 50 bytes of memory a record and what
 // loadSizes bound; records, postings, pairs and edges are in temporary files.
 type loader struct {
 	*Resolver

@@ -20,6 +20,7 @@ import (
 // write clusters the components and writes their entities. Those of a cell are written in the order of their earliest
 // records, which are their anchors unless a component is divided.
 func (l *loader) write(ctx context.Context) error {
+	l.edges.close()
 	if err := l.abreast(len(l.ranges), func(i int) error {
 		from, to := l.partsOf(l.ranges[i])
 		for part := from; part < to; part++ {
