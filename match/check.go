@@ -52,25 +52,25 @@ func (s *Schema) Check(a Attributes) []Problem {
 		whole = append(whole, problem.New("", CodeTooMany, fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a))))
 	}
 	missing := s.missing(a)
-	names := slices.AppendSeq(slices.Clone(missing), maps.Keys(a))
+	names := slices.AppendSeq(append(make([]string, 0, len(missing)+len(a)), missing...), maps.Keys(a))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		pointer := problem.Pointer(problem.Clip(name))
+		pointer := func() string { return problem.Pointer(problem.Clip(name)) }
 		attribute, ok := s.Attribute(name)
 		if !ok {
-			problems = append(problems, problem.New(pointer, CodeUnknown, s.unknown(name)))
+			problems = append(problems, problem.New(pointer(), CodeUnknown, s.unknown(name)))
 			continue
 		}
 		if slices.Contains(missing, name) {
-			problems = append(problems, problem.New(pointer, CodeRequired, fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, name)))
+			problems = append(problems, problem.New(pointer(), CodeRequired, fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, name)))
 		}
 		if n := len(a[name]); n > MaxValues {
-			problems = append(problems, problem.New(pointer, CodeTooMany, fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n)))
+			problems = append(problems, problem.New(pointer(), CodeTooMany, fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n)))
 			continue
 		}
 		for i, raw := range a[name] {
 			if code, detail := attribute.check(raw); code != "" {
-				at := pointer
+				at := pointer()
 				if len(a[name]) > 1 {
 					at += "/" + strconv.Itoa(i)
 				}

@@ -142,12 +142,6 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	return r
 }
 
-// Unread returns a record that is not normalised: only Attributes, Value, Said and Worth can be called. These are what a
-// merged view needs, for less work than Normalise.
-func (m *Matcher) Unread(source, key string, a Attributes) *Record {
-	return &Record{source: source, key: key, attributes: a, matcher: m}
-}
-
 // Source returns the source of the record.
 func (r *Record) Source() string { return r.source }
 

@@ -28,7 +28,7 @@ func TestSaid_IsWhatEachValueSays(t *testing.T) {
 				attributes[a.Name] = values
 			}
 		}
-		r, unread := m.Normalise("x", "1", attributes), m.Unread("x", "1", attributes)
+		r := m.Normalise("x", "1", attributes)
 		for i := range m.Schema().Attributes {
 			a := &m.Schema().Attributes[i]
 			for n, raw := range attributes[a.Name] {
@@ -36,8 +36,8 @@ func TestSaid_IsWhatEachValueSays(t *testing.T) {
 				if said.Alone != want || said.Normal != want && a.Type != match.TypePhone {
 					t.Errorf("%s %q: %q, %q, want %q", a.Name, raw, said.Alone, said.Normal, want)
 				}
-				if other := unread.Said(a, n); other != said {
-					t.Errorf("%s %q: unread %+v, normalised %+v", a.Name, raw, other, said)
+				if other := m.Said(a, attributes, n); other != said {
+					t.Errorf("%s %q: by itself %+v, in a record %+v", a.Name, raw, other, said)
 				}
 				if got, want := said.Words(), match.NameTokens(raw); !slices.Equal(got, want) {
 					t.Errorf("%s %q: words %q, want %q", a.Name, raw, got, want)

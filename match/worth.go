@@ -26,7 +26,21 @@ func (s *Said) Words() []string {
 
 // Said returns raw value i of an attribute, which must have that many.
 func (r *Record) Said(a *Attribute, i int) Said {
-	s := Said{Worth: 100, raw: r.attributes[a.Name][i]}
+	address := ""
+	if i == 0 && a.Name == r.matcher.address {
+		address = r.address.text
+	}
+	return said(a, r.attributes, i, address)
+}
+
+// Said returns what Record.Said does of a record with these attributes, which need not be normalised for it.
+func (m *Matcher) Said(a *Attribute, attributes Attributes, i int) Said {
+	return said(a, attributes, i, "")
+}
+
+// said takes the normal form of an address from the record, if that has it.
+func said(a *Attribute, attributes Attributes, i int, address string) Said {
+	s := Said{Worth: 100, raw: attributes[a.Name][i]}
 	switch a.Type {
 	case TypeName:
 		s.folded = fold(s.raw)
@@ -34,9 +48,7 @@ func (r *Record) Said(a *Attribute, i int) Said {
 	case TypeAddress:
 		s.folded = fold(s.raw)
 		s.Worth = worthOf(s.folded)
-		if i == 0 && a.Name == r.matcher.address && r.address.text != "" && !isNothing(s.folded) {
-			s.Alone = r.address.text
-		} else {
+		if s.Alone = address; address == "" || isNothing(s.folded) {
 			s.Alone = parseAddress(s.folded).text
 		}
 	case TypeURL:
@@ -52,7 +64,7 @@ func (r *Record) Said(a *Attribute, i int) Said {
 	}
 	s.Normal = s.Alone
 	if a.Type == TypePhone && a.Region != "" && s.Normal != "" {
-		s.Normal = international(s.Normal, first(r.attributes[a.Region]))
+		s.Normal = international(s.Normal, first(attributes[a.Region]))
 	}
 	return s
 }

@@ -4,5 +4,5 @@ package resolve
 
 // LoadIn makes loads work in small parts, so that few records need many transactions.
 func (r *Resolver) LoadIn(page, rows, nodes, pairs int) {
-	r.loads = loadSizes{page, rows, nodes, pairs}
+	r.loads = loadSizes{page, rows, nodes, pairs, 11, 40}
 }

@@ -25,7 +25,7 @@ import (
 // record is durable with its redo entry. Load then computes the entities of all records and writes each table in the order
 // of its keys, several cells at a time:
 //
-//	redo sets, records ─► postings in memory, sorted ─► leaders, stop keys, names
+//	redo sets, records ─► postings, sorted in files ─► leaders, stop keys, names
 //	          │             │ written in order            │
 //	          ▼             ▼                             ▼
 //	        spill        cells of the keys     pairs, each once ─► edges ─► components
@@ -44,10 +44,12 @@ type loadSizes struct {
 	rows  int // other rows that are written in a transaction
 	nodes int // decoded records in memory while pairs are compared
 	pairs int // pairs in memory
+	part  int // records whose edges are in memory
+	chunk int // bytes of each bucket in memory
 }
 
 func usualLoad() loadSizes {
-	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 16 << 20}
+	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 4 << 20, part: 128 << 10, chunk: 32 << 10}
 }
 
 // LoadStep is a step of a load, in the order in which they are done.
@@ -70,8 +72,8 @@ type LoadProgress struct {
 	Done, Of int
 }
 
-// loader is a load. Records have numbers in the order of their puids. It takes about 300 bytes a record, loadSizes.nodes
-// decoded records, and a temporary file with all records.
+// loader is a load. Records have numbers in the order of their puids. It takes about 50 bytes of memory a record and what
+// loadSizes bound; records, postings, pairs and edges are in temporary files.
 type loader struct {
 	*Resolver
 	spill *spill
@@ -83,24 +85,29 @@ type loader struct {
 	puids   []entity.PUID
 	births  []locality.ID
 	ranges  []loadRange              // in the order of puids
+	parts   []loadRange              // the same, divided
 	records int                      // live records
-	entries [][]loadEntry            // the redo sets, as ranges
+	redo    []uint32                 // the version of each record that the redo set has, 0 if it is not in it
 	lostBy  map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
-	gone    []entity.PUID            // deleted records in the redo sets
+	gone    []loadEntry              // deleted records in the redo sets
 	// stale reports that postings, edges and entities are stored already, maybe of other content: those of resolved records,
 	// or of an attempt that was killed.
 	stale bool
 	lost  []derived.Posting // postings that the records no longer have
 
-	shards   [256]loadShard // by the first byte of the key, each ordered by key and record
+	shards   *buckets[loadPosting] // by the first byte of the key, each ordered by key and record
 	postings int
+	pairs    int // in all shards, with those that are in several
 	names    match.Names
 	order    []uint32 // the records as they are compared
 	places   []uint32 // their places in order
 
-	edges    []loadEdge // both sides of each, ordered
-	next     []uint32   // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
-	leads    []uint32   // the earliest record of each component
+	edges    *buckets[loadEdge] // both sides of each, by the part of its first record
+	linked   int                // edges
+	within   *buckets[loadEdge] // those inside of a component, by the part of its earliest record
+	groups   loadForest         // the components; once all edges are there, each record with the earliest one of its own
+	next     []uint32           // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
+	leads    []uint32           // the earliest record of each component
 	assigned map[cell.ID][]entity.Assignment
 }
 
@@ -181,15 +188,20 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 	if m := r.opts.Cells.Map(); m.Current() != m.Floor() || r.Rules().change != nil {
 		return fmt.Errorf("%w: cells are being added, or a kind is being migrated", ErrLoad)
 	}
-	kept, err := newSpill()
-	if err != nil {
-		return err
-	}
-	defer kept.close()
 	l := &loader{
-		Resolver: r, spill: kept, tell: tell, steps: map[LoadStep]int{}, lostBy: map[entity.PUID][]uint64{}, names: match.Names{},
+		Resolver: r, tell: tell, steps: map[LoadStep]int{}, lostBy: map[entity.PUID][]uint64{}, names: match.Names{},
 		assigned: map[cell.ID][]entity.Assignment{},
 	}
+	var err error
+	if l.spill, err = newSpill(); err != nil {
+		return err
+	}
+	defer l.spill.close()
+	if l.shards, err = newBuckets[loadPosting](256, r.loads.chunk); err != nil {
+		return err
+	}
+	defer l.shards.close()
+	defer func() { l.edges.close(); l.within.close() }()
 	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.writeEdges, l.write, l.assign, l.clear} {
 		if err := step(ctx); err != nil {
 			return err

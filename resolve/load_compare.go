@@ -5,6 +5,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"slices"
 
 	"github.com/locus-db/locus/match"
@@ -16,55 +17,73 @@ type loadPair uint64
 func (p loadPair) a() uint32 { return uint32(p >> 32) }
 func (p loadPair) b() uint32 { return uint32(p) } //nolint:gosec // the lower half
 
+func (p loadPair) append(b []byte) []byte { return binary.LittleEndian.AppendUint64(b, uint64(p)) }
+
+func (loadPair) read(b []byte) loadPair { return loadPair(binary.LittleEndian.Uint64(b)) }
+
 // compare compares every pair that shares a key that is no stop key, and joins the components of those that match.
-func (l *loader) compare(ctx context.Context) error {
+func (l *loader) compare(ctx context.Context) (err error) {
 	matchers := map[*Kind]*match.Matcher{}
 	for _, k := range l.Rules().Kinds() {
 		matchers[k] = k.Matcher.Among(l.names)
 	}
-	l.place()
-	total, records := 0, len(l.puids)
-	for _, s := range l.shards {
-		s.blocks(func(k loadBlock) { total += k.pairs() })
+	if err := l.place(ctx); err != nil {
+		return err
 	}
-	passes := total/l.loads.pairs + 1
+	records := len(l.puids)
+	passes := l.pairs/l.loads.pairs + 1
+	found, err := newBuckets[loadPair](passes, l.loads.chunk)
+	if err != nil {
+		return err
+	}
+	defer found.close()
+	if err := l.find(ctx, found); err != nil {
+		return err
+	}
+	l.shards.close()
+	if l.edges, err = newBuckets[loadEdge](len(l.parts), l.loads.chunk); err != nil {
+		return err
+	}
+	l.groups = newLoadForest(records)
 	for pass := range passes {
-		from, to := records*pass/passes, records*(pass+1)/passes
-		pairs := l.pairs(from, to)
+		pairs, err := found.rows(pass)
+		if err != nil {
+			return err
+		}
+		slices.Sort(pairs)
+		pairs = slices.Compact(pairs)
 		for len(pairs) > 0 {
-			n, places := l.within(pairs)
+			n, places := l.together(pairs)
 			if err := l.link(pairs[:n], places, matchers); err != nil {
 				return err
 			}
-			pairs = pairs[n:]
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			upTo := to
-			if len(pairs) > 0 {
+			upTo := records * (pass + 1) / passes
+			if pairs = pairs[n:]; len(pairs) > 0 {
 				upTo = int(pairs[0].a())
 			}
-			if err := l.done(ctx, LoadCompare, upTo-l.steps[LoadCompare], records); err != nil {
+			if err := cmp.Or(ctx.Err(), l.done(ctx, LoadCompare, upTo-l.steps[LoadCompare], records)); err != nil {
 				return err
 			}
 		}
 	}
-	l.shards, l.order, l.places = [256]loadShard{}, nil, nil
-	slices.SortFunc(l.edges, func(x, y loadEdge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
-	l.components()
-	return nil
+	l.order, l.places = nil, nil
+	return l.components()
 }
 
 // place orders the records so that most of those that are compared with each other are near each other: a record is then
 // decoded once or twice, however many there are. Records that share a rare key are joined first, to groups that fit into
 // memory.
-func (l *loader) place() {
-	groups, size := newLoadForest(len(l.puids)), make([]int32, len(l.puids))
+func (l *loader) place(ctx context.Context) error {
+	groups, size := newLoadForest(len(l.puids)), make([]uint32, len(l.puids))
 	for i := range size {
 		size[i] = 1
 	}
 	for most := 2; most <= 64; most *= 2 {
-		for _, s := range l.shards {
+		for i := range l.shards.all {
+			s, err := l.shard(ctx, i)
+			if err != nil {
+				return err
+			}
 			s.blocks(func(k loadBlock) {
 				if len(k) > most || len(k) <= most/2 || k.stopKey() {
 					return
@@ -77,14 +96,20 @@ func (l *loader) place() {
 			})
 		}
 	}
+	place := uint32(0)
+	for i := range groups { // the size of each group gives way to the place of its next record
+		if groups[i] == uint32(i) { //nolint:gosec // read refuses more
+			place, size[i] = place+size[i], place
+		}
+	}
 	l.order, l.places = make([]uint32, len(l.puids)), make([]uint32, len(l.puids))
-	for i := range l.order {
-		l.order[i] = uint32(i) //nolint:gosec // read refuses more
+	for i := range groups {
+		rec := uint32(i) //nolint:gosec // as above
+		first := groups.root(rec)
+		l.order[size[first]], l.places[rec] = rec, size[first]
+		size[first]++
 	}
-	slices.SortFunc(l.order, func(a, b uint32) int { return cmp.Or(cmp.Compare(groups.root(a), groups.root(b)), cmp.Compare(a, b)) })
-	for i, rec := range l.order {
-		l.places[rec] = uint32(i) //nolint:gosec // as above
-	}
+	return nil
 }
 
 // pairs returns how many pairs of a block are compared: each follower with its leader, or all with each other.
@@ -98,11 +123,12 @@ func (k loadBlock) pairs() int {
 	return len(k) * (len(k) - 1) / 2
 }
 
-// pairs returns the pairs whose lower record has a place from from to to, each once and ordered.
-func (l *loader) pairs(from, to int) []loadPair {
-	found := make([][]loadPair, len(l.shards))
-	parallel(len(l.shards), func(i int) {
-		l.shards[i].blocks(func(k loadBlock) {
+// find adds all pairs to buckets by the lower place.
+func (l *loader) find(ctx context.Context, pairs *buckets[loadPair]) error {
+	records, passes := len(l.puids), len(pairs.all)
+	return l.eachShard(ctx, func(_ int, s loadShard) error {
+		found := make([][]loadPair, passes)
+		s.blocks(func(k loadBlock) {
 			if len(k) < 2 || k.stopKey() {
 				return
 			}
@@ -113,20 +139,23 @@ func (l *loader) pairs(from, to int) []loadPair {
 			for n, p := range firsts {
 				for _, q := range k[n+1:] {
 					a, b := l.places[p.rec], l.places[q.rec]
-					if a, b = min(a, b), max(a, b); int(a) >= from && int(a) < to {
-						found[i] = append(found[i], loadPair(a)<<32|loadPair(b))
-					}
+					a, b = min(a, b), max(a, b)
+					pass := int(a) * passes / records
+					found[pass] = append(found[pass], loadPair(a)<<32|loadPair(b))
 				}
 			}
 		})
+		for pass, some := range found {
+			if err := pairs.add(pass, some...); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	all := slices.Concat(found...)
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
-// within returns for how many of the pairs, at least one, the records fit into memory, and their places.
-func (l *loader) within(pairs []loadPair) (int, map[uint32]struct{}) {
+// together returns for how many of the pairs, at least one, the records fit into memory, and their places.
+func (l *loader) together(pairs []loadPair) (int, map[uint32]struct{}) {
 	places := map[uint32]struct{}{}
 	for i, p := range pairs {
 		if len(places) >= l.loads.nodes {
@@ -143,6 +172,7 @@ func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map
 	for at := range places {
 		numbers = append(numbers, l.order[at])
 	}
+	slices.Sort(numbers)
 	read, err := l.nodes(numbers, true)
 	if err != nil {
 		return err
@@ -162,7 +192,15 @@ func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map
 		}
 	})
 	for _, edges := range found {
-		l.edges = append(l.edges, edges...)
+		l.linked += len(edges)
+		for _, e := range edges {
+			if e.weight >= match.Threshold {
+				l.join(e.a, e.b)
+			}
+			if err := l.edges.add(l.partOf(e.a), e); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

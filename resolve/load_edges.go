@@ -5,6 +5,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,19 @@ type loadEdge struct {
 	a, b   uint32
 	vector match.Vector
 	weight match.Weight
+}
+
+func (e loadEdge) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, e.a), e.b)
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.vector))
+	return binary.LittleEndian.AppendUint16(b, uint16(e.weight)) //nolint:gosec // read reads it back
+}
+
+func (loadEdge) read(b []byte) loadEdge {
+	return loadEdge{
+		binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
+		match.Vector(binary.LittleEndian.Uint64(b[8:])), match.Weight(binary.LittleEndian.Uint16(b[16:])), //nolint:gosec // append has written it
+	}
 }
 
 // loadForest is a union-find: each record with its parent.
@@ -41,38 +55,69 @@ func (f loadForest) root(x uint32) uint32 {
 	return x
 }
 
-// components joins the records that edges of at least the threshold connect, and finds the earliest record of each
-// component.
-func (l *loader) components() {
-	parent := newLoadForest(len(l.puids))
-	earlier := func(x, y uint32) int { return compareBirth(l.births[x], l.births[y]) }
-	for _, e := range l.edges {
-		if e.a < e.b && e.weight >= match.Threshold {
-			if x, y := parent.root(e.a), parent.root(e.b); earlier(x, y) < 0 {
-				parent[y] = x
-			} else {
-				parent[x] = y
-			}
-		}
+// join joins the components of two records. The earliest record of a component is its root.
+func (l *loader) join(a, b uint32) {
+	x, y := l.groups.root(a), l.groups.root(b)
+	switch {
+	case x == y:
+	case compareBirth(l.births[x], l.births[y]) < 0:
+		l.groups[y] = x
+	default:
+		l.groups[x] = y
 	}
-	l.next = make([]uint32, len(parent))
-	for i := len(parent) - 1; i >= 0; i-- {
-		rec := uint32(i) //nolint:gosec // as above
-		if first := parent.root(rec); first != rec {
+}
+
+// components lists the records of each component.
+func (l *loader) components() (err error) {
+	l.births = nil
+	l.next = make([]uint32, len(l.groups))
+	for i := len(l.groups) - 1; i >= 0; i-- {
+		rec := uint32(i) //nolint:gosec // read refuses more
+		first := l.groups.root(rec)
+		if l.groups[rec] = first; first != rec {
 			l.next[rec], l.next[first] = l.next[first], rec+1
 		}
 	}
-	for i := range parent {
-		if rec := uint32(i); parent.root(rec) == rec { //nolint:gosec // as above
+	for i, first := range l.groups {
+		if rec := uint32(i); rec == first { //nolint:gosec // as above
 			l.leads = append(l.leads, rec)
 		}
 	}
-	l.births = nil
+	l.within, err = newBuckets[loadEdge](len(l.parts), l.loads.chunk)
+	return err
 }
 
-// edgesOf returns the edges of a record, ordered by the other side.
-func (l *loader) edgesOf(rec uint32) []loadEdge {
-	return l.edges[l.edgesFrom(int(rec)):l.edgesFrom(int(rec)+1)]
+// partOf returns the part that has a record.
+func (l *loader) partOf(rec uint32) int {
+	i, _ := slices.BinarySearchFunc(l.parts, int(rec), func(p loadRange, rec int) int { return cmp.Compare(p.to, rec+1) })
+	return i
+}
+
+// partsOf returns the numbers of the parts of a range.
+func (l *loader) partsOf(r loadRange) (from, to int) {
+	if r.from == r.to {
+		return 0, 0
+	}
+	return l.partOf(uint32(r.from)), l.partOf(uint32(r.to-1)) + 1 //nolint:gosec // as above
+}
+
+// sorted reads the edges of a part, ordered by their records.
+func (l *loader) sorted(from *buckets[loadEdge], part int) (loadEdges, error) {
+	edges, err := from.rows(part)
+	slices.SortFunc(edges, func(x, y loadEdge) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	return edges, err
+}
+
+// loadEdges are edges in the order of their records.
+type loadEdges []loadEdge
+
+// of returns the edges of records from from to to, ordered by the other side.
+func (s loadEdges) of(from, to int) loadEdges {
+	before := func(rec int) int {
+		i, _ := slices.BinarySearchFunc(s, rec, func(e loadEdge, rec int) int { return cmp.Compare(int(e.a), rec) })
+		return i
+	}
+	return s[before(from):before(to)]
 }
 
 // writeEdges writes the edges of all records, and removes stored ones that they do not have.
@@ -80,12 +125,12 @@ func (l *loader) writeEdges(ctx context.Context) error {
 	if l.stale {
 		for part := range slices.Chunk(l.gone, l.loads.rows) {
 			groups := map[cell.ID][]entity.PUID{}
-			for _, q := range part {
-				id, err := l.home(q)
+			for _, e := range part {
+				id, err := l.home(e.puid)
 				if err != nil {
 					return err
 				}
-				groups[id] = append(groups[id], q)
+				groups[id] = append(groups[id], e.puid)
 			}
 			if err := eachCell(groups, func(id cell.ID, puids []entity.PUID) error { return l.writeEdgesOf(ctx, id, puids, nil) }); err != nil {
 				return err
@@ -93,25 +138,47 @@ func (l *loader) writeEdges(ctx context.Context) error {
 		}
 	}
 	return l.abreast(len(l.ranges), func(i int) error {
-		r := l.ranges[i]
-		for from := r.from; from < r.to; {
-			edges, to := l.edges[l.edgesFrom(from):], min(from+l.loads.rows, r.to)
-			if !l.stale && len(edges) > l.loads.rows { // as many records as have so many edges
-				to = min(max(int(edges[l.loads.rows].a), from+1), r.to)
+		from, to := l.partsOf(l.ranges[i])
+		for part := from; part < to; part++ {
+			if err := l.writePartEdges(ctx, part); err != nil {
+				return fmt.Errorf("cell %v: %w", l.ranges[i].cell, err)
 			}
-			edges = edges[:l.edgesFrom(to)-l.edgesFrom(from)]
-			if len(edges) > 0 || l.stale {
-				if err := l.writeEdgesOf(ctx, r.cell, l.puids[from:to], edges); err != nil {
-					return fmt.Errorf("cell %v: %w", r.cell, err)
-				}
-			}
-			if err := l.done(ctx, LoadLink, len(edges), len(l.edges)); err != nil {
-				return err
-			}
-			from = to
 		}
 		return nil
 	})
+}
+
+// writePartEdges writes the edges of the records of a part, and keeps those inside of components.
+func (l *loader) writePartEdges(ctx context.Context, part int) error {
+	r := l.parts[part]
+	all, err := l.sorted(l.edges, part)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if first := l.groups[e.a]; first == l.groups[e.b] {
+			if err := l.within.add(l.partOf(first), e); err != nil {
+				return err
+			}
+		}
+	}
+	for from := r.from; from < r.to; {
+		edges, to := all.of(from, r.to), min(from+l.loads.rows, r.to)
+		if !l.stale && len(edges) > l.loads.rows { // as many records as have so many edges
+			to = min(max(int(edges[l.loads.rows].a), from+1), r.to)
+		}
+		edges = edges.of(from, to)
+		if len(edges) > 0 || l.stale {
+			if err := l.writeEdgesOf(ctx, r.cell, l.puids[from:to], edges); err != nil {
+				return err
+			}
+		}
+		if err := l.done(ctx, LoadLink, len(edges), l.linked); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
 }
 
 // writeEdgesOf writes the edges of records of a cell in a transaction.
@@ -145,10 +212,4 @@ func (l *loader) writeEdgesOf(ctx context.Context, id cell.ID, puids []entity.PU
 		}
 		return nil
 	})
-}
-
-// edgesFrom returns the index of the first edge of a record or of those after it.
-func (l *loader) edgesFrom(rec int) int {
-	i, _ := slices.BinarySearchFunc(l.edges, rec, func(e loadEdge, rec int) int { return cmp.Compare(int(e.a), rec) })
-	return i
 }

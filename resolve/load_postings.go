@@ -5,6 +5,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,18 @@ type loadPosting struct {
 	key        uint64
 	rec        uint32
 	identifies bool
+}
+
+func (p loadPosting) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, p.key), p.rec)
+	if p.identifies {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func (loadPosting) read(b []byte) loadPosting {
+	return loadPosting{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]), b[12] == 1}
 }
 
 // loadShard is the postings whose keys have the same first byte.
@@ -41,8 +54,9 @@ func (l *loader) emit(n *node) error {
 		}
 	}
 	for _, f := range n.norm.BlockingKeys() {
-		s := &l.shards[f.Hash>>56]
-		*s = append(*s, loadPosting{f.Hash, rec, f.Identifies()})
+		if err := l.shards.add(int(f.Hash>>56), loadPosting{f.Hash, rec, f.Identifies()}); err != nil {
+			return err
+		}
 	}
 	return l.spill.add(n.Record)
 }
@@ -59,13 +73,36 @@ func (s loadShard) blocks(fn func(loadBlock)) {
 	}
 }
 
-// lead sorts the postings, finds the leaders of identical records, and drops the postings of their followers.
-func (l *loader) lead(context.Context) error {
-	follows := make([]bool, len(l.puids))
-	parallel(len(l.shards), func(i int) {
-		slices.SortFunc(l.shards[i], func(a, b loadPosting) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rec, b.rec)) })
+// eachShard calls fn for all shards, several at a time.
+func (l *loader) eachShard(ctx context.Context, fn func(i int, s loadShard) error) error {
+	return l.abreast(len(l.shards.all), func(i int) error {
+		s, err := l.shard(ctx, i)
+		if err != nil {
+			return err
+		}
+		return fn(i, s)
 	})
-	for _, s := range l.shards {
+}
+
+// shard reads a shard.
+func (l *loader) shard(ctx context.Context, i int) (loadShard, error) {
+	l.moves()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return l.shards.rows(i)
+}
+
+// lead sorts the postings, finds the leaders of identical records, and drops the postings of their followers.
+func (l *loader) lead(ctx context.Context) error {
+	follows := make([]bool, len(l.puids)) // identical records are in one shard
+	if err := l.eachShard(ctx, func(i int, s loadShard) error {
+		slices.SortFunc(s, func(a, b loadPosting) int {
+			if a.key == b.key {
+				return cmp.Compare(a.rec, b.rec)
+			}
+			return cmp.Compare(a.key, b.key)
+		})
 		s.blocks(func(k loadBlock) {
 			if match.IsEqual(k[0].key) {
 				for _, p := range k[1:] {
@@ -73,18 +110,29 @@ func (l *loader) lead(context.Context) error {
 				}
 			}
 		})
+		return l.shards.set(i, s)
+	}); err != nil {
+		return err
 	}
-	for i := range l.shards {
-		l.shards[i] = slices.DeleteFunc(l.shards[i], func(p loadPosting) bool {
+	return l.eachShard(ctx, func(i int, s loadShard) error {
+		var lost []derived.Posting
+		kept := slices.DeleteFunc(s, func(p loadPosting) bool {
 			drop := follows[p.rec] && !match.IsEqual(p.key)
 			if drop && l.stale {
-				l.lost = append(l.lost, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
+				lost = append(lost, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
 			}
 			return drop
 		})
-		l.postings += len(l.shards[i])
-	}
-	return nil
+		pairs := 0
+		kept.blocks(func(k loadBlock) { pairs += k.pairs() })
+		l.mu.Lock()
+		l.lost, l.postings, l.pairs = append(l.lost, lost...), l.postings+len(kept), l.pairs+pairs
+		l.mu.Unlock()
+		if len(kept) == len(s) { // DeleteFunc keeps the length of s
+			return nil
+		}
+		return l.shards.set(i, kept)
+	})
 }
 
 // post writes the postings. Parts that are written abreast are far from each other, mostly in different cells, and each
@@ -103,8 +151,9 @@ func (l *loader) post(ctx context.Context) error {
 		}
 	}
 	l.lost = nil
-	const shards = len(l.shards) / 16
-	return l.abreast(16, func(i int) error {
+	const abreast = 16
+	shards := len(l.shards.all) / abreast
+	return l.abreast(abreast, func(i int) error {
 		groups, rows := map[cell.ID]*postings{}, 0
 		flush := func() error {
 			defer clear(groups)
@@ -115,7 +164,11 @@ func (l *loader) post(ctx context.Context) error {
 			rows = 0
 			return err
 		}
-		for _, s := range l.shards[i*shards : (i+1)*shards] {
+		for shard := i * shards; shard < (i+1)*shards; shard++ {
+			s, err := l.shard(ctx, shard)
+			if err != nil {
+				return err
+			}
 			for _, p := range s {
 				g := l.postingsAt(groups, p.key)
 				g.add = append(g.add, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
@@ -153,7 +206,7 @@ func (l *loader) writePostings(ctx context.Context, groups map[cell.ID]*postings
 }
 
 // count counts the names for the identifiers that more than a few records carry.
-func (l *loader) count(context.Context) error {
+func (l *loader) count(ctx context.Context) error {
 	var asked []loadBlock
 	size := 0
 	var mu sync.Mutex
@@ -181,7 +234,11 @@ func (l *loader) count(context.Context) error {
 		asked, size = nil, 0
 		return nil
 	}
-	for _, s := range l.shards {
+	for i := range l.shards.all {
+		s, err := l.shard(ctx, i)
+		if err != nil {
+			return err
+		}
 		s.blocks(func(k loadBlock) {
 			switch {
 			case !k[0].identifies || len(k) <= match.PhoneNames:

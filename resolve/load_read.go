@@ -11,7 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
@@ -35,12 +35,14 @@ func (l *loader) inOrder() []cell.ID {
 // read reads the redo sets and then all live records, and collects the postings.
 func (l *loader) read(ctx context.Context) error {
 	cells := l.inOrder()
-	l.entries = make([][]loadEntry, len(cells))
+	entries := make([][]loadEntry, len(cells))
 	for i, id := range cells {
-		if err := l.readRedo(ctx, id, i); err != nil {
+		var err error
+		if entries[i], err = l.readRedo(ctx, id); err != nil {
 			return fmt.Errorf("cell %v: %w", id, err)
 		}
 	}
+	l.puids, l.births = make([]entity.PUID, 0, l.records), make([]locality.ID, 0, l.records)
 	for _, id := range cells {
 		from := len(l.puids)
 		if err := l.readCell(ctx, id); err != nil {
@@ -51,14 +53,20 @@ func (l *loader) read(ctx context.Context) error {
 	if l.records = len(l.puids); l.records > math.MaxUint32-1 {
 		return fmt.Errorf("%w: more than %d records", ErrLoad, uint32(math.MaxUint32-1))
 	}
-	for _, entries := range l.entries {
-		for _, e := range entries {
-			if _, lives := slices.BinarySearch(l.puids, e.puid); !lives {
-				l.gone = append(l.gone, e.puid)
-				for _, f := range l.lostBy[e.puid] {
-					l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
-				}
-			}
+	for _, r := range l.ranges {
+		for from := r.from; from < r.to; from += l.loads.part {
+			l.parts = append(l.parts, loadRange{r.cell, from, min(from+l.loads.part, r.to)})
+		}
+	}
+	l.redo = make([]uint32, l.records)
+	for _, e := range slices.Concat(entries...) {
+		if rec, lives := slices.BinarySearch(l.puids, e.puid); lives {
+			l.redo[rec] = uint32(min(e.version, math.MaxUint32)) //nolint:gosec // a higher one stays in the redo set
+			continue
+		}
+		l.gone = append(l.gone, e)
+		for _, f := range l.lostBy[e.puid] {
+			l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
 		}
 	}
 	l.lostBy = nil
@@ -66,7 +74,7 @@ func (l *loader) read(ctx context.Context) error {
 }
 
 // readRedo reads the redo set of a cell, and what else a load has to know about it.
-func (l *loader) readRedo(ctx context.Context, id cell.ID, at int) error {
+func (l *loader) readRedo(ctx context.Context, id cell.ID) (entries []loadEntry, err error) {
 	for after, more := entity.PUID(math.MinInt64), true; more; {
 		var page []derived.Redo
 		if err := l.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
@@ -78,20 +86,20 @@ func (l *loader) readRedo(ctx context.Context, id cell.ID, at int) error {
 			}
 			return err
 		}); err != nil {
-			return err
+			return nil, err
 		}
 		for _, e := range page {
 			if e.Decided != 0 {
-				return fmt.Errorf("%w: record %v was decided about", ErrLoad, e.PUID)
+				return nil, fmt.Errorf("%w: record %v was decided about", ErrLoad, e.PUID)
 			}
-			l.entries[at], after = append(l.entries[at], loadEntry{e.PUID, e.Version}), e.PUID
+			entries, after = append(entries, loadEntry{e.PUID, e.Version}), e.PUID
 			if len(e.LostKeys) > 0 {
 				l.lostBy[e.PUID] = e.LostKeys
 			}
 		}
 		more = len(page) == l.loads.rows
 	}
-	return nil
+	return entries, nil
 }
 
 func (l *loader) look(ctx context.Context, tx storage.Tx) error {
@@ -169,22 +177,18 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// nodes decodes records by their numbers. Those that are only merged need not be normalised.
+// nodes decodes records by their numbers, which must ascend. Those that are only merged need not be normalised.
 func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
 	const atOnce = 64
 	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)
 	parallel(len(errs), func(part int) {
-		for i := part * atOnce; i < min((part+1)*atOnce, len(numbers)) && errs[part] == nil; i++ {
-			var rec *entity.Record
-			if rec, errs[part] = l.spill.record(numbers[i]); errs[part] == nil {
-				found[i] = &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
-				if normalise {
-					found[i].norm = found[i].kind.normalise(rec)
-				} else {
-					found[i].norm = found[i].kind.Matcher.Unread(rec.Source, rec.Key, match.Attributes(rec.Attributes))
-				}
+		from, to := part*atOnce, min((part+1)*atOnce, len(numbers))
+		errs[part] = l.spill.records(numbers[from:to], func(i int, rec *entity.Record) {
+			n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+			if found[from+i] = n; normalise {
+				n.norm = n.kind.normalise(rec)
 			}
-		}
+		})
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -5,9 +5,9 @@ package resolve
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/entity"
@@ -23,15 +23,14 @@ type spill struct {
 }
 
 func newSpill() (*spill, error) {
-	file, err := os.CreateTemp("", "locus-load-*") // readable by its owner alone
+	file, err := scratchFile()
 	if err != nil {
-		return nil, fmt.Errorf("create a file for the records of a load: %w", err)
+		return nil, err
 	}
-	_ = os.Remove(file.Name()) // where a name must stay until the file is closed, close removes it
 	return &spill{file: file, w: bufio.NewWriterSize(file, 1<<20), ends: []int64{0}}, nil
 }
 
-func (s *spill) close() { _ = errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+func (s *spill) close() { removeScratch(s.file) }
 
 // add appends a record; flush must follow before any is read.
 func (s *spill) add(rec *entity.Record) error {
@@ -48,13 +47,28 @@ func (s *spill) flush() error {
 	return s.w.Flush()
 }
 
-// record reads a record. It is safe for concurrent use.
-func (s *spill) record(number uint32) (*entity.Record, error) {
-	b := make([]byte, s.ends[number+1]-s.ends[number])
-	if _, err := s.file.ReadAt(b, s.ends[number]); err != nil {
-		return nil, fmt.Errorf("read a record of a load again: %w", err)
+// spillRead is the number of bytes of the file that are read at once, if they have several of the records.
+const spillRead = 16 << 10
+
+// records reads records by their numbers, which must ascend, and calls fn with the place of each and itself. It is safe
+// for concurrent use.
+func (s *spill) records(numbers []uint32, fn func(i int, rec *entity.Record)) error {
+	var b []byte
+	for from := 0; from < len(numbers); {
+		begin, to := s.ends[numbers[from]], from+1
+		for to < len(numbers) && s.ends[numbers[to]+1]-begin <= spillRead {
+			to++
+		}
+		size := int(s.ends[numbers[to-1]+1] - begin)
+		b = slices.Grow(b[:0], size)[:size]
+		if _, err := s.file.ReadAt(b, begin); err != nil {
+			return fmt.Errorf("read records of a load again: %w", err)
+		}
+		for ; from < to; from++ {
+			fn(from, readSpilled(b[s.ends[numbers[from]]-begin:s.ends[numbers[from]+1]-begin]))
+		}
 	}
-	return readSpilled(b), nil
+	return nil
 }
 
 func appendText(b []byte, s string) []byte {

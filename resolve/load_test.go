@@ -125,9 +125,10 @@ func unsettled(r *rand.Rand, seed uint64, n int) []resolve.Op {
 	}
 	ops = append(ops, equal(12)...)
 	ops = shuffled(r, ops)
+	puts := len(ops) // a deletion has no attributes to put again
 	for _, i := range r.Perm(len(ops))[:n/4] {
 		again := ops[i]
-		again.Attributes = maps.Clone(ops[r.IntN(len(ops))].Attributes)
+		again.Attributes = maps.Clone(ops[r.IntN(puts)].Attributes)
 		again.Observed = again.Observed.Add(time.Hour)
 		switch r.IntN(3) {
 		case 0:

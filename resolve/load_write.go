@@ -20,30 +20,38 @@ import (
 // write clusters the components and writes their entities. Those of a cell are written in the order of their earliest
 // records, which are their anchors unless a component is divided.
 func (l *loader) write(ctx context.Context) error {
+	l.edges.close()
 	if err := l.abreast(len(l.ranges), func(i int) error {
-		leads := l.leads[l.leadsFrom(l.ranges[i].from):l.leadsFrom(l.ranges[i].to)]
-		for len(leads) > 0 {
-			var part [][]uint32
-			size := 0
-			for size < l.loads.page && len(leads) > 0 {
-				members := []uint32{leads[0]}
-				for n := l.next[leads[0]]; n != 0; n = l.next[n-1] {
-					members = append(members, n-1)
+		from, to := l.partsOf(l.ranges[i])
+		for part := from; part < to; part++ {
+			edges, err := l.sorted(l.within, part)
+			if err != nil {
+				return err
+			}
+			leads := l.leads[l.leadsFrom(l.parts[part].from):l.leadsFrom(l.parts[part].to)]
+			for len(leads) > 0 {
+				var page [][]uint32
+				size := 0
+				for size < l.loads.page && len(leads) > 0 {
+					members := []uint32{leads[0]}
+					for n := l.next[leads[0]]; n != 0; n = l.next[n-1] {
+						members = append(members, n-1)
+					}
+					page, size, leads = append(page, members), size+len(members), leads[1:]
 				}
-				part, size, leads = append(part, members), size+len(members), leads[1:]
-			}
-			if err := l.writePart(ctx, part, nil); err != nil {
-				return err
-			}
-			if err := l.done(ctx, LoadWrite, size, l.records); err != nil {
-				return err
+				if err := l.writePage(ctx, page, edges, nil); err != nil {
+					return err
+				}
+				if err := l.done(ctx, LoadWrite, size, l.records); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	}); err != nil || len(l.gone) == 0 {
 		return err
 	}
-	return l.writePart(ctx, nil, l.gone)
+	return l.writePage(ctx, nil, nil, l.gone)
 }
 
 // leadsFrom returns the index of the first of leads with at least a number.
@@ -52,8 +60,8 @@ func (l *loader) leadsFrom(rec int) int {
 	return i
 }
 
-// writePart writes the entities of components, and removes those that are stored under their records or deleted ones.
-func (l *loader) writePart(ctx context.Context, components [][]uint32, deleted []entity.PUID) error {
+// writePage writes the entities of components, and removes those that are stored under their records or deleted ones.
+func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loadEdges, deleted []loadEntry) error {
 	b := newBatch(l.Resolver, nil, nil, nil)
 	b.repair = true
 	p := &plan{batch: b, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
@@ -65,10 +73,10 @@ func (l *loader) writePart(ctx context.Context, components [][]uint32, deleted [
 		for _, n := range read {
 			b.nodes[n.PUID], b.writes[n.PUID] = n, &write{puid: n.PUID, new: n}
 		}
-		for _, q := range deleted {
-			b.nodes[q], b.writes[q] = gone(q), &write{puid: q}
+		for _, e := range deleted {
+			b.nodes[e.puid], b.writes[e.puid] = gone(e.puid), &write{puid: e.puid}
 		}
-		// Only what is stored under these very records: the others are written in parts of their own.
+		// Only what is stored under these very records: the others are written in pages of their own.
 		if p.olds, err = l.entitiesOf(ctx, l.Resolver.read, slices.Collect(maps.Keys(b.writes))); err != nil {
 			return err
 		}
@@ -76,7 +84,7 @@ func (l *loader) writePart(ctx context.Context, components [][]uint32, deleted [
 		b.cause = changelog.CausePut
 	}
 	clusters := make([][]*cluster, len(components))
-	parallel(len(components), func(i int) { clusters[i] = l.clusters(components[i], read) })
+	parallel(len(components), func(i int) { clusters[i] = l.clusters(components[i], edges, read) })
 	for _, some := range clusters {
 		for _, c := range some {
 			c.pins = p.order(c.nodes)
@@ -105,7 +113,7 @@ func (l *loader) writePart(ctx context.Context, components [][]uint32, deleted [
 }
 
 // clusters splits a component into things.
-func (l *loader) clusters(members []uint32, read map[uint32]*node) []*cluster {
+func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*node) []*cluster {
 	nodes := make([]*node, len(members))
 	for i, rec := range members {
 		nodes[i] = read[rec]
@@ -126,7 +134,7 @@ func (l *loader) clusters(members []uint32, read map[uint32]*node) []*cluster {
 	}
 	var linked []match.Edge
 	for i, rec := range members {
-		for _, e := range l.edgesOf(rec) {
+		for _, e := range edges.of(int(rec), int(rec)+1) {
 			if j, ok := index[e.b]; ok && i < j {
 				linked = append(linked, match.Edge{A: i, B: j, Weight: e.weight})
 			}
@@ -170,24 +178,40 @@ func (l *loader) assign(ctx context.Context) error {
 
 // clear removes the redo entries of what was loaded. Those of records that were written since stay.
 func (l *loader) clear(ctx context.Context) error {
-	all := 0
-	for _, entries := range l.entries {
-		all += len(entries)
+	all := len(l.gone)
+	for _, version := range l.redo {
+		if version > 0 {
+			all++
+		}
 	}
-	return l.abreast(len(l.entries), func(i int) error {
-		id := l.ranges[i].cell
-		for part := range slices.Chunk(l.entries[i], l.loads.rows) {
-			entries := make([]derived.Redo, len(part))
-			for n, e := range part {
-				entries[n] = derived.Redo{PUID: e.puid, Version: e.version}
-			}
-			if err := l.Resolver.write(ctx, id, func(tx storage.Tx) error { return tx.ClearRedo(ctx, entries) }); err != nil {
-				return fmt.Errorf("cell %v: %w", id, err)
-			}
-			if err := l.done(ctx, LoadClear, len(part), all); err != nil {
-				return err
+	return l.abreast(len(l.ranges), func(i int) error {
+		r, entries := l.ranges[i], []derived.Redo{}
+		for _, e := range l.gone {
+			if id, err := l.home(e.puid); err == nil && id == r.cell {
+				entries = append(entries, derived.Redo{PUID: e.puid, Version: e.version})
 			}
 		}
-		return nil
+		flush := func() error {
+			if len(entries) == 0 {
+				return nil
+			}
+			if err := l.Resolver.write(ctx, r.cell, func(tx storage.Tx) error { return tx.ClearRedo(ctx, entries) }); err != nil {
+				return fmt.Errorf("cell %v: %w", r.cell, err)
+			}
+			n := len(entries)
+			entries = entries[:0]
+			return l.done(ctx, LoadClear, n, all)
+		}
+		for rec := r.from; rec < r.to; rec++ {
+			if version := l.redo[rec]; version > 0 {
+				entries = append(entries, derived.Redo{PUID: l.puids[rec], Version: int64(version)})
+			}
+			if len(entries) >= l.loads.rows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return flush()
 	})
 }

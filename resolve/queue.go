@@ -17,8 +17,8 @@ import (
 var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 
 // maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the
-// syncs of all cells, few enough to bound the wait.
-const maxGroup = 8000
+// syncs of all cells, few enough to bound the wait. heldGroup is that of a resolver that only puts.
+const maxGroup, heldGroup = 8000, 32_000
 
 // Callers that wait for each batch come back together: those of the last one are waited for a little, for at most this part
 // of what that one took, so that they do not fall into two groups that wait for each other.
@@ -214,9 +214,12 @@ func (q *Queue) rest(ctx context.Context) {
 
 // gather returns the calls of the next group.
 func (q *Queue) gather(first *call) []*call {
-	group, n := []*call{first}, len(first.ops)
+	group, n, most := []*call{first}, len(first.ops), maxGroup
+	if q.resolver.opts.Hold {
+		most = heldGroup
+	}
 	var over <-chan time.Time
-	for n < maxGroup {
+	for n < most {
 		select {
 		case c := <-q.calls:
 			group = append(group, c)

@@ -54,15 +54,11 @@ func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	if p.images, err = imagesOf(ctx, tx); err != nil {
 		return err
 	}
-	puids, err := p.allocate(ctx, tx)
+	puids, known, err := p.allocate(ctx, tx)
 	if err != nil {
 		return err
 	}
 	p.group = slices.DeleteFunc(slices.Clone(p.group), func(i int) bool { return p.elsewhere[i] != 0 })
-	known := make([]entity.PUID, len(p.group))
-	for n, i := range p.group {
-		known[n] = puids[i]
-	}
 	stored := make(map[entity.PUID]*entity.Record, len(known))
 	records, err := tx.Records(ctx, known)
 	if err != nil {
@@ -83,10 +79,10 @@ func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	return p.store(ctx, tx)
 }
 
-// allocate returns the puids of the group. Keys without one get the next puids of the cell, if it accepts
-// keys.
-func (p *recordWriter) allocate(ctx context.Context, tx storage.Tx) (map[int]entity.PUID, error) {
-	puids := make(map[int]entity.PUID, len(p.group))
+// allocate returns the puids of the group, and those that may have records here. Keys without a puid get the next ones of
+// the cell, if it accepts keys.
+func (p *recordWriter) allocate(ctx context.Context, tx storage.Tx) (puids map[int]entity.PUID, known []entity.PUID, err error) {
+	puids = make(map[int]entity.PUID, len(p.group))
 	var fresh []int
 	var keys []cell.Key
 	for _, i := range p.group {
@@ -94,26 +90,30 @@ func (p *recordWriter) allocate(ctx context.Context, tx storage.Tx) (map[int]ent
 		puids[i] = t.puid
 		if t.puid == 0 {
 			fresh, keys = append(fresh, i), append(keys, t.key)
+		} else {
+			known = append(known, t.puid)
 		}
 	}
 	if len(fresh) == 0 {
-		return puids, nil
+		return puids, known, nil
 	}
 	if err := p.dir.Gate(ctx, tx, p.opts.Cells.Map(), p.id); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	allocated, err := tx.Allocate(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("allocate puids: %w", err)
+		return nil, nil, fmt.Errorf("allocate puids: %w", err)
 	}
 	p.elsewhere = map[int]entity.PUID{}
 	for n, i := range fresh {
 		puids[i] = entity.PUID(allocated[n].PUID)
 		if home, err := p.home(puids[i]); err != nil || home != p.id {
 			p.elsewhere[i] = puids[i]
+		} else if !allocated[n].Fresh {
+			known = append(known, puids[i])
 		}
 	}
-	return puids, nil
+	return puids, known, nil
 }
 
 // decide determines what an op does, given the stored record, if any.

@@ -25,7 +25,8 @@ func (r *Resolver) say(n *node) *saying {
 		return s
 	}
 	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
-	attributes := n.kind.Matcher.Schema().Attributes
+	matcher := n.kind.Matcher
+	attributes := matcher.Schema().Attributes
 	for at := range attributes {
 		a := &attributes[at]
 		raws := n.Attributes[a.Name]
@@ -34,7 +35,12 @@ func (r *Resolver) say(n *node) *saying {
 		}
 		spellings := make([]entity.Spelling, len(raws))
 		for i, raw := range raws {
-			value := n.norm.Said(a, i)
+			var value match.Said
+			if n.norm != nil {
+				value = n.norm.Said(a, i)
+			} else {
+				value = matcher.Said(a, match.Attributes(n.Attributes), i)
+			}
 			spellings[i] = entity.Spelling{Raw: raw, Normal: value.Normal, Worth: value.Worth}
 			if value.Normal == "" {
 				continue

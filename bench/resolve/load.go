@@ -124,7 +124,7 @@ func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 	n := float64(l.o.records)
 	used, peak := before.used, resident()
 	var steps []resolve.LoadStep
-	seconds, micros := map[resolve.LoadStep]float64{}, map[resolve.LoadStep]float64{}
+	seconds, micros, memory := map[resolve.LoadStep]float64{}, map[resolve.LoadStep]float64{}, map[resolve.LoadStep]float64{}
 	if err := service.Records().Load(ctx, func(p resolve.LoadProgress) {
 		if !slices.Contains(steps, p.Step) {
 			steps = append(steps, p.Step)
@@ -133,7 +133,8 @@ func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 		_, cpu, _ := now.Since(used, int(n))
 		seconds[p.Step] += time.Since(last).Seconds()
 		micros[p.Step] += cpu
-		used, last, peak = now, time.Now(), max(peak, resident())
+		memory[p.Step] = max(memory[p.Step], resident())
+		used, last, peak = now, time.Now(), max(peak, memory[p.Step])
 	}); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 	all := time.Since(l.begin)
 	fmt.Printf("\nload: %.1f s, cpu %.0f µs/record, %.0f of it of database servers\n", now.at.Sub(before.at).Seconds(), servers+program, servers)
 	for _, step := range steps {
-		fmt.Printf("  %-8s %6.1f s, cpu %3.0f µs/record\n", step, seconds[step], micros[step])
+		fmt.Printf("  %-8s %6.1f s, cpu %3.0f µs/record, RSS %5.0f MB\n", step, seconds[step], micros[step], memory[step])
 	}
 	fmt.Printf("put and load: %.0f records/s, peak RSS %.0f MB while loading\n", n/all.Seconds(), peak)
 	return nil

@@ -112,8 +112,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if !o.load {
-		debug.SetGCPercent(200) // like locus serve
+	debug.SetGCPercent(200) // like locus serve
+	if o.load {             // like locus ingest
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(max(1<<30, 128*o.records))
 	}
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {

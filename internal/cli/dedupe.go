@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -96,11 +95,7 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 	if err := o.look(a); err != nil {
 		return err
 	}
-	if a.env["GOGC"] == "" {
-		// Collecting garbage less often saves a fifth of the processor time. Near the limit it is as often as ever.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
-	}
+	defer a.collectRarely(0)()
 	if o.rejects, err = bulk.NewRejects(rejectName(o.out), 0); err != nil {
 		return err
 	}

@@ -169,7 +169,8 @@ func (im *importer) pump(ctx context.Context) error {
 	// An interrupt stops reading; batches in flight are finished, so that every outcome is known.
 	sending, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
-	queue := make(chan *batch, underWayMost-1)
+	w := newWindow(im.flags.batch, im.client != nil && im.client.loading)
+	queue := make(chan *batch, w.most-1)
 	committed := make(chan error, 1)
 	go func() {
 		var first error
@@ -183,7 +184,7 @@ func (im *importer) pump(ctx context.Context) error {
 		}
 		committed <- first
 	}()
-	read := im.read(ctx, sending, queue)
+	read := im.read(ctx, sending, w, queue)
 	close(queue)
 	if err := <-committed; err != nil {
 		return err
@@ -192,8 +193,8 @@ func (im *importer) pump(ctx context.Context) error {
 }
 
 // read fills batches and sends them until the file or a context ends.
-func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) error {
-	w, b := newWindow(im.flags.batch), newBatch()
+func (im *importer) read(ctx, sending context.Context, w *window, queue chan<- *batch) error {
+	b := newBatch()
 	flush := func() error {
 		if b.rows() == 0 {
 			return nil

@@ -19,15 +19,19 @@ type window struct {
 const (
 	underWayFirst, underWayLeast = 4, 2
 	underWayMost                 = 16
-	// groupRows is how many rows a server resolves together.
-	groupRows = 8000
+	// groupRows is how many rows a server resolves together, and loadRows how many are put together before a load.
+	groupRows, loadRows = 8000, 32_000
+	loadMost            = 4 * underWayMost
 	// longUnderWay is how long the rows under way may take.
 	longUnderWay = 2 * time.Second
 )
 
-// newWindow returns an empty window for batches of a number of rows.
-func newWindow(rows int) *window {
+// newWindow returns an empty window for batches of a number of rows. loads says that they are not resolved yet.
+func newWindow(rows int, loads bool) *window {
 	most := min(max(groupRows/rows, underWayFirst), underWayMost)
+	if loads {
+		most = min(max(loadRows/rows, most), loadMost)
+	}
 	return &window{room: underWayFirst, most: most, landed: make(chan struct{}, 1)}
 }
 

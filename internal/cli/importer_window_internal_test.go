@@ -29,15 +29,21 @@ func TestWindow_FollowsTheServer(t *testing.T) {
 		}
 		w.land()
 	}
-	for _, c := range []struct{ rows, perSecond, atLeast, atMost int }{
-		{500, 100_000, 16, 16}, // a whole group
-		{1000, 100_000, 8, 8},
-		{1, 100_000, 16, 16},
-		{500, 3000, 11, 12}, // two seconds
-		{500, 700, 2, 3},
-		{500, 100, 2, 2}, // the server must not wait for the client
+	for _, c := range []struct {
+		rows, perSecond, atLeast, atMost int
+		loads                            bool
+	}{
+		{500, 100_000, 16, 16, false}, // a whole group
+		{1000, 100_000, 8, 8, false},
+		{1, 100_000, 16, 16, false},
+		{500, 3000, 11, 12, false}, // two seconds
+		{500, 700, 2, 3, false},
+		{500, 100, 2, 2, false}, // the server must not wait for the client
+		{500, 100_000, 64, 64, true},
+		{1000, 100_000, 32, 32, true},
+		{1, 100_000, 64, 64, true},
 	} {
-		w := newWindow(c.rows)
+		w := newWindow(c.rows, c.loads)
 		if w.room != 4 {
 			t.Errorf("it begins with %d", w.room)
 		}

@@ -186,6 +186,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	if err != nil {
 		return err
 	}
+	if loading {
+		defer a.collectRarely(0)()
+	}
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now, snapshot: snapshots.of(planOf[name])}
 		failed := im.run(ctx)
