@@ -19,8 +19,7 @@ func parseEmail(raw string) (string, bool) {
 }
 
 // compareEmails reports whether two records have a mailbox in common. Different mailboxes are no evidence, because
-// many things have several. One that
-// many share has a line of its own, unless there is another one.
+// many things have several. One that many share has a line of its own, unless there is another one.
 func (v *Vector) compareEmails(a, b *Record) {
 	for i, x := range a.emails {
 		if !slices.Contains(b.emails, x) {

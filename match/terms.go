@@ -103,7 +103,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		name          []token
 	}
 	var phones []called // and mailboxes
-	days, yearly, dates := map[uint64]uint32{}, map[uint64]bool{}, uint32(0)
+	days := dayCounts{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -130,13 +130,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 			phones = append(phones, called{boxHash(e), r.family(), r.name.tokens})
 		}
 		for _, d := range r.dates {
-			if d.date.day > 0 {
-				whole, day := d.days()
-				days[whole]++
-				days[day]++
-				yearly[day] = true
-				dates++
-			}
+			days.add(d)
 		}
 	}
 	names := map[[2]uint64]bool{}
@@ -148,7 +142,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	}
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
-	p.countDays(days, dates, yearly)
+	p.addDays(days)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
 	for len(carriers) > 0 {

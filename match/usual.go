@@ -2,10 +2,7 @@
 
 package match
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // A value that many records have for no reason of their own says little when two have it: the first of January where only
 // the year was known, a day that a form suggested, the mailbox of an office. They are counted with the words of names, and
@@ -34,16 +31,45 @@ func (d dated) days() (whole, day uint64) {
 	return of ^ (uint64(d.date.year)<<16|inYear)*daySalt, of ^ inYear*daySalt
 }
 
-// countDays adds the usual days of the counts to the table, and their number.
-func (p *TermFrequencies) countDays(counts map[uint64]uint32, dates uint32, day map[uint64]bool) {
-	maps.DeleteFunc(counts, func(h uint64, n uint32) bool {
-		least := float64(dates) / usualDate
-		if day[h] {
-			least = float64(dates) / 365.25 * usualDay
+// dayCount counts the days of one attribute.
+type dayCount struct {
+	dates      uint32
+	whole, day map[uint64]uint32 // by hash
+}
+
+// dayCounts are those of all attributes by name.
+type dayCounts map[string]*dayCount
+
+func (c dayCounts) add(d dated) {
+	if d.date.day == 0 {
+		return
+	}
+	of := c[d.attribute.Name]
+	if of == nil {
+		of = &dayCount{whole: map[uint64]uint32{}, day: map[uint64]uint32{}}
+		c[d.attribute.Name] = of
+	}
+	whole, day := d.days()
+	of.dates++
+	of.whole[whole]++
+	of.day[day]++
+}
+
+// addDays adds the usual days to the table, and the number of days that were counted.
+func (p *TermFrequencies) addDays(counts dayCounts) {
+	dates := uint32(0)
+	add := func(of map[uint64]uint32, least float64) {
+		for h, n := range of {
+			if n > RareToken && float64(n) > least {
+				p.tokens[h] = n
+			}
 		}
-		return n <= RareToken || float64(n) <= least
-	})
-	maps.Copy(p.tokens, counts)
+	}
+	for _, of := range counts {
+		dates += of.dates
+		add(of.whole, float64(of.dates)/usualDate)
+		add(of.day, float64(of.dates)/365.25*usualDay)
+	}
 	if dates > 1 {
 		p.tokens[datesCounted] = dates
 	}

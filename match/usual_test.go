@@ -101,6 +101,26 @@ func TestUsual_LeastOfSeveral(t *testing.T) {
 	}
 }
 
+// Each attribute has its own usual days.
+func TestUsual_DaysOfAnAttribute(t *testing.T) {
+	t.Parallel()
+	kind, err := match.ParseSchema([]byte("kind: member\nversion: 1\nattributes:\n  name: { type: name, style: person }\n  born: { type: date }\n  joined: { type: date }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := residents(1000, "")
+	for i, a := range all {
+		all[i] = match.Attributes{"name": {"Anna " + a["family_name"][0]}, "born": a["birth_date"], "joined": {fmt.Sprintf("%d-03-15", 1990+i%20)}}
+	}
+	m := match.New(kind, match.CountTerms(kind, slices.Values(all)))
+	for attribute, want := range map[string]string{"joined": "equal, a day of many records", "born": "equal"} {
+		a := match.Attributes{"name": {"Anna Abelson"}, attribute: {"1999-03-15"}}
+		if line, _ := lineOf(m, a, a, "date"); line.Level != want {
+			t.Errorf("%s: %+v, want %q", attribute, line, want)
+		}
+	}
+}
+
 func TestUsual_Mailboxes(t *testing.T) {
 	t.Parallel()
 	const shared = "of a firm, or of many names"
