@@ -51,7 +51,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 		web = webElsewhere // branches share a site
 	}
 	v.set(fieldWeb, web)
-	v.set(fieldEmail, compareEmails(a.emails, b.emails))
+	v.compareEmails(a, b)
 	if m.style == StylePerson {
 		v.lookCloser(a, b)
 	}

@@ -18,13 +18,24 @@ func parseEmail(raw string) (string, bool) {
 	return s, true
 }
 
-// compareEmails reports whether two records share a mailbox. Different mailboxes are no evidence, because
-// many things have several.
-func compareEmails(a, b []string) level {
-	for _, x := range a {
-		if slices.Contains(b, x) {
-			return emailEqual
+// compareEmails reports whether two records have a mailbox in common. Different mailboxes are no evidence, because
+// many things have several. One that many share has a line of its own, unless there is another one.
+func (v *Vector) compareEmails(a, b *Record) {
+	for i, x := range a.emails {
+		if !slices.Contains(b.emails, x) {
+			continue
 		}
+		v.put(fieldEmail, emailEqual)
+		if a.shared>>i&1 == 0 {
+			v.put(fieldBox, levelNone)
+			return
+		}
+		v.put(fieldBox, boxShared)
 	}
-	return levelNone
+}
+
+// sharedBox reports whether a mailbox is that of a firm, which persons share, or many names have it. A few are those of
+// one person, misspelled.
+func (m *Matcher) sharedBox(email string) bool {
+	return m.style == StylePerson && officeBox(email) || m.terms.names(boxHash(email)) > PhoneCrowd
 }

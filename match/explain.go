@@ -102,6 +102,9 @@ func (r *Record) raw(f field) []string {
 	case r.matcher.style == StyleBusiness && f == fieldResidual && r.name.form.text != "":
 		return []string{r.name.form.text}
 	}
+	if f == fieldBox {
+		f = fieldEmail
+	}
 	for _, a := range r.matcher.schema.Attributes {
 		of := r.matcher.schema.fieldOf(a)
 		if of == f || f == fieldText && (of == fieldName || of == fieldCategory || of == fieldPeople) { // they are in the bag, too

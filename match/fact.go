@@ -9,6 +9,7 @@ import "strings"
 type dated struct {
 	attribute *Attribute
 	date      date
+	usual     bool // many records have this day
 }
 
 type quantity struct {
@@ -20,7 +21,9 @@ type quantity struct {
 func (r *Record) addDate(a *Attribute, values []string) {
 	for _, raw := range values {
 		if d := parseDate(raw); d.valid() {
-			r.dates = append(r.dates, dated{a, d})
+			of := dated{attribute: a, date: d}
+			of.usual = r.matcher.terms.usual(of)
+			r.dates = append(r.dates, of)
 			return
 		}
 	}
@@ -57,7 +60,11 @@ func compareFacts(v *Vector, a, b *Record) {
 			if x.attribute != y.attribute {
 				continue
 			}
-			if l := compareDates(x.date, y.date); l != levelNone && (least == levelNone || l < least) {
+			l := compareDates(x.date, y.date)
+			if l == dateEqual && x.usual {
+				l = dateUsual
+			}
+			if l != levelNone && (least == levelNone || l.asDate() < least.asDate()) {
 				least = l
 			}
 		}
@@ -75,4 +82,12 @@ func compareFacts(v *Vector, a, b *Record) {
 		}
 	}
 	v.set(fieldNumber, least)
+}
+
+// asDate returns where a level stands among those of a date: a usual day is that of its year.
+func (l level) asDate() level {
+	if l == dateUsual {
+		return dateYear
+	}
+	return l
 }

@@ -40,6 +40,7 @@ func (s *Schema) showing(hides func(attribute string) bool) (shows [fieldCount]b
 			continue
 		}
 		shows[f] = true
+		shows[fieldBox] = shows[fieldBox] || f == fieldEmail
 		if f == fieldName {
 			shows[fieldRelation], shows[fieldSize], shows[fieldColour] = true, true, true
 			shows[fieldResidual] = shows[fieldResidual] || s.Style() == StyleBusiness

@@ -26,6 +26,7 @@ const (
 	fieldPeople
 	fieldSize
 	fieldColour
+	fieldBox
 	fieldCount
 )
 
@@ -142,7 +143,10 @@ const (
 	dateMonth
 	dateSwapped
 	dateEqual
+	dateUsual // equal, and many records have it: 1 January
 )
+
+const boxShared level = 1
 
 const (
 	quantityFar level = 1 + iota
@@ -256,6 +260,7 @@ var table = [fieldCount][]grade{
 		{"same month", 650},
 		{"day and month swapped", 700},
 		{"equal", 900},
+		{"equal, a day of many records", 400},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 	fieldText: {
@@ -279,10 +284,12 @@ var table = [fieldCount][]grade{
 	},
 	fieldSize:   {{}, {"different", -900}, {"equal", 50}},
 	fieldColour: {{}, {"different", -300}, {"equal", 50}},
+	fieldBox:    {{}, {"of a firm, or of many names", -300}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
 	"category", "web", "email", "id", "source", "relation", "date", "number", "text", "people", "size", "colour",
+	"shared mailbox",
 }

@@ -133,15 +133,19 @@ func comparePersons(v *Vector, a, b *person) {
 // namesPerson reports whether a field other than the name and the city ties two records to one person.
 func (v Vector) namesPerson() bool {
 	date, email, id := v.level(fieldDate), v.level(fieldEmail), v.level(fieldID)
+	if v.level(fieldBox) != levelNone {
+		email = levelNone
+	}
 	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
 		v.level(fieldPostcode) == postcodeEqual || v.level(fieldDistance) >= distance100 ||
 		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
 }
 
-// namesHousehold reports whether two records share a home. People there with one family name and different
-// given names are probably relatives.
+// namesHousehold reports whether two records share a home or a phone, or a mailbox and no date of birth. People there
+// with one family name and different given names are probably relatives.
 func (v Vector) namesHousehold() bool {
-	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) >= phoneEqual
+	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) >= phoneEqual ||
+		v.level(fieldEmail) == emailEqual && v.level(fieldDate) < dateYear
 }
 
 func partsSwapped(a, b *person) bool {

@@ -13,6 +13,7 @@ type phone struct {
 	text string // normal form: digits, with "+" and country code if that is certain
 	bcd  uint64 // last 10 digits, four bits each
 	n    int    // digits of the normal form
+	free bool   // of a firm and not of a place: free of charge, or at one rate in a whole country
 	// blocking key is the blocking key of the number, 0 beyond the first featurePhones numbers of a record.
 	key uint64
 }
@@ -75,8 +76,34 @@ func parsePhone(raw string) (p phone, ok bool) {
 	default:
 		p.text = string(d)
 	}
+	p.free = isFree(p.text)
 	return p, true
 }
+
+// isFree reports whether a number is free of charge or has one rate in a whole country: all branches of a firm have it.
+func isFree(number string) bool {
+	if number[0] != '+' {
+		return len(number) >= 9 && (strings.HasPrefix(number, "0800") || strings.HasPrefix(number, "0808"))
+	}
+	for _, prefix := range freePrefixes[number[1]-'0'] {
+		if strings.HasPrefix(number[1:], prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// freePrefixes are the beginnings of such numbers with their country code, by its first digit.
+var freePrefixes = func() (by [10][]string) {
+	for prefix := range strings.FieldsSeq(`
+		1800 1833 1844 1855 1866 1877 1888 31800 31900 32800 33800 33801 33802 33803 33804 33805 33809 3381 3382 34800 34900 34901 34902
+		351707 351800 351808 353818 353850 353890 353180 358800 39199 39800 39840 39848 41800 41840 41842 41844 41848 43800 43810 43820
+		443 44800 44808 44843 44844 44845 44870 44871 45808 4680 4620 47800 48800 48801 49180 49800 611300 611800 64800 64508 81120 86400
+		86800 911800`) {
+		by[prefix[0]-'0'] = append(by[prefix[0]-'0'], prefix)
+	}
+	return by
+}()
 
 // northAmerican reports whether ten digits are an area code, an exchange and a line.
 func northAmerican(d []byte) bool {
@@ -118,6 +145,9 @@ func (m *Matcher) comparePhones(a, b *Record) level {
 				// number.
 				if x.key == y.key && (a.equal == 0 || a.equal != b.equal) {
 					n = max(n, m.among[x.key])
+				}
+				if x.free || y.free {
+					n = Crowd
 				}
 				names = min(names, n)
 			}

@@ -83,3 +83,23 @@ func TestComparePhones(t *testing.T) {
 		t.Errorf("without a number it is level %d", got)
 	}
 }
+
+// The number of a firm is that of all its branches.
+func TestPhone_Free(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		"0800 024 6279": true, "+44 800 024 6279": true, "0044 370 529 0720": true, "1-800-555-2301": true, "(888) 555-2301": true, "+49 180 5552301": true, "+61 1300 555 231": true,
+		"+44 20 7946 0958": false, "415-555-2301": false, "+49 30 1234567": false, "+61 3 5552 3010": false, "030/1234567": false, "08005": false,
+	} {
+		if p, _ := parsePhone(raw); p.free != want {
+			t.Errorf("%s: %v, want %v", raw, p.free, want)
+		}
+	}
+	m := New(Place(), nil)
+	for phone, want := range map[string]level{"0800 024 6279": phoneMany, "020 7946 0958": phoneEqual} {
+		a, b := Attributes{"name": {"Acme"}, "phones": {phone}}, Attributes{"name": {"Acme North"}, "phones": {phone}}
+		if v := m.Compare(m.Normalise("s", "1", a), m.Normalise("s", "2", b)); v.level(fieldPhone) != want {
+			t.Errorf("%s: level %d, want %d", phone, v.level(fieldPhone), want)
+		}
+	}
+}

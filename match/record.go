@@ -28,6 +28,7 @@ type Record struct {
 	people     people
 	pages      []page
 	emails     []string
+	shared     uint16 // bit i: emails[i] is a firm's, or many names have it
 	ids        []identifier
 	dates      []dated
 	numbers    []quantity
@@ -200,6 +201,9 @@ func (r *Record) addPages(values []string) {
 func (r *Record) addEmails(values []string) {
 	for _, raw := range values {
 		if e, ok := parseEmail(raw); ok && len(r.emails) < maxPages && !slices.Contains(r.emails, e) {
+			if r.matcher.sharedBox(e) {
+				r.shared |= 1 << len(r.emails)
+			}
 			r.emails = append(r.emails, e)
 		}
 	}

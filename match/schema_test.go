@@ -157,8 +157,8 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			"weights", "kind: boat\nversion: 1\n" + attributes + "weights:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differents: 1 }\n",
 			[]string{
 				"line 6, weights.phone.equal: want bits from -20 to 20",
-				`line 7, weights.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour; did you mean "phone"?`,
-				`line 8, weights.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour`,
+				`line 7, weights.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox; did you mean "phone"?`,
+				`line 8, weights.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox`,
 				`line 9, weights.email.differents: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
 			},
 		},

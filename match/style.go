@@ -77,6 +77,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"equal", 350},
 			{"equal and rare", 500},
 		},
+		fieldBox: {{}, {"of a firm, or of many names", -600}},
 	},
 	StyleTitle: {
 		fieldName: append([]grade{}, table[fieldName]...),

@@ -44,9 +44,9 @@ const (
 // it are reproducible, and the state of a resolver includes its Hash. It is safe for concurrent use.
 type TermFrequencies struct {
 	records int               // 0: no statistics, the tables decide
-	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
+	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one; and usual days
 	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than ChainPlaces
-	phones  map[uint64]uint32 // phone number → number of names, if more than PhoneNames
+	phones  map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
 	texts   int               // number of titles whose text is counted among the tokens; 0: no statistics of text
 	hash    uint64
 }
@@ -102,7 +102,8 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		phone, family uint64
 		name          []token
 	}
-	var phones []called
+	var phones []called // and mailboxes
+	days := dayCounts{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -125,6 +126,12 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		for i := range r.phones {
 			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})
 		}
+		for _, e := range r.emails {
+			phones = append(phones, called{boxHash(e), r.family(), r.name.tokens})
+		}
+		for _, d := range r.dates {
+			days.add(d)
+		}
 	}
 	names := map[[2]uint64]bool{}
 	for _, c := range phones {
@@ -135,6 +142,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	}
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
+	p.addDays(days)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
 	for len(carriers) > 0 {

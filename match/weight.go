@@ -99,7 +99,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
 // Vector is the result of a comparison: the level of every field, four bits each. Source and region have one level
-// each and lend three bits to text and people, category and e-mail two to size and colour. An edge stores only the vector, and an explanation needs nothing else.
+// each and lend three bits to text and people, category and e-mail two to size and colour, and the relation two to the
+// shared mailbox. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
 // place returns where a field stands in a vector.
@@ -121,6 +122,10 @@ func (f field) place() (shift field, mask Vector) {
 		return 4 * fieldEmail, 3
 	case fieldColour:
 		return 4*fieldEmail + 2, 3
+	case fieldRelation:
+		return 4 * fieldRelation, 3
+	case fieldBox:
+		return 4*fieldRelation + 2, 3
 	}
 	return 4 * f, 15
 }
@@ -161,14 +166,14 @@ func (m *Matcher) total(v Vector) Weight {
 }
 
 // naming are the fields that distinguish things at one address. fieldResidual holds the given names of a
-// person; the date of birth is included, because few people in one house share it.
+// person; the date of birth is included, because few people in one house share it. A shared mailbox is not.
 var naming = [...]field{fieldName, fieldResidual, fieldPhone, fieldWeb, fieldEmail, fieldID, fieldDate}
 
 // named reports whether an identifying field agrees. Records of a kind without such a field are identified
 // by their address.
 func (m *Matcher) named(v Vector) bool {
 	for _, f := range naming {
-		if m.weights[f][v.level(f)] > 0 {
+		if m.weights[f][v.level(f)] > 0 && (f != fieldEmail || v.level(fieldBox) == levelNone) {
 			return true
 		}
 	}

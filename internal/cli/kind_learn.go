@@ -23,10 +23,9 @@ func (a *app) kindLearn() *cobra.Command {
 		Use:   "learn [FILE...]",
 		Short: "Fit the match weights of a kind to the rows of files, without labels, or to decisions",
 		Long: "Prints the kind as YAML with a prior and weights that fit the files, for locus kind diff, kind migrate, dedupe\n" +
-			"--kind and eval --kind. Nothing else is changed. The draft is compared with today's weights without labels: how\n" +
-			"often its matches contradict each other and today's weights, and whether halves of the pairs give the same draft.\n" +
-			"If it is worse in one of these, the reasons are printed instead, with exit status 1; --anyway prints the draft\n" +
-			"nevertheless. The prior holds for about as many records as the files have. Files are recognised as by locus\n" +
+			"--kind and eval --kind. Nothing else is changed. How good the draft and today's weights are is estimated without\n" +
+			"labels. If the draft is not clearly better, or halves of the pairs give different drafts, the reasons are printed\n" +
+			"instead, with exit status 1; --anyway prints the draft nevertheless. The prior holds for about as many records as the files have. Files are recognised as by locus\n" +
 			"dedupe. The rows and their pairs are kept in memory.\n\n" +
 			"With --decisions the weights are fitted to the decisions in force of an installation, and judged by decisions that\n" +
 			"they did not see.",
@@ -138,8 +137,7 @@ func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error
 	if err := t.Write(a.stderr, a.talk); err != nil {
 		return err
 	}
-	a.say("pairs with a common match that are different: %.1f %%, with today's weights %.1f %%", 100*d.Learned.Intransitive, 100*d.Today.Intransitive)
-	a.say("matches that are none with today's weights: %.1f %%, that these call different: %.1f %%, that halves of the pairs agree on: %.1f %%",
-		100*d.Added, 100*d.Contradicted, 100*d.Stable)
+	a.say("F1 about %.3f, with today's weights about %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error)
+	a.say("likely matches that today's weights call different: %.1f %%; matches that halves of the pairs agree on: %.1f %%", 100*d.Contradicted, 100*d.Stable)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,35 +17,43 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// staff writes n people, each second one twice, with another city and another spelling of the name.
+// staff writes n people, each second one twice, with another city, another spelling of the name and often another day.
 func staff(t *testing.T, n int) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	_ = w.Write([]string{"id", "first_name", "last_name", "dob", "city"})
-	given, family := []string{"Anna", "Boris", "Chloe", "David", "Elena", "Felix", "Grete"}, []string{"Abelson", "Brandt", "Castell", "Dubois", "Eriksen", "Fontane", "Gruber", "Holm", "Iversen", "Jansky", "Keller"}
+	random := rand.New(rand.NewPCG(31, uint64(n)))
+	name := func(parts ...string) string {
+		return parts[random.IntN(len(parts))] + parts[random.IntN(len(parts))] + parts[random.IntN(len(parts))]
+	}
 	for i := range n {
-		born := strconv.Itoa(1930+i*7%70) + "-" + strconv.Itoa(10+i%3) + "-" + strconv.Itoa(10+i%17)
-		name := family[i%11] + strings.Repeat("a", i/77%3)
-		_ = w.Write([]string{strconv.Itoa(i), given[i%7], name, born, "Oslo"})
+		given, family := name("ka", "lo", "mi", "ne", "ro", "su", "ta"), name("ber", "dal", "gor", "hil", "lam", "mer", "sten", "tor", "wick")
+		year, day := 1930+random.IntN(70), 10+random.IntN(19)
+		born := func() string { return fmt.Sprintf("%d-%d-%d", year, 10+i%3, day) }
+		_ = w.Write([]string{strconv.Itoa(i), given, family, born(), "Oslo"})
 		if i%2 == 0 {
-			_ = w.Write([]string{strconv.Itoa(i) + "x", given[i%7], strings.Replace(name, "e", "a", 1), born, "Bergen"})
+			if i%3 == 1 {
+				day = 10 + random.IntN(19)
+			}
+			at := random.IntN(len(family))
+			_ = w.Write([]string{strconv.Itoa(i) + "x", given, family[:at] + "y" + family[at+1:], born(), "Bergen"})
 		}
 	}
 	w.Flush()
-	name := filepath.Join(t.TempDir(), "staff.csv")
-	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "staff.csv")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	return file
 }
 
 func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	t.Parallel()
-	name := staff(t, 300)
+	name := staff(t, 500)
 	kind := filepath.Join(t.TempDir(), "person.yaml")
 	r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "-o", kind)
-	if r.code != 0 || r.stdout != "" || !strings.Contains(r.err, "450 records") || !strings.Contains(r.err, "any two records") {
+	if r.code != 0 || r.stdout != "" || !strings.Contains(r.err, "750 records") || !strings.Contains(r.err, "any two records") {
 		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.err)
 	}
 	text := written(t, kind)
@@ -58,7 +67,7 @@ func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	weighed := map[string]string{}
 	for _, by := range []string{kind, "person"} {
 		out := filepath.Join(t.TempDir(), "out.csv")
-		if r := run(t.Context(), nil, "dedupe", name, "--kind", by, "-o", out, "--learn=false"); r.code != 0 || !strings.Contains(r.err, "450 rows in ") {
+		if r := run(t.Context(), nil, "dedupe", name, "--kind", by, "-o", out, "--learn=false"); r.code != 0 || !strings.Contains(r.err, "750 rows in ") {
 			t.Errorf("dedupe --kind %s: exit %d: %s", by, r.code, r.err)
 		}
 		weighed[by] = written(t, out)

@@ -15,9 +15,12 @@ const (
 	fewestAnswers = 5
 	// folds of the cross-validation.
 	folds = 5
-	// sure is the weight, in bits from the threshold, beyond which an answer teaches nothing: it agrees with the weights, or
-	// it is a slip or rests on what the records do not say.
+	// sure is the weight, in bits from the threshold, beyond which an answer teaches next to nothing: it agrees with the
+	// weights, or it is a slip or rests on what the records do not say.
 	sure = 10
+	// slips is the share of answers that are taken to be wrong whatever the records say, so that none weighs more than
+	// log2(1/slips) bits against the others.
+	slips = 0.05
 	// cannot is the weight of evidence that excludes a match, which no answer changes.
 	cannot = 2000
 	// sweeps of coordinate descent. The weights settle within ten.
@@ -154,6 +157,9 @@ func (s *said) of(moved []float64) float64 {
 	return sum
 }
 
+// answered returns the probability that people say "same" of a pair that is so with probability p.
+func answered(p float64) float64 { return slips + (1-2*slips)*p }
+
 // fit returns by how many bits each level moves: coordinate descent with Newton's steps.
 func (p *pupil) fit(answers []said) []float64 {
 	moved := make([]float64, len(p.levels))
@@ -173,12 +179,10 @@ func (p *pupil) fit(answers []said) []float64 {
 			}
 			slope, curve := certainty*moved[l], certainty
 			for _, i := range with[l] {
-				if math.Abs(bits[i]) > sure {
-					continue
-				}
-				likely := 1 / (1 + math.Exp2(-bits[i]))
-				slope += math.Ln2 * (likely - answers[i].same)
-				curve += math.Ln2 * math.Ln2 * likely * (1 - likely)
+				p := likely(bits[i])
+				said, rises := answered(p), math.Ln2*(1-2*slips)*p*(1-p)
+				slope += rises * (said - answers[i].same) / (said * (1 - said))
+				curve += rises * rises / (said * (1 - said))
 			}
 			step := min(max(-slope/curve, -1), 1)
 			moved[l] += step
@@ -238,5 +242,5 @@ func (j *Judged) add(s *said, moved []float64) {
 	if s.same == 0 {
 		bits = -bits
 	}
-	j.Loss += math.Log2(1 + math.Exp2(-bits))
+	j.Loss -= math.Log2(answered(likely(bits)))
 }

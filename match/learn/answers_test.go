@@ -111,6 +111,32 @@ func TestAnswers_SlipsTeachNothing(t *testing.T) {
 	}
 }
 
+// One wrong answer of ten does not keep a draft from what the others say.
+func TestAnswers_OneOfTenWrong(t *testing.T) {
+	t.Parallel()
+	all := answers(200)
+	for i := range all {
+		all[i].Same = all[i].Same != (i%10 == 3)
+	}
+	f := learn.Answers(match.Person(), all)
+	if reasons := f.Refused(); len(reasons) > 0 {
+		t.Errorf("refused: %v", reasons)
+	}
+	m := match.New(f.Schema, nil)
+	for i, a := range answers(200) {
+		var bits match.Weight
+		for _, line := range a.Lines {
+			bits += line.Weight
+			if l, ok := moved(f, line.Attribute, line.Level); ok {
+				bits += l.After - l.Before
+			}
+		}
+		if (bits >= m.Threshold()) != a.Same {
+			t.Fatalf("answer %d: %v bits, same %v", i, bits, a.Same)
+		}
+	}
+}
+
 func pair(level string, bits match.Weight, settles int) learn.Question {
 	return learn.Question{Lines: []match.Line{{Attribute: "name", Level: level, Weight: bits}}, Settles: settles}
 }

@@ -2,10 +2,10 @@
 
 // Package learn fits the weights of a kind to records that were not labelled.
 //
-//	records ──► candidates ──► vectors ──┐
-//	                                     ├─► expectation maximisation ──► Draft: prior and weights
-//	records ──► random pairs ──► vectors ┘                                  │
-//	                                                              Refused ◄─┘ reasons to keep today's weights
+//	records ──► random pairs ──► vectors ┐
+//	                                     ├─► expectation maximisation ──► Draft: prior and weights ─┐
+//	records ──► candidates ──► vectors ──┤                                                          ├─► Refused: reasons to
+//	                                     └─► latent classes of the candidates: which likely match ──┘   keep today's weights
 //
 // The model is that of Fellegi and Sunter (A theory for record linkage, 1969), fitted as Winkler proposed and Splink
 // does: the weight of a level is log2(m/u), where m is its share among matches and u its share among pairs that do not
@@ -18,9 +18,14 @@
 //
 //   - Today's weights and the new ones together estimate whether a pair is a match, see anchor.
 //   - A level that few pairs have keeps most of its weight of today, see spread.
-//   - A draft is compared with today's weights without labels, see Draft.Refused. It is refused if it joins pairs that
-//     today's weights call different, or many more pairs than today, if its matches contradict each other more often, or
-//     if halves of the pairs give different drafts.
+//   - A draft is taken only if it is better, see Draft.Refused.
+//
+// Whether it is better is estimated without labels, by a third table that decides nothing (see opinion): a latent class
+// model of the candidates alone. There u is the share among the candidates that do not match. These have a blocking key in
+// common, as neighbours have, so an agreement that neighbours share counts little, whereas random pairs hardly ever have
+// it. And of the candidates of a record in a source that describes nothing twice one matches, or none. The probabilities
+// of the candidates give the precision, the recall and F1 of both tables, and the standard error of the difference, to
+// which only the candidates contribute that one of them takes.
 //
 // Everything is a function of the set of records: random pairs are drawn with a fixed seed from records in the order of
 // their source and key.

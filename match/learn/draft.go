@@ -11,40 +11,35 @@ import (
 )
 
 const (
-	// mostContradicted is the accepted share of matches that today's weights call different.
-	mostContradicted = 0.05
-	// mostAdded is the accepted share of matches that are none today.
-	mostAdded = 0.5
+	// perLevel is the number of matches for each of their levels below which the weights are not learned: ten for each
+	// parameter, as for other regressions.
+	perLevel = 10
 	// leastStable is the accepted agreement of the halves.
 	leastStable = 0.9
-	// looked is the number of matches of a record of which each two are compared.
-	looked = 20
+	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
+	// not believed: it took something else for a match.
+	mostContradicted = 0.5
+	// errors is the number of standard errors by which the learned weights have to be better.
+	errors = 2
 )
 
-// Quality is what can be said of a table of weights without labels.
+// Quality is an estimate of how good the matches of a table of weights are, of those with a common blocking key.
 type Quality struct {
-	// Intransitive is the share of the pairs with a common match that are different.
-	Intransitive float64 `json:"intransitive"`
-	// Doubled is the share of matches that give a record a second match in a source that describes nothing twice.
-	Doubled float64 `json:"doubled"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
 }
 
-// Refused returns the reasons to keep today's weights, none if the draft is at least as good without labels.
+// Refused returns the reasons to keep today's weights, none if the draft is better as far as that is known without labels.
 func (d *Draft) Refused() (reasons []string) {
-	if d.Matches < fewest {
-		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed", d.Matches, fewest)}
+	if least := max(perLevel*d.Seen, fewest); d.Matches < least {
+		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels", d.Matches, least, d.Seen)}
 	}
 	if d.Contradicted > mostContradicted {
-		reasons = append(reasons, fmt.Sprintf("today's weights call %.1f %% of the learned matches different, more than %.0f %%", 100*d.Contradicted, 100*mostContradicted))
+		reasons = append(reasons, fmt.Sprintf("today's weights call %.1f %% of the likely matches different, more than %.0f %%", 100*d.Contradicted, 100*mostContradicted))
 	}
-	if d.Added > mostAdded {
-		reasons = append(reasons, fmt.Sprintf("%.1f %% of the learned matches are none with today's weights, more than %.0f %%", 100*d.Added, 100*mostAdded))
-	}
-	if d.Learned.Intransitive > d.Today.Intransitive {
-		reasons = append(reasons, fmt.Sprintf("of the pairs with a common match %.1f %% are different, with today's weights %.1f %%", 100*d.Learned.Intransitive, 100*d.Today.Intransitive))
-	}
-	if d.Learned.Doubled > d.Today.Doubled {
-		reasons = append(reasons, fmt.Sprintf("%.1f %% of the matches are a second one in a source that describes nothing twice, with today's weights %.1f %%", 100*d.Learned.Doubled, 100*d.Today.Doubled))
+	if d.Gain <= errors*d.Error {
+		reasons = append(reasons, fmt.Sprintf("the learned weights are not better: F1 about %.3f, with today's weights %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error))
 	}
 	if d.Stable < leastStable {
 		reasons = append(reasons, fmt.Sprintf("halves of the pairs agree on %.1f %% of the matches only, less than %.0f %%", 100*d.Stable, 100*leastStable))
@@ -91,20 +86,11 @@ func hundredths(bits float64) match.Weight {
 }
 
 // judge fills in what the learned weights are compared with today's by.
-func (l *model) judge(d *Draft, learned, first, second weights) {
+func (l *model) judge(d *Draft, matches table, first, second weights) {
 	threshold := float64(l.matcher.Threshold()) / 100
-	contradicted, added, both, either := 0, 0, 0, 0
+	both, either := 0, 0
 	for _, g := range l.groups {
 		n := int(g.pairs[0] + g.pairs[1])
-		if learned.of(g.vector) >= threshold {
-			d.Matches += n
-			if g.today < threshold {
-				added += n
-			}
-			if g.today < 0 {
-				contradicted += n
-			}
-		}
 		switch a, b := first.of(g.vector) >= threshold, second.of(g.vector) >= threshold; {
 		case a && b:
 			both += n
@@ -113,45 +99,29 @@ func (l *model) judge(d *Draft, learned, first, second weights) {
 			either += n
 		}
 	}
-	d.Contradicted, d.Added = share(contradicted, d.Matches), share(added, d.Matches)
 	d.Stable = 1
 	if either > 0 {
-		d.Stable = share(both, either)
+		d.Stable = float64(both) / float64(either)
 	}
-	d.Today, d.Learned = l.quality(&l.today, threshold), l.quality(&learned, threshold)
-}
-
-func share(part, whole int) float64 { return float64(part) / float64(max(whole, 1)) }
-
-func (l *model) quality(w *weights, threshold float64) Quality {
-	matches := make([][]int32, len(l.records)) // of each record
-	n := 0
-	for i, p := range l.pairs {
-		if w.of(l.vectors[i]) >= threshold {
-			matches[p[0]] = append(matches[p[0]], int32(p[1]))
-			matches[p[1]] = append(matches[p[1]], int32(p[0]))
-			n++
-		}
-	}
-	pairs, different, doubled := 0, 0, 0
-	for _, of := range matches {
-		for i := range min(len(of), looked) {
-			second := false
-			for _, j := range of[:i] {
-				a, b := l.records[of[i]], l.records[j]
-				if a.Deduplicated() && a.Source() == b.Source() {
-					second = true
-				} else {
-					pairs++
-					if w.of(l.matcher.Compare(a, b)) < 0 {
-						different++
-					}
-				}
-			}
-			if second {
-				doubled++
+	for f, of := range matches {
+		for _, n := range of[1:] {
+			if !l.fields[f].Fixed && n >= .5 {
+				d.Seen++
 			}
 		}
 	}
-	return Quality{Intransitive: share(different, pairs), Doubled: share(doubled, n)}
+	o := l.opinion()
+	today, learned := o.taken(l.matcher), o.taken(match.New(d.Schema, nil))
+	d.Today, d.Learned = o.quality(today), o.quality(learned)
+	d.Gain, d.Error = o.gain(learned, today)
+	contradicted, all := 0.0, 0.0
+	for i, p := range o.match {
+		if all += p; l.groups[o.group[i]].today < 0 {
+			contradicted += p
+		}
+		if learned[i] {
+			d.Matches++
+		}
+	}
+	d.Contradicted = contradicted / max(all, 1)
 }

@@ -10,9 +10,9 @@ import (
 )
 
 func ExampleWeights() {
-	m := match.New(match.Person(), nil)
+	m := match.New(timid(), nil)
 	var records []*match.Record
-	for i, attributes := range people(300) {
+	for i, attributes := range people(600) {
 		records = append(records, m.Normalise("crm", fmt.Sprint(i), attributes))
 	}
 	d := learn.Weights(m, records)

@@ -32,13 +32,17 @@ type Draft struct {
 	// Pairs is the number of candidates, Matches the number of them that match by the learned weights.
 	Pairs   int `json:"pairs"`
 	Matches int `json:"matches"`
-	// Today and Learned are what can be said of both tables without labels.
+	// Seen is the number of levels that the matches have.
+	Seen int `json:"levels_seen"`
+	// Today and Learned are how good the matches of both tables are, as far as the candidates tell without labels: see
+	// the description of the package.
 	Today   Quality `json:"today"`
 	Learned Quality `json:"learned"`
-	// Contradicted is the share of learned matches that today's weights call different.
+	// Gain is by how much the F1 of Learned is more than that of Today, Error its standard error.
+	Gain  float64 `json:"gain"`
+	Error float64 `json:"error"`
+	// Contradicted is the share of what the estimate takes for matches that today's weights call different.
 	Contradicted float64 `json:"contradicted"`
-	// Added is the share of learned matches that today's weights leave as possible matches or call different.
-	Added float64 `json:"added"`
 	// Stable is the agreement of two drafts that are learned from one half of the candidates each: the matches of both
 	// as a share of the matches of either.
 	Stable float64 `json:"stable"`
@@ -107,8 +111,9 @@ type model struct {
 	matcher *match.Matcher
 	records []*match.Record
 	fields  []match.Field
-	pairs   [][2]int       // candidates
-	vectors []match.Vector // of the candidates
+	pairs   [][2]int             // candidates
+	vectors []match.Vector       // of the candidates
+	of      map[match.Vector]int // group by vector
 	groups  []group
 	today   weights
 	random  table
@@ -123,7 +128,7 @@ func Weights(m *match.Matcher, records []*match.Record) *Draft {
 	first, _ := l.fit(1, 0)
 	second, _ := l.fit(0, 1)
 	d := l.draft(learned, matches)
-	l.judge(d, learned, first, second)
+	l.judge(d, matches, first, second)
 	return d
 }
 
@@ -140,14 +145,14 @@ func newModel(m *match.Matcher, records []*match.Record) *model {
 		}
 	}
 	l.pairs = match.Candidates(l.records)
-	of := map[match.Vector]int{}
+	l.of = map[match.Vector]int{}
 	for n, p := range l.pairs {
 		v := l.compare(p[0], p[1])
 		l.vectors = append(l.vectors, v)
-		i, seen := of[v]
+		i, seen := l.of[v]
 		if !seen {
 			i = len(l.groups)
-			of[v] = i
+			l.of[v] = i
 			l.groups = append(l.groups, group{vector: v, today: float64(l.matcher.Sum(v)) / 100})
 		}
 		l.groups[i].pairs[n%2]++
@@ -213,9 +218,7 @@ func (l *model) weigh(f int, matches table, to []float64) {
 	counted, noise := make([]float64, len(to)), make([]float64, len(to))
 	moved, certain := 0.0, 1.0/known
 	for level := 1; level < len(to); level++ {
-		m, u := matches[f][level]+.5, l.random[f][level]+.5
-		counted[level] = math.Log2(m/(matches.evidence(f)+1)) - math.Log2(u/(l.random.evidence(f)+1))
-		noise[level] = (1/m + 1/u) / (math.Ln2 * math.Ln2) // variance of the logarithm of a ratio of counts
+		counted[level], noise[level] = ratio(f, level, matches, l.random)
 		if to[level] > 0 {
 			moved += (counted[level] - to[level]) / (known + noise[level])
 			certain += 1 / (known + noise[level])
@@ -228,4 +231,12 @@ func (l *model) weigh(f int, matches table, to []float64) {
 		}
 		to[level] = (counted[level]*known + expected*noise[level]) / (known + noise[level])
 	}
+}
+
+// ratio returns the weight that the counts of a level give, and its variance. Half a pair more than was counted keeps it
+// finite.
+func ratio(f, level int, matches, others table) (bits, variance float64) {
+	m, u := matches[f][level]+.5, others[f][level]+.5
+	bits = math.Log2(m/(matches.evidence(f)+1)) - math.Log2(u/(others.evidence(f)+1))
+	return bits, (1/m + 1/u) / (math.Ln2 * math.Ln2) // of the logarithm of a ratio of counts
 }
