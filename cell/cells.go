@@ -223,6 +223,24 @@ func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Vacuum(ctx) })
 }
 
+// Tidy does a part of what makes reads of a cell cheaper, unless the cell was written to after a pulse. It returns the
+// pulse of the cell as known to this process, and whether there may be more to do.
+func (c *Cells[T]) Tidy(ctx context.Context, id ID, since Pulse) (at Pulse, more bool, err error) {
+	h, err := c.home(id)
+	if err != nil {
+		return at, false, err
+	}
+	err = h.use(ctx, func(db Opened[T]) (err error) {
+		if at, more = db.Latest(); more || at != since {
+			more = true
+			return nil
+		}
+		more, err = db.Tidy(ctx)
+		return err
+	})
+	return at, more, err
+}
+
 // Close waits for background work and for the transactions in flight, and closes all cells. Calling it again does
 // nothing.
 func (c *Cells[T]) Close() error {

@@ -67,7 +67,7 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 			corrected := query
 			any := false
 			corrected.Instead, corrected.Except = make([][]string, len(query.Words)), make([][]string, len(query.Words))
-			for i, words := range near[id] {
+			for i, words := range near[id].words {
 				for _, w := range words {
 					if w.Edits < edits {
 						corrected.Except[i] = append(corrected.Except[i], w.Text)
@@ -77,11 +77,14 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 					}
 					any = any || w.Edits == edits
 				}
+				if near[id].absent[i] && len(corrected.Instead[i]) == 0 {
+					return corrected, false
+				}
 			}
 			return corrected, any
 		}
 		result := func(id cell.ID, e *entity.Entity) Result {
-			return Result{Entity: e, Edits: edits, Corrections: s.corrections(e, query.Words, near[id])}
+			return Result{Entity: e, Edits: edits, Corrections: s.corrections(e, query.Words, near[id].words)}
 		}
 		if err := s.best(ctx, query.Limit, after, of, result); err != nil {
 			return err
@@ -91,26 +94,34 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 	return nil
 }
 
-// near returns, for each cell and word, the other words of the cell that the word may have been meant as, the nearest
-// first.
-func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID][][]spell.Word, error) {
+// nearby are the words of a cell that those of a search may have been meant as.
+type nearby struct {
+	words  [][]spell.Word // for each word others, the nearest first
+	absent []bool         // for each word, whether the list of the cell would have it and does not
+}
+
+// near returns what may have been meant in each cell.
+func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID]nearby, error) {
 	ids := s.engine.Map().Cells()
-	found := make([][][]spell.Word, len(ids))
+	found := make([]nearby, len(ids))
 	limit := max(minWords, maxWords/len(words)) + 1
 	err := s.engine.Parallel(ids, func(i int, id cell.ID) error {
 		list, err := s.words.of(ctx, s.engine, id)
 		if err != nil {
 			return err
 		}
-		found[i] = make([][]spell.Word, len(words))
-		for n, word := range words {
-			if forgiven[n] > 0 {
-				found[i][n] = slices.DeleteFunc(list.Within(word, forgiven[n], limit), func(w spell.Word) bool { return w.Edits == 0 })
+		n := nearby{make([][]spell.Word, len(words)), make([]bool, len(words))}
+		for k, word := range words {
+			if forgiven[k] > 0 {
+				n.words[k] = slices.DeleteFunc(list.Within(word, forgiven[k], limit), func(w spell.Word) bool { return w.Edits == 0 })
 			}
+			last := k == len(words)-1 // words that are not listed may begin with it
+			n.absent[k] = !last && entity.IsListed(word) && spell.Edits(word) > 0 && !list.Has(word)
 		}
+		found[i] = n
 		return nil
 	})
-	near := make(map[cell.ID][][]spell.Word, len(ids))
+	near := make(map[cell.ID]nearby, len(ids))
 	for i, id := range ids {
 		near[id] = found[i]
 	}

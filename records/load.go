@@ -24,7 +24,11 @@ func (h *Handle) Load(ctx context.Context, tell func(resolve.LoadProgress)) erro
 	if err := h.engine.CheckWrites(); err != nil {
 		return err
 	}
-	return engine.Wrap(h.engine.Resolver.Load(ctx, tell))
+	if err := h.engine.Resolver.Load(ctx, tell); err != nil {
+		return engine.Wrap(err)
+	}
+	h.engine.Tidy(ctx)
+	return nil
 }
 
 // Release ends the holding of locus.Options.Hold without a load: what was put is resolved with the next put.

@@ -4,6 +4,7 @@ package sink
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -17,15 +18,23 @@ type Feed = feed
 // EventOf returns the event of a state.
 var EventOf = eventOf
 
-// NewFeed returns a feed that is not started.
-func NewFeed(source mirror.Source, target Sink, store Store, lanes, batch int, now func() time.Time) *Feed {
-	return newFeed(source, target, store, lanes, batch, "", now)
+// NewFeed returns a feed that is not started. It reads while fewer than most IDs wait.
+func NewFeed(source mirror.Source, target Sink, store Store, lanes, batch, most int, now func() time.Time) *Feed {
+	f := newFeed(source, target, store, lanes, batch, "", now)
+	f.most = most
+	return f
 }
 
 // Start, Read, Settle, Save and LaneStep are the steps.
 func (f *feed) Start(ctx context.Context, token int64) error { return f.start(ctx, token) }
 
-func (f *feed) Read(ctx context.Context, id cell.ID) (bool, error) { return f.read(ctx, id) }
+func (f *feed) Read(ctx context.Context, id cell.ID) (bool, error) {
+	tail, err := f.source.Tail(ctx)
+	if err != nil || !slices.Contains(f.notice(tail), id) {
+		return false, err
+	}
+	return f.read(ctx, id, tail[id])
+}
 
 func (f *feed) Settle() { f.settle() }
 

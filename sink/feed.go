@@ -19,7 +19,7 @@ import (
 const (
 	// changesPage is the number of changes read at once.
 	changesPage = 500
-	// mostWaiting limits the IDs that wait for a lane: reading pauses.
+	// mostWaiting is how many IDs may wait for a lane: then reading pauses.
 	mostWaiting = 4000
 	// mostAgain limits the IDs to be read again with which the logs are still followed.
 	mostAgain = 10_000
@@ -40,7 +40,7 @@ type feed struct {
 	installation string
 	lease        int64 // token of the lease
 	token        int64 // token of the revs
-	batch        int
+	batch, most  int   // IDs in a delivery, and that wait before reading pauses
 	now          func() time.Time
 	keeps        bool       // the target stores positions
 	serial       sync.Mutex // calls of Deliver by a target that stores positions
@@ -73,7 +73,7 @@ type entry struct {
 
 func newFeed(source mirror.Source, target Sink, store Store, lanes, batch int, kind string, now func() time.Time) *feed {
 	return &feed{
-		source: source, target: target, store: store, kind: kind, batch: batch, now: now,
+		source: source, target: target, store: store, kind: kind, batch: batch, most: mostWaiting, now: now,
 		lanes: make([][]*entry, lanes), entries: map[locality.ID]*entry{}, again: map[locality.ID]bool{},
 		dead: map[locality.ID]Letter{}, reread: map[locality.ID]struct{}{},
 	}
@@ -179,7 +179,7 @@ func (f *feed) admit(cells []cell.ID) {
 }
 
 // full reports whether too many IDs wait to read further ones.
-func (f *feed) full() bool { return len(f.entries) >= mostWaiting }
+func (f *feed) full() bool { return len(f.entries) >= f.most }
 
 // settle has the IDs that were settling read again.
 func (f *feed) settle() {

@@ -60,10 +60,7 @@ func (r *Runner) readDue(ctx context.Context, f *feed, tail map[cell.ID]changelo
 	g.SetLimit(abreast)
 	for _, id := range f.notice(tail) {
 		g.Go(func() error {
-			worked, err := f.read(ctx, id)
-			if end, known := tail[id]; err == nil && !worked && known {
-				f.exhausted(id, end)
-			}
+			worked, err := f.read(ctx, id, tail[id])
 			if worked {
 				r.Wake()
 			}

@@ -30,8 +30,8 @@ type page struct {
 	since time.Time // of its oldest change
 }
 
-// read reads the next page of a cell, and reports whether there was one.
-func (f *feed) read(ctx context.Context, id cell.ID) (worked bool, err error) {
+// read reads the next page of a cell, whose log ends at end or later, and reports whether there was one.
+func (f *feed) read(ctx context.Context, id cell.ID, end changelog.Seq) (worked bool, err error) {
 	f.mu.Lock()
 	l := f.logs[id]
 	at, wait := l.read, f.full() || l.read.Filled && len(f.again) > mostAgain
@@ -42,7 +42,7 @@ func (f *feed) read(ctx context.Context, id cell.ID) (worked bool, err error) {
 	case !at.Filled:
 		return true, f.fill(ctx, id, l, at)
 	}
-	return f.follow(ctx, id, l, at)
+	return f.follow(ctx, id, l, at, end)
 }
 
 // fill reads the next page of IDs with their states.
@@ -88,8 +88,8 @@ func (f *feed) fill(ctx context.Context, id cell.ID, l *cellLog, at CellPosition
 	return nil
 }
 
-// follow reads the next changes of a log.
-func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPosition) (worked bool, err error) {
+// follow reads the next changes of a log. If there are none, the log is not read again until its end moves.
+func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPosition, end changelog.Seq) (worked bool, err error) {
 	changes, err := f.source.Changes(ctx, id, at.At, changesPage)
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed):
@@ -97,6 +97,9 @@ func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPositi
 	case err != nil:
 		return false, fmt.Errorf("read the log of cell %v after %d: %w", id, at.At, err)
 	case len(changes) == 0:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		l.seen, l.due = end, time.Time{}
 		return false, nil
 	}
 	ids, err := mirror.Touched(ctx, f.source, changes)

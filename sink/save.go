@@ -113,15 +113,6 @@ func (f *feed) notice(tail map[cell.ID]changelog.Seq) (due []cell.ID) {
 	return due
 }
 
-// exhausted notes that the log of a cell had no more changes up to its end.
-func (f *feed) exhausted(id cell.ID, end changelog.Seq) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if l := f.logs[id]; l != nil && l.read.Filled {
-		l.seen, l.due = end, time.Time{}
-	}
-}
-
 // lag returns for how long the oldest change has been waiting, 0 if none is.
 func (f *feed) lag() time.Duration {
 	f.mu.Lock()

@@ -162,7 +162,7 @@ func (s *simulation) begin() {
 	if !s.target.Keeps {
 		lanes = 3
 	}
-	o := &owner{Feed: sink.NewFeed(s.World, s.target, s.store, lanes, 1+s.IntN(4), func() time.Time { return time.UnixMilli(s.Tick) }), busy: map[int]bool{}, token: token}
+	o := &owner{Feed: sink.NewFeed(s.World, s.target, s.store, lanes, 1+s.IntN(4), 1+s.IntN(12), func() time.Time { return time.UnixMilli(s.Tick) }), busy: map[int]bool{}, token: token}
 	for n := range lanes {
 		o.lanes = append(o.lanes, o.Lane(n))
 	}
@@ -306,7 +306,7 @@ func (s *simulation) has(id locality.ID, got sink.Event) bool {
 }
 
 // Histories of a world whose cells are written one by one, with owners that come and go, former ones that wake up
-// late, lost replies, rejected events and trimmed logs: at the end the target has every state, the states that an
+// late, lost replies, rejected events, trimmed logs and pauses of reading while many ids wait: at the end the target has every state, the states that an
 // owner delivers of an ID never go back in time, and behind a fence those of all owners do not.
 func TestP17_Simulation(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ type Options struct {
 	TTL time.Duration
 	// Poll is how long to wait for messages before the store is asked for dead letters to try again. Defaults to 2 s.
 	Poll time.Duration
-	// Batch is the largest number of messages between two saves. Defaults to 1,000.
+	// Batch is the largest number of messages between two saves. Defaults to 2,000.
 	Batch int
 	// Patience is the longest pause before a retry. Defaults to a minute.
 	Patience time.Duration
@@ -48,7 +48,7 @@ type Options struct {
 const (
 	defaultTTL      = 5 * time.Second
 	defaultPoll     = 2 * time.Second
-	defaultBatch    = 1000
+	defaultBatch    = 2000
 	defaultPatience = time.Minute
 	// firstPause is the pause before the first retry, otherPause that before the lease of another process is tried
 	// again.

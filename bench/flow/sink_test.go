@@ -6,6 +6,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -58,12 +59,12 @@ func newReceiver(b *testing.B) *receiver {
 }
 
 // create creates a sink and waits until it has delivered n events.
-func create(b *testing.B, db *locus.DB, to string, n int64) {
+func create(b *testing.B, db *locus.DB, name, to string, n int64) {
 	b.Helper()
-	if _, _, err := db.Sinks().Create(b.Context(), sinks.Definition{Name: "s", To: to}); err != nil {
+	if _, _, err := db.Sinks().Create(b.Context(), sinks.Definition{Name: name, To: to}); err != nil {
 		b.Fatal(err)
 	}
-	until(b, func() bool { return db.Sinks().Running()["s"].Delivered >= n })
+	until(b, func() bool { return db.Sinks().Running()[name].Delivered >= n })
 }
 
 // BenchmarkFill fills sinks with the entities of an installation.
@@ -82,7 +83,7 @@ func BenchmarkFill(b *testing.B) {
 				load(b, db, inputs(demo.New(3, *size), 0, *size))
 				counts := entities(b, db)
 				url, server := to(b)
-				measure(server, func() { create(b, db, url, counts) }).report(b, "state", counts)
+				measure(server, func() { create(b, db, "s", url, counts) }).report(b, "state", counts)
 			}
 		})
 	}
@@ -114,9 +115,11 @@ func BenchmarkFollow(b *testing.B) {
 		for turn := range turns {
 			with := turn % 2
 			var r *receiver
+			name := fmt.Sprint("s", turn)
 			if with == 1 {
 				r = newReceiver(b)
-				create(b, db, r.URL, entities(b, db))
+				create(b, db, name, r.URL, entities(b, db))
+				until(b, func() bool { return db.Sinks().Running()[name].Lag == 0 })
 			}
 			stored := map[string]time.Time{}
 			begun := time.Now()
@@ -141,10 +144,10 @@ func BenchmarkFollow(b *testing.B) {
 			for ref, at := range stored {
 				lags = append(lags, r.when[ref].Sub(at))
 			}
-			if err := db.Sinks().Delete(b.Context(), "s"); err != nil {
+			if err := db.Sinks().Delete(b.Context(), name); err != nil {
 				b.Fatal(err)
 			}
-			until(b, func() bool { _, runs := db.Sinks().Running()["s"]; return !runs })
+			until(b, func() bool { _, runs := db.Sinks().Running()[name]; return !runs })
 		}
 		share := func(of []time.Duration, part float64) float64 {
 			slices.Sort(of)

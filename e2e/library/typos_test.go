@@ -47,7 +47,7 @@ func corrected(t *testing.T, s *locus.DB, q entities.Query) (names []string) {
 func TestSearch_ForgivesTypos(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	named(t, s, "Blue Door", "Blue Dorr", "Bleu Doors", "Floor Nine", "Trampoline Hall", "Café Müller", "Пиццерия Рим", "寿司屋 Kyo", "寿司店 Kyo", "Bar 94110", "Bar 94111", "Ono", "Bo Bar")
+	named(t, s, "Blue Door", "Blue Dorr", "Bleu Doors", "Floor Nine", "Trampoline Hall", "Café Müller", "Пиццерия Рим", "寿司屋 Kyo", "寿司店 Kyo", "Bar 94110", "Bar 94111", "Ono", "Bo Bar", "Route66 Diner")
 	for name, tc := range map[string]struct {
 		text  string
 		typos entities.Typos
@@ -65,6 +65,9 @@ func TestSearch_ForgivesTypos(t *testing.T) {
 		"letters with marks":         {"cafe mulelr", "", []string{"Café Müller [muller for mulelr]"}},
 		"cyrillic":                   {"пицерия рмм", "", []string{"Пиццерия Рим [пиццерия for пицерия] [рим for рмм]"}},
 		"numbers are others":         {"94112", "", nil},
+		"a word with a number":       {"route66 dinner", "", []string{"Route66 Diner [diner for dinner]"}},
+		"a beginning with a number":  {"dinner route", "", []string{"Route66 Diner [diner for dinner]"}},
+		"one word is not there":      {"chrome dinner route66", "", nil},
 		"a number beside a word":     {"baar 94111", "", []string{"Bar 94111 [bar for baar]"}},
 		"characters are words":       {"寿司家", "", nil},
 		"two letters are exact":      {"bu bar", "", nil},

@@ -113,6 +113,7 @@ func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup
 	}); err != nil {
 		return nil, nil, err
 	}
+	e.Tidy(ctx)
 	hash, err := hashOf(ctx, e)
 	if err != nil {
 		return nil, nil, err

@@ -22,8 +22,8 @@ const (
 )
 
 // Maintainer is the maintenance loop of a process. It extends the period that the cell map covers, reads a newer map
-// when a cell has reported one, repairs what restored cells have lost, and finishes a growth or a migration of a kind
-// that a process left unfinished. In a read-only installation it only reads the map.
+// when a cell has reported one, repairs what restored cells have lost, finishes a growth or a migration of a kind
+// that a process left unfinished, and makes reads of cells at rest cheaper. In a read-only installation it only reads the map.
 type Maintainer struct {
 	engine *Engine
 	cancel func()
@@ -33,13 +33,16 @@ type Maintainer struct {
 	grown  int       // the newest generation known to be complete
 	seen   int       // progress of the migration at the last tick
 
-	reading  atomic.Bool // a reload of the rules is running
-	settling atomic.Bool // a repair is running
+	reading  atomic.Bool            // a reload of the rules is running
+	settling atomic.Bool            // a repair is running
+	tidying  atomic.Bool            // a cell is being tidied
+	tidied   int                    // how often one was
+	pulses   map[cell.ID]cell.Pulse // when each was
 }
 
 // NewKeeper returns the maintenance loop of an installation. It does nothing before Start.
 func (e *Engine) NewMaintainer() *Maintainer {
-	return &Maintainer{engine: e, cancel: func() {}, read: e.Now()}
+	return &Maintainer{engine: e, cancel: func() {}, read: e.Now(), pulses: map[cell.ID]cell.Pulse{}}
 }
 
 // Start runs the loop until Stop.
@@ -85,6 +88,7 @@ func (k *Maintainer) Tick(ctx context.Context) {
 		}
 		k.resume(ctx)
 		k.settle(ctx)
+		k.tidy(ctx)
 	}
 	if err != nil && !k.failed && ctx.Err() == nil {
 		e.Logger.Warn("the cell map cannot be kept up to date", "epoch", e.Map().Epoch(), "until", e.Map().Until(), "err", err)
@@ -140,6 +144,37 @@ func (k *Maintainer) settle(ctx context.Context) {
 			e.Logger.Warn("what cells lost that came back is not made good yet", "repaired", repaired, "err", err)
 			Sleep(ctx, settlePause, nil)
 		}
+	})
+}
+
+// tidy makes reads of the next cell cheaper, in the background, if it was not written to since its last turn. Servers do
+// that for their databases on their own.
+func (k *Maintainer) tidy(ctx context.Context) {
+	if !k.engine.Alone() || !k.tidying.CompareAndSwap(false, true) {
+		return
+	}
+	ids := k.engine.Map().Cells()
+	id := ids[k.tidied%len(ids)]
+	k.tidied++
+	k.done.Go(func() {
+		defer k.tidying.Store(false)
+		at, _, err := k.engine.Cells.Tidy(ctx, id, k.pulses[id])
+		if err != nil && ctx.Err() == nil {
+			k.engine.Logger.Debug("a cell cannot be tidied", "cell", id, "err", err)
+		}
+		k.pulses[id] = at
+	})
+}
+
+// Tidy makes reads of all cells cheaper, except those that are written to. What it does not do is done by the maintenance
+// loop later.
+func (e *Engine) Tidy(ctx context.Context) {
+	_ = e.Parallel(e.Map().Cells(), func(_ int, id cell.ID) error {
+		since, more, err := e.Cells.Tidy(ctx, id, cell.Pulse{})
+		for at := since; more && err == nil && at == since; {
+			at, more, err = e.Cells.Tidy(ctx, id, since)
+		}
+		return err
 	})
 }
 

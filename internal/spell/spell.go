@@ -3,6 +3,7 @@
 package spell
 
 import (
+	"math"
 	"sort"
 	"strings"
 	"unicode"
@@ -36,9 +37,14 @@ func Edits(word string) int {
 // List is a sorted list of different words. It does not change, so any number of goroutines may use it. The zero List
 // is empty.
 type List struct {
-	text string
-	ends []uint32 // of each word in text
+	text   string
+	ends   []uint32 // of each word in text
+	shared []uint8  // how many bytes each word shares with the one before, at most 255
+	least  []uint8  // the least of them in each block of words
 }
+
+// block is how many words a search passes over at once.
+const block = 32
 
 // Word is a word of a list and its distance from another one.
 type Word struct {
@@ -48,9 +54,11 @@ type Word struct {
 
 // Builder makes a List. The zero Builder is empty.
 type Builder struct {
-	text strings.Builder
-	last string
-	ends []uint32
+	text   strings.Builder
+	last   string
+	ends   []uint32
+	shared []uint8
+	least  []uint8
 }
 
 // maxText is the maximum size of a list, so that offsets fit.
@@ -66,18 +74,28 @@ func (b *Builder) Add(word string) {
 		return
 	}
 	b.text.WriteString(word)
+	n := 0
+	for n < min(len(word), len(b.last), math.MaxUint8) && word[n] == b.last[n] {
+		n++
+	}
+	if at := len(b.shared) / block; at == len(b.least) {
+		b.least = append(b.least, uint8(n))
+	} else {
+		b.least[at] = min(b.least[at], uint8(n))
+	}
+	b.shared = append(b.shared, uint8(n))
 	b.ends = append(b.ends, uint32(b.text.Len()))
 	b.last = strings.Clone(word)
 }
 
 // List returns the list. The Builder must not be used afterwards.
-func (b *Builder) List() *List { return &List{b.text.String(), b.ends} }
+func (b *Builder) List() *List { return &List{b.text.String(), b.ends, b.shared, b.least} }
 
 // Len returns the number of words.
 func (l *List) Len() int { return len(l.ends) }
 
 // Bytes returns the memory that the list takes.
-func (l *List) Bytes() int { return len(l.text) + 4*cap(l.ends) }
+func (l *List) Bytes() int { return len(l.text) + 4*cap(l.ends) + cap(l.shared) + cap(l.least) }
 
 // At returns a word by its position.
 func (l *List) At(i int) string {

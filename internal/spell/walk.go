@@ -4,8 +4,8 @@ package spell
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"sort"
 	"unicode/utf8"
 )
 
@@ -17,9 +17,11 @@ type walk struct {
 	list  *List
 	word  []rune
 	edits int
-	// path are the characters of the current beginning. rows[d] are the distances of its first d characters from each
-	// beginning of word; those further than edits from the diagonal are too large to matter, and are not computed.
+	// path are the characters of the current word, and sizes[d] is the length of its first d in bytes. rows[d] are the
+	// distances of these from each beginning of word; those further than edits from the diagonal are too large to matter,
+	// and are not computed.
 	path  [longest + MaxEdits + 1]rune
+	sizes [longest + MaxEdits + 2]int
 	rows  [longest + MaxEdits + 2][longest + 3]uint8
 	found []Word
 }
@@ -36,7 +38,7 @@ func (l *List) Within(word string, edits, limit int) []Word {
 	for j := range w.rows[0] {
 		w.rows[0][j] = uint8(j)
 	}
-	w.under(0, l.Len(), 0, 0)
+	w.all()
 	slices.SortFunc(w.found, func(a, b Word) int {
 		return cmp.Or(cmp.Compare(a.Edits, b.Edits), cmp.Compare(w.strange(a.Text), w.strange(b.Text)), cmp.Compare(a.Text, b.Text))
 	})
@@ -55,45 +57,45 @@ func (w *walk) strange(text string) (n int) {
 	return n
 }
 
-// under visits the words from lo up to hi, which share their first size bytes, that is depth characters.
-func (w *walk) under(lo, hi, size, depth int) {
-	if lo < hi && len(w.list.At(lo)) == size { // the beginning is itself a word, and the first of them
-		if n := int(w.rows[depth][len(w.word)]); depth > 0 && len(w.word)-depth <= w.edits && n <= w.edits {
-			w.found = append(w.found, Word{w.list.At(lo), n})
+// all visits the words in order. What a word shares with the one before is not computed again, and a word that shares a
+// beginning from which no word is near enough is not looked at.
+func (w *walk) all() {
+	depth, far := 0, math.MaxInt // how many rows are those of the word before, and the length of such a beginning of it
+	shared := w.list.shared
+	for at, least := range w.list.least {
+		if int(least) >= far {
+			continue
 		}
-		lo++
-	}
-	if depth == len(w.word)+w.edits {
-		return
-	}
-	for lo < hi {
-		next, n := utf8.DecodeRuneInString(w.list.At(lo)[size:])
-		w.path[depth] = next
-		near := w.step(depth + 1)
-		end := w.end(lo, hi, size, n)
-		if near {
-			w.under(lo, end, size+n, depth+1)
+		for i := at * block; i < min((at+1)*block, len(shared)); i++ {
+			if int(shared[i]) >= far {
+				continue
+			}
+			for depth > 0 && w.sizes[depth] > int(shared[i]) {
+				depth--
+			}
+			depth, far = w.one(w.list.At(i), depth)
 		}
-		lo = end
 	}
 }
 
-// end returns the first word from lo on whose n bytes at a position differ from those of lo.
-func (w *walk) end(lo, hi, at, n int) int {
-	begins := w.list.At(lo)[at : at+n]
-	after := func(i int) bool {
-		word := w.list.At(i)
-		return len(word) < at+n || word[at:at+n] != begins
+// one visits a word, whose first characters up to depth have their rows. It returns how many have after that, and the
+// length of the first of its beginnings from which no word is near enough, or a larger one if there is none.
+func (w *walk) one(text string, depth int) (rows, far int) {
+	for size := w.sizes[depth]; size < len(text); depth++ {
+		next, n := utf8.DecodeRuneInString(text[size:])
+		size += n
+		if depth == len(w.word)+w.edits {
+			return depth, size
+		}
+		w.path[depth], w.sizes[depth+1] = next, size
+		if !w.step(depth + 1) {
+			return depth + 1, size
+		}
 	}
-	far := 1 // most ends are near: look 1, 2, 4, ... words ahead before searching between the last two
-	for lo+far < hi && !after(lo+far) {
-		far *= 2
+	if n := int(w.rows[depth][len(w.word)]); depth > 0 && len(w.word)-depth <= w.edits && n <= w.edits {
+		w.found = append(w.found, Word{text, n})
 	}
-	from, to := lo+far/2+1, min(lo+far, hi)
-	if from >= to {
-		return to
-	}
-	return from + sort.Search(to-from, func(i int) bool { return after(from + i) })
+	return depth, math.MaxInt
 }
 
 // step computes the row of the path's first d characters, and reports whether any of its distances is small enough.

@@ -149,21 +149,29 @@ func (t *tx) expression(query entity.Query) (match string, possible bool) {
 	if slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
 		return "", false
 	}
-	b = appendWords(b, query.Words, query.Instead)
+	b = appendWords(b, query.Words, query.Instead, nil)
 	for _, term := range query.Without {
 		b = append(appendTerm(append(b, '!'), term), " & "...)
 	}
 	if query.Except != nil && len(query.Words) > 0 {
-		b = appendWords(append(b, "!("...), query.Words, query.Except)
+		differing := document.Differing(query)
+		if len(differing) == 0 {
+			return "", false
+		}
+		b = appendWords(append(b, "!("...), query.Words, query.Except, differing)
 		b = append(bytes.TrimSuffix(b, []byte(" & ")), ") & "...)
 	}
 	t.text = b
 	return strings.TrimSuffix(string(b), " & "), true
 }
 
-// appendWords appends a tsquery for words, the last of which may be a prefix, or others in their place, and " & ".
-func appendWords(b []byte, words []string, instead [][]string) []byte {
+// appendWords appends a tsquery for words, the last of which may be a prefix, or others in their place, and " & ": for
+// all of them, or those at some indexes.
+func appendWords(b []byte, words []string, instead [][]string, at []int) []byte {
 	for i, word := range words {
+		if at != nil && !slices.Contains(at, i) {
+			continue
+		}
 		b = append(b, '(')
 		switch {
 		case i < len(words)-1:

@@ -14,6 +14,9 @@ import (
 	"github.com/locus-db/locus/storage/internal/document"
 )
 
+// Tidy does nothing: the server does it on its own.
+func (c *Cell) Tidy(ctx context.Context) (bool, error) { return false, ctx.Err() }
+
 // Vacuum merges the postings, whose runs keep removed ones, while writers wait. Then it rewrites the
 // tables that held content one after the other; each is locked while it is rewritten, the others stay available. The
 // server's write-ahead log is overwritten in time, sooner after a checkpoint, which Vacuum requests if the role may.

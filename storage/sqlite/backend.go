@@ -152,27 +152,27 @@ func (c *Cell) equip(on *conn, writer bool) (*conn, error) {
 	return on, nil
 }
 
-// checkpoint copies the log into the file once the log is long enough. Commits are durable before that, so an error
+// checkpoint copies the log into the file once the log has that many pages. Commits are durable before that, so an error
 // affects later calls only: a full disk is retried, a failed sync closes the cell. SQLite's automatic checkpoint
 // ignores both.
-func (c *Cell) checkpoint(w *conn) {
+func (c *Cell) checkpoint(w *conn, pages int) {
 	n, err := w.written()
 	if err != nil {
 		c.failed(err)
 		return
 	}
-	if c.pending += n; c.pending < c.pages {
+	if c.pending += n; c.pending < pages {
 		return
 	}
 	r, err := w.do("PRAGMA wal_checkpoint(PASSIVE)")
 	switch {
 	case err != nil:
 		c.failed(err)
-		c.pending -= c.pages / 4
+		c.pending -= pages / 4
 	case r.int(1) == r.int(2):
 		c.pending = 0
 	default: // a reader still needs part of the log
-		c.pending -= c.pages / 4
+		c.pending -= pages / 4
 	}
 }
 

@@ -152,7 +152,7 @@ func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) 
 		match = append(document.AppendTerm(append(and(match), '"'), term), '"')
 	}
 	if !slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
-		match = appendWords(match, query.Words, query.Instead)
+		match = appendWords(match, query.Words, query.Instead, nil)
 	} else {
 		return "", "", false
 	}
@@ -161,15 +161,23 @@ func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) 
 		match = append(document.AppendTerm(append(match, ` NOT "`...), term), '"')
 	}
 	if query.Except != nil && len(query.Words) > 0 {
-		match = append(appendWords(append(match, ` NOT (`...), query.Words, query.Except), ')')
+		differing := document.Differing(query)
+		if len(differing) == 0 {
+			return "", "", false
+		}
+		match = append(appendWords(append(match, ` NOT (`...), query.Words, query.Except, differing), ')')
 	}
 	t.text = match
 	return string(match[:end]), string(match[end:]), true
 }
 
-// appendWords appends an expression for words, the last of which may be a prefix, or others in their place.
-func appendWords(match []byte, words []string, instead [][]string) []byte {
+// appendWords appends an expression for words, the last of which may be a prefix, or others in their place: for all of
+// them, or those at some indexes.
+func appendWords(match []byte, words []string, instead [][]string, at []int) []byte {
 	for i, word := range words {
+		if at != nil && !slices.Contains(at, i) {
+			continue
+		}
 		match = append(append(append(and(match), `("`...), word...), '"')
 		if i == len(words)-1 {
 			match = append(match, '*')

@@ -80,7 +80,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) (err error
 	if t.state != nil && t.lasting {
 		c.raise(t.state.pulse())
 	}
-	c.checkpoint(w)
+	c.checkpoint(w, c.pages)
 	return nil
 }
 

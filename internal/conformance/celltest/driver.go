@@ -48,6 +48,7 @@ type handle interface {
 	Identify(ctx context.Context, id cell.Identity) error
 	Stats(ctx context.Context) (cell.Stats, error)
 	Writable(ctx context.Context) error
+	Tidy(ctx context.Context) (bool, error)
 	Pulse(ctx context.Context) (cell.Pulse, error)
 	Latest() (cell.Pulse, bool)
 	Marked(ctx context.Context) (string, error) // of the database at the URL
@@ -70,7 +71,8 @@ func (d dialled[T]) Pulse(ctx context.Context) (cell.Pulse, error) { return d.op
 func (d dialled[T]) Latest() (cell.Pulse, bool)                    { return d.opened.Latest() }
 func (d dialled[T]) Marked(ctx context.Context) (string, error)    { return d.marked(ctx) }
 
-func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
+func (d dialled[T]) Vacuum(ctx context.Context) error       { return d.opened.Vacuum(ctx) }
+func (d dialled[T]) Tidy(ctx context.Context) (bool, error) { return d.opened.Tidy(ctx) }
 func (d dialled[T]) Close() error                     { return d.opened.Close() }
 
 var driverCases = conformance.Suite[kind]{
@@ -83,6 +85,7 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
 	{Name: "TakesWrites", Run: takesWrites},
+	{Name: "Tidy", Run: tidy},
 	{Name: "Pulse", Run: pulse},
 	{Name: "Mark", Run: mark},
 	{Name: "Rename", Run: rename},

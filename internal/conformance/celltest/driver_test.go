@@ -124,6 +124,11 @@ func (m *mistaken) Stats(ctx context.Context) (cell.Stats, error) {
 	return stats, err
 }
 
+func (m *mistaken) Tidy(ctx context.Context) (bool, error) {
+	more, err := m.Handle.Tidy(ctx)
+	return more || m.bug == "it is never tidy", err
+}
+
 func (m *mistaken) Pulse(ctx context.Context) (cell.Pulse, error) {
 	p, err := m.Handle.Pulse(ctx)
 	if m.bug == "pulses stand still" {
@@ -169,6 +174,7 @@ func TestRunDriver_FindsEveryBug(t *testing.T) {
 		"the last identity counts":     "IdentityAtOnce",
 		"stats without head":           "Stats",
 		"stats count rows of others":   "Stats",
+		"it is never tidy":             "Tidy",
 		"pulses stand still":           "Pulse",
 		"marks are lost":               "Mark",
 		"names stay":                   "Rename",

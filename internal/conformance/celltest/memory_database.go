@@ -182,6 +182,9 @@ func (o *opened) Latest() (cell.Pulse, bool) {
 // Vacuum does nothing: deleted content is gone already.
 func (o *opened) Vacuum(ctx context.Context) error { return ctx.Err() }
 
+// Tidy does nothing: reads are maps.
+func (o *opened) Tidy(ctx context.Context) (bool, error) { return false, ctx.Err() }
+
 // Close waits for the transactions in flight.
 func (o *opened) Close() error {
 	o.mu.Lock()

@@ -67,6 +67,35 @@ func mark(t tester, k kind) {
 	}
 }
 
+// tidy checks that what there is to do ends, and that nothing is changed by it.
+func tidy(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	c := cellOf(db)
+	for i := range uint64(30) {
+		allocate(t, c, keys(1+i, 1))
+	}
+	want, err := db.Pulse(ctx)
+	if err != nil {
+		t.Fatalf("Pulse: %v", err)
+	}
+	for n := 0; ; n++ {
+		more, err := db.Tidy(ctx)
+		if err != nil {
+			t.Fatalf("Tidy: %v", err)
+		}
+		if !more {
+			break
+		}
+		if n == 1000 {
+			t.Fatalf("after %d calls of Tidy there is more to do", n)
+		}
+	}
+	if got, err := db.Pulse(ctx); err != nil || got != want {
+		t.Fatalf("Pulse after Tidy: %v, %v, want %v", got, err, want)
+	}
+}
+
 // pulse checks that the pulse rises with lasting writes only.
 func pulse(t tester, k kind) {
 	ctx := context.Background()

@@ -3,6 +3,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/entity"
@@ -54,4 +55,22 @@ func IsWord(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
 	})
+}
+
+// Differing returns the indexes of the words of a query for which Except has others than Instead. What the query finds
+// without Except has something in place of every word, so it is a result of Except if it has what Except says in place of
+// these. If there are none, Except leaves nothing.
+func Differing(query entity.Query) (at []int) {
+	of := func(list [][]string, i int) []string {
+		if i < len(list) {
+			return list[i]
+		}
+		return nil
+	}
+	for i := range query.Words {
+		if !slices.Equal(of(query.Except, i), of(query.Instead, i)) {
+			at = append(at, i)
+		}
+	}
+	return at
 }
