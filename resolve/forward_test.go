@@ -52,8 +52,7 @@ func (e end) Forward(ctx context.Context, address string, ops []resolve.Op) ([]r
 	if err != nil {
 		return nil, err
 	}
-	e.forwarded.Add(1)
-	if after {
+	if first := e.forwarded.Add(1) == 1; after || first && e.lossy {
 		e.cut.Add(1)
 		return nil, resolve.ErrCommitUnknown
 	}
@@ -85,15 +84,15 @@ func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
 		cells := open(t, t.TempDir(), nil).cells
 		n := &network{lossy: true, rand: rand.New(rand.NewPCG(seed, 17))}
 		var wg sync.WaitGroup
-		work := make(chan []resolve.Op)
+		parts := groups(r, ops, 10) // each process writes its own
 		var all []*installation
 		var queues []*resolve.Queue
 		for p := range 3 {
 			in, q := n.join(t, cells, fmt.Sprint("process ", p))
 			all, queues = append(all, in), append(queues, q)
 			wg.Go(func() {
-				for group := range work {
-					for left := group; len(left) > 0; {
+				for i := p; i < len(parts); i += 3 {
+					for left := parts[i]; len(left) > 0; {
 						results, err := q.Do(context.Background(), left)
 						if err != nil {
 							t.Error(err)
@@ -112,10 +111,6 @@ func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
 				}
 			})
 		}
-		for _, group := range groups(r, ops, 10) {
-			work <- group
-		}
-		close(work)
 		wg.Wait()
 		for _, q := range queues {
 			q.Close()
