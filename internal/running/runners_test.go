@@ -65,8 +65,10 @@ func (w *world) start() *running.Runners[*worker] {
 			w.made[name] = &worker{name, w.events, make(chan error, 1)}
 			return w.made[name]
 		},
-		Failed: func(_ context.Context, of running.Wanted, err error) { w.events <- "failed " + of.Name + ": " + err.Error() },
-		Ended:  func(name string, _ *worker) { w.events <- "ended " + name },
+		Failed: func(_ context.Context, of running.Wanted, err error) {
+			w.events <- "failed " + of.Name + ": " + err.Error()
+		},
+		Ended: func(name string, _ *worker) { w.events <- "ended " + name },
 		Stale: func(context.Context) bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -73,7 +73,7 @@ func (d dialled[T]) Marked(ctx context.Context) (string, error)    { return d.ma
 
 func (d dialled[T]) Vacuum(ctx context.Context) error       { return d.opened.Vacuum(ctx) }
 func (d dialled[T]) Tidy(ctx context.Context) (bool, error) { return d.opened.Tidy(ctx) }
-func (d dialled[T]) Close() error                     { return d.opened.Close() }
+func (d dialled[T]) Close() error                           { return d.opened.Close() }
 
 var driverCases = conformance.Suite[kind]{
 	{Name: "NothingIsMadeUnasked", Run: nothingIsMadeUnasked},
