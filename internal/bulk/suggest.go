@@ -109,7 +109,6 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		column := DraftColumn{Name: c.name, Why: g.why, Values: c.first}
 		plain := aliasName(c.plain)
 		column.Set = g.Type != "" && plain != c.plain
-		var alias []string
 		switch first := same[i]; {
 		case g.Type == "":
 		case first != i:
@@ -123,16 +122,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 			d.Schema.Attributes = append(d.Schema.Attributes, g.Attribute)
 		}
 		if column.Attribute != "" && !column.Set && plain != column.Attribute {
-			if taken(d.Schema, plain) {
-				column.Set = true
-			} else {
-				alias = []string{plain}
-			}
-		}
-		for j := range d.Schema.Attributes {
-			if a := &d.Schema.Attributes[j]; a.Name == column.Attribute {
-				a.Aliases = append(a.Aliases, alias...)
-			}
+			column.Set = !addAlias(d.Schema, column.Attribute, plain)
 		}
 		d.Columns = append(d.Columns, column)
 	}
@@ -140,9 +130,14 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	return d, d.Schema.Validate()
 }
 
-// taken reports whether an attribute has a name or an alias.
-func taken(kind *match.Schema, name string) bool {
-	return slices.ContainsFunc(kind.Attributes, func(a match.Attribute) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
+// addAlias gives an attribute an alias, unless one has it as its name or alias, and reports whether it did.
+func addAlias(kind *match.Schema, attribute, alias string) bool {
+	if slices.ContainsFunc(kind.Attributes, func(a match.Attribute) bool { return a.Name == alias || slices.Contains(a.Aliases, alias) }) {
+		return false
+	}
+	i := slices.IndexFunc(kind.Attributes, func(a match.Attribute) bool { return a.Name == attribute })
+	kind.Attributes[i].Aliases = append(kind.Attributes[i].Aliases, alias)
+	return true
 }
 
 // guess is what a column becomes, and why. Without a type it is left out.

@@ -36,7 +36,7 @@ func (s *Suggester) titles(guesses []guess) (titles []int) {
 	titles = []int{best}
 	for file := range s.file + 1 {
 		if !s.columns[best].files[file] {
-			if i := s.title(guesses, func(c *column) bool { return c.files[file] && c.apart(s.columns[best]) }); i >= 0 && !slices.Contains(titles, i) {
+			if i := s.title(guesses, func(c *column) bool { return c.files[file] && apart(c.files, s.columns[best].files) }); i >= 0 && !slices.Contains(titles, i) {
 				titles = append(titles, i)
 			}
 		}
@@ -78,9 +78,8 @@ func (s *Suggester) style(c *column) match.Style {
 	if c.named(workNames) {
 		return match.StyleTitle
 	}
-	k, _ := s.known()
-	if k != nil && c.isName(k) {
-		for _, a := range s.explained(k) {
+	if k, explained := s.known(); k != nil && c.isName(k) {
+		for _, a := range explained {
 			if a.Type == match.TypeAddress || a.Type == match.TypePhone || a.Role == match.RoleLocality || a.Role == match.RolePostcode || a.Role == match.RoleLatitude {
 				return k.Style()
 			}
@@ -103,17 +102,17 @@ func (c *column) isName(k *match.Schema) bool {
 	})
 }
 
-// known returns the kind that explains most columns, and how many. An attribute of one value explains one column.
-func (s *Suggester) known() (kind *match.Schema, explained int) {
+// known returns the kind that explains most columns, and these with their attributes. It returns nil if none explains any.
+func (s *Suggester) known() (kind *match.Schema, explained map[*column]match.Attribute) {
 	for _, k := range s.Kinds {
-		if n := len(s.explained(k)); n > explained {
-			kind, explained = k, n
+		if columns := s.explained(k); len(columns) > len(explained) {
+			kind, explained = k, columns
 		}
 	}
 	return kind, explained
 }
 
-// explained returns the columns that a kind has attributes for.
+// explained returns the columns that a kind has attributes for. An attribute of one value explains one column.
 func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 	columns, taken := map[*column]match.Attribute{}, map[string]bool{}
 	for _, c := range s.columns {
@@ -131,9 +130,9 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 // do not count in what is better; a draft has no parts of names. If no kind explains anything, a draft needs several columns
 // and one of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
-	var explained map[*column]match.Attribute
-	if k, n := s.known(); n > 0 {
-		d.Known, d.Explained, explained = k.Kind, n, s.explained(k)
+	k, explained := s.known()
+	if k != nil {
+		d.Known, d.Explained = k.Kind, len(explained)
 	}
 	telling, named, parts, words := 0, false, false, false
 	counted := map[string]bool{"": true}

@@ -2,12 +2,16 @@
 
 package bulk
 
-import "github.com/locus-db/locus/match"
+import (
+	"maps"
 
-// apart reports whether no file has both columns.
-func (c *column) apart(other *column) bool {
-	for file := range c.files {
-		if other.files[file] {
+	"github.com/locus-db/locus/match"
+)
+
+// apart reports whether two columns have no file in common.
+func apart(files, others map[int]bool) bool {
+	for file := range files {
+		if others[file] {
 			return false
 		}
 	}
@@ -23,15 +27,10 @@ func (s *Suggester) unite(guesses []guess) (first []int) {
 	for i, c := range s.columns {
 		first[i], files[i] = i, c.files
 		for j := range i {
-			if first[j] == j && s.same(guesses, i, j) && c.apart(&column{files: files[j]}) {
+			if first[j] == j && s.same(guesses, i, j) && apart(files[j], c.files) {
 				first[i] = j
-				all := map[int]bool{}
-				for _, of := range []map[int]bool{files[j], c.files} {
-					for file := range of {
-						all[file] = true
-					}
-				}
-				files[j] = all
+				files[j] = maps.Clone(files[j])
+				maps.Copy(files[j], c.files)
 				break
 			}
 		}
@@ -57,7 +56,7 @@ func (s *Suggester) same(guesses []guess, i, j int) bool {
 // alone reports whether no other column of the files of a column becomes the like.
 func (s *Suggester) alone(guesses []guess, i int) bool {
 	for j, g := range guesses {
-		if j != i && g.Type == guesses[i].Type && g.Role == guesses[i].Role && !s.columns[i].apart(s.columns[j]) {
+		if j != i && g.Type == guesses[i].Type && g.Role == guesses[i].Role && !apart(s.columns[i].files, s.columns[j].files) {
 			return false
 		}
 	}
