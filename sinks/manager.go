@@ -17,14 +17,13 @@ import (
 // manager runs the sinks of an installation in one process: a runner for each that is not paused.
 type manager struct {
 	h       *Handle
-	defined map[string]Definition // last listed
-	runners *running.Runners[*sink.Runner]
+	runners *running.Runners[Definition, *sink.Runner]
 	before  map[string]sink.Stats // of runners that have ended
 }
 
 func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]sink.Stats{}}
-	m.runners = running.Start(running.Options[*sink.Runner]{
+	m.runners = running.Start(running.Options[Definition, *sink.Runner]{
 		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed,
 		Unread: func(err error) { h.engine.Logger.Warn("the list of sinks cannot be read", "err", err) },
 		Ended: func(name string, r *sink.Runner) {
@@ -35,22 +34,21 @@ func manage(h *Handle) *manager {
 	return m
 }
 
-func (m *manager) list(ctx context.Context) (wanted []running.Wanted, err error) {
+func (m *manager) list(ctx context.Context) (wanted []running.Wanted[Definition], err error) {
 	all, err := m.h.List(ctx)
-	m.defined = make(map[string]Definition, len(all))
 	for _, s := range all {
-		if m.defined[s.Name] = s.Definition; !s.Paused {
-			wanted = append(wanted, running.Wanted{Name: s.Name, Revision: s.Revision})
+		if !s.Paused {
+			wanted = append(wanted, running.Wanted[Definition]{Name: s.Name, Revision: s.Revision, Definition: s.Definition})
 		}
 	}
 	return wanted, err
 }
 
-func (m *manager) runner(name string) *sink.Runner {
-	h, d := m.h, m.defined[name]
+func (m *manager) runner(d Definition) *sink.Runner {
+	h := m.h
 	_, driver, err := sink.ParseURL(d.To)
 	if err != nil {
-		h.engine.Logger.Warn("this process cannot run a sink", "sink", name, "err", err)
+		h.engine.Logger.Warn("this process cannot run a sink", "sink", d.Name, "err", err)
 	}
 	var changes func(ctx context.Context) (sink.ChangeSink, error)
 	if d.Feed == Changes {
@@ -64,9 +62,9 @@ func (m *manager) runner(name string) *sink.Runner {
 	}
 	return sink.New(sink.Options{
 		OpenChanges: changes,
-		Name:        name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
-		Store: &store{h: h, name: name, revision: d.Revision}, TTL: running.TTL, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
-		Logger: h.engine.Logger, Tracer: h.engine.Tracer, Now: h.engine.Now, Lease: running.Lease(h.engine, sink.LeaseName(name), h.owner),
+		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
+		Store: &store{h: h, name: d.Name, revision: d.Revision}, TTL: running.TTL, Kind: d.Kind, Adopt: d.Adopt, Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
+		Logger: h.engine.Logger, Tracer: h.engine.Tracer, Now: h.engine.Now, Lease: running.Lease(h.engine, sink.LeaseName(d.Name), h.owner),
 	})
 }
 
@@ -108,7 +106,7 @@ func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err er
 }
 
 // failed pauses a sink that cannot go on and records why.
-func (m *manager) failed(ctx context.Context, w running.Wanted, why error) {
+func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why error) {
 	if errors.Is(why, errChanged) {
 		return
 	}

@@ -22,8 +22,7 @@ const returnsEvery = 10 * time.Second
 // manager runs the sources of an installation in one process: a runner for each that is not paused.
 type manager struct {
 	h       *Handle
-	defined map[string]Definition // last listed
-	runners *running.Runners[*source.Runner]
+	runners *running.Runners[Definition, *source.Runner]
 	before  map[string]int64 // records written by runners that have ended
 	returns map[string]int   // how often each cell was restored when that was last checked
 	checked time.Time
@@ -31,7 +30,7 @@ type manager struct {
 
 func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]int64{}}
-	m.runners = running.Start(running.Options[*source.Runner]{
+	m.runners = running.Start(running.Options[Definition, *source.Runner]{
 		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed, Stale: m.restored,
 		Unread: func(err error) { h.engine.Logger.Warn("the list of sources cannot be read", "err", err) },
 		Ended:  func(name string, r *source.Runner) { m.before[name] += r.Stats().Records },
@@ -39,12 +38,11 @@ func manage(h *Handle) *manager {
 	return m
 }
 
-func (m *manager) list(ctx context.Context) (wanted []running.Wanted, err error) {
+func (m *manager) list(ctx context.Context) (wanted []running.Wanted[Definition], err error) {
 	all, err := m.h.List(ctx)
-	m.defined = make(map[string]Definition, len(all))
 	for _, s := range all {
-		if m.defined[s.Name] = s.Definition; !s.Paused {
-			wanted = append(wanted, running.Wanted{Name: s.Name, Revision: s.Revision})
+		if !s.Paused {
+			wanted = append(wanted, running.Wanted[Definition]{Name: s.Name, Revision: s.Revision, Definition: s.Definition})
 		}
 	}
 	return wanted, err
@@ -60,18 +58,18 @@ func (m *manager) restored(ctx context.Context) bool {
 	return before != nil && !maps.Equal(before, m.returns)
 }
 
-func (m *manager) runner(name string) *source.Runner {
-	h, d := m.h, m.defined[name]
+func (m *manager) runner(d Definition) *source.Runner {
+	h := m.h
 	decoder := &decoder{h: h, of: d}
 	return source.New(source.Options{
-		Name: name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: running.TTL, Logger: h.engine.Logger,
-		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: name, revision: d.Revision},
-		Lease: running.Lease(h.engine, source.LeaseName(name), h.owner),
+		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: running.TTL, Logger: h.engine.Logger,
+		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
+		Lease: running.Lease(h.engine, source.LeaseName(d.Name), h.owner),
 	})
 }
 
 // failed pauses a source that cannot go on and records why.
-func (m *manager) failed(ctx context.Context, w running.Wanted, why error) {
+func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why error) {
 	if errors.Is(why, errChanged) {
 		return
 	}

@@ -23,22 +23,23 @@ type Runner interface {
 }
 
 // Wanted is a definition that is not paused.
-type Wanted struct {
-	Name     string
-	Revision int64 // another one needs another runner
+type Wanted[D any] struct {
+	Name       string
+	Revision   int64 // another one needs another runner
+	Definition D
 }
 
 // Options say what is run.
-type Options[R Runner] struct {
+type Options[D any, R Runner] struct {
 	// List reads the definitions. If it fails, the runners go on; what failed first is given to Unread.
-	List   func(ctx context.Context) ([]Wanted, error)
+	List   func(ctx context.Context) ([]Wanted[D], error)
 	Unread func(err error)
 	// Wake is signalled when the definitions may have changed.
 	Wake <-chan struct{}
-	// New makes the runner of a listed definition.
-	New func(name string) R
+	// New makes the runner of a definition.
+	New func(D) R
 	// Failed is called at once when a runner has ended with an error.
-	Failed func(ctx context.Context, w Wanted, err error)
+	Failed func(ctx context.Context, w Wanted[D], err error)
 	// Ended is called when a runner has ended, before another takes its place. It and what Each calls exclude each other.
 	Ended func(name string, r R)
 	// Stale reports whether all runners have to begin again, nil never. It is called after definitions were read, if there are any.
@@ -46,8 +47,8 @@ type Options[R Runner] struct {
 }
 
 // Runners has a runner for each definition.
-type Runners[R Runner] struct {
-	o      Options[R]
+type Runners[D any, R Runner] struct {
+	o      Options[D, R]
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
@@ -63,21 +64,21 @@ type running[R Runner] struct {
 }
 
 // Start begins to run.
-func Start[R Runner](o Options[R]) *Runners[R] {
+func Start[D any, R Runner](o Options[D, R]) *Runners[D, R] {
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Runners[R]{o: o, cancel: cancel, running: map[string]*running[R]{}}
+	m := &Runners[D, R]{o: o, cancel: cancel, running: map[string]*running[R]{}}
 	m.done.Go(func() { m.run(ctx) })
 	return m
 }
 
 // Stop ends all runners and waits for that.
-func (m *Runners[R]) Stop() {
+func (m *Runners[D, R]) Stop() {
 	m.cancel()
 	m.done.Wait()
 }
 
 // Each calls fn for every runner.
-func (m *Runners[R]) Each(fn func(name string, r R)) {
+func (m *Runners[D, R]) Each(fn func(name string, r R)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, r := range m.running {
@@ -85,7 +86,7 @@ func (m *Runners[R]) Each(fn func(name string, r R)) {
 	}
 }
 
-func (m *Runners[R]) run(ctx context.Context) {
+func (m *Runners[D, R]) run(ctx context.Context) {
 	all := func(string, *running[R]) bool { return true }
 	failed := false
 	for ctx.Err() == nil {
@@ -105,7 +106,7 @@ func (m *Runners[R]) run(ctx context.Context) {
 }
 
 // review ends and starts runners as the definitions say.
-func (m *Runners[R]) review(ctx context.Context, wanted []Wanted) {
+func (m *Runners[D, R]) review(ctx context.Context, wanted []Wanted[D]) {
 	revisions := make(map[string]int64, len(wanted))
 	for _, w := range wanted {
 		revisions[w.Name] = w.Revision
@@ -133,9 +134,9 @@ func (r *running[R]) over() bool {
 	}
 }
 
-func (m *Runners[R]) start(ctx context.Context, w Wanted) {
+func (m *Runners[D, R]) start(ctx context.Context, w Wanted[D]) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running[R]{revision: w.Revision, runner: m.o.New(w.Name), cancel: cancel, ended: make(chan struct{})}
+	r := &running[R]{revision: w.Revision, runner: m.o.New(w.Definition), cancel: cancel, ended: make(chan struct{})}
 	m.mu.Lock()
 	m.running[w.Name] = r
 	m.mu.Unlock()
@@ -148,7 +149,7 @@ func (m *Runners[R]) start(ctx context.Context, w Wanted) {
 }
 
 // end ends runners and waits for that.
-func (m *Runners[R]) end(which func(name string, r *running[R]) bool) {
+func (m *Runners[D, R]) end(which func(name string, r *running[R]) bool) {
 	m.mu.Lock()
 	ending := map[string]*running[R]{}
 	for name, r := range m.running {

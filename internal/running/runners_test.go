@@ -38,22 +38,22 @@ type world struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	wanted []running.Wanted
+	wanted []running.Wanted[string]
 	stale  bool
 	made   map[string]*worker
 	events chan string
 }
 
-func (w *world) define(wanted ...running.Wanted) {
+func (w *world) define(wanted ...running.Wanted[string]) {
 	w.mu.Lock()
 	w.wanted = wanted
 	w.mu.Unlock()
 	engine.Wake(w.wake)
 }
 
-func (w *world) start() *running.Runners[*worker] {
-	return running.Start(running.Options[*worker]{
-		List: func(context.Context) ([]running.Wanted, error) {
+func (w *world) start() *running.Runners[string, *worker] {
+	return running.Start(running.Options[string, *worker]{
+		List: func(context.Context) ([]running.Wanted[string], error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return slices.Clone(w.wanted), nil
@@ -65,7 +65,7 @@ func (w *world) start() *running.Runners[*worker] {
 			w.made[name] = &worker{name, w.events, make(chan error, 1)}
 			return w.made[name]
 		},
-		Failed: func(_ context.Context, of running.Wanted, err error) {
+		Failed: func(_ context.Context, of running.Wanted[string], err error) {
 			w.events <- "failed " + of.Name + ": " + err.Error()
 		},
 		Ended: func(name string, _ *worker) { w.events <- "ended " + name },
@@ -97,7 +97,7 @@ func TestRunners_FollowTheDefinitions(t *testing.T) {
 			}
 		}
 	}
-	a, b := running.Wanted{Name: "a", Revision: 1}, running.Wanted{Name: "b", Revision: 2}
+	a, b := running.Wanted[string]{Name: "a", Revision: 1, Definition: "a"}, running.Wanted[string]{Name: "b", Revision: 2, Definition: "b"}
 	w.define(a)
 	expect("runs a")
 	w.define(a, b)
