@@ -139,18 +139,19 @@ func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error 
 // Gate checks in an Update of a cell whether it takes keys and postings from a writer that routes with m. nil is valid
 // until the transaction ends. On ErrFenced or ErrMoved: roll back, Refresh, and start again with Find or SealOlder.
 func (d *Directory[T]) Gate(ctx context.Context, tx T, m *Map, c ID) error {
-	head, err := tx.Head(ctx)
-	if err != nil {
+	if err := tx.Require(ctx, func(head Head) error {
+		d.learn(c, head)
+		switch {
+		case head.Admits(m.Epoch()):
+			return nil
+		case head.Home != Serving:
+			return fmt.Errorf("it is %v: %w", head.Home, ErrMoved)
+		}
+		return fmt.Errorf("it is %v and wants epoch %d, the map has %d: %w", head.Keys, head.Epoch, m.Epoch(), ErrFenced)
+	}); err != nil {
 		return fmt.Errorf("cell %v: %w", c, err)
 	}
-	d.learn(c, head)
-	switch {
-	case head.Admits(m.Epoch()):
-		return nil
-	case head.Home != Serving:
-		return fmt.Errorf("cell %v is %v: %w", c, head.Home, ErrMoved)
-	}
-	return fmt.Errorf("cell %v is %v and wants epoch %d, the map has %d: %w", c, head.Keys, head.Epoch, m.Epoch(), ErrFenced)
+	return nil
 }
 
 // learn caches the permanent facts of a head.

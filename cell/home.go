@@ -270,12 +270,13 @@ func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
 // here makes fn fail with ErrMoved if the cell has left the database.
 func here[T Store](ctx context.Context, fn func(T) error) func(T) error {
 	return func(t T) error {
-		head, err := t.Head(ctx)
-		switch {
-		case err != nil:
+		if err := t.Require(ctx, func(head Head) error {
+			if head.Home == Moved {
+				return ErrMoved
+			}
+			return nil
+		}); err != nil {
 			return err
-		case head.Home == Moved:
-			return ErrMoved
 		}
 		return fn(t)
 	}

@@ -187,6 +187,9 @@ type modelTx struct {
 }
 
 func (t modelTx) Head(context.Context) (Head, error) { return Head{Keys: t.c.keys}, nil }
+func (t modelTx) Require(_ context.Context, check func(Head) error) error {
+	return check(Head{Keys: t.c.keys})
+}
 
 func (t modelTx) SetHead(_ context.Context, head Head) error {
 	t.c.keys = head.Keys

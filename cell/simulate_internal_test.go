@@ -165,6 +165,9 @@ type simTransaction struct {
 type simTx = *simTransaction
 
 func (t *simTransaction) Head(context.Context) (Head, error) { return t.c.head, nil }
+func (t *simTransaction) Require(_ context.Context, check func(Head) error) error {
+	return check(t.c.head)
+}
 
 func (t *simTransaction) SetHead(_ context.Context, head Head) error {
 	t.c.head = head

@@ -22,6 +22,10 @@ type Store interface {
 	// Head returns the head of the cell. In an Update it stays valid until the transaction ends: the cell is not
 	// sealed, retired or moved in between.
 	Head(ctx context.Context) (Head, error)
+	// Require has check judge the head before anything that the transaction reads is returned and before it commits. A
+	// store that reads the head together with the next rows calls check then: its error is that of the method that reads
+	// them, or of the commit. After an error of check the transaction must be rolled back.
+	Require(ctx context.Context, check func(Head) error) error
 	// SetHead writes the head. It may be called in an Exclusive only. The error is ErrIdentity if the database has
 	// become another cell (Identity.Takes) since it was identified by the caller's handle.
 	SetHead(ctx context.Context, head Head) error

@@ -34,9 +34,18 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 	return nil, head, err
 }
 
-// run is the body of the transaction. The head is read first; in an update it stays valid until the end.
+// run is the body of the transaction. In an update the head stays valid until the end. A view reads the rows first, because
+// a database may send for the head together with them.
 func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, error) {
-	head, err := tx.Head(ctx)
+	var rows []int64
+	var head Head
+	var err error
+	if views := r.Do != ActionPut && r.Do != ActionSeal; views {
+		rows, err = tx.Lookup(ctx, keys)
+	}
+	if err == nil {
+		head, err = tx.Head(ctx)
+	}
 	if err != nil {
 		return nil, head, err
 	}
@@ -49,11 +58,13 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 		if sealed := head.Seal(r.Epoch); sealed != head {
 			head, err = sealed, tx.SetHead(ctx, sealed)
 		}
+		if err == nil {
+			rows, err = tx.Lookup(ctx, keys)
+		}
 	}
 	if err != nil {
 		return nil, head, err
 	}
-	rows, err := tx.Lookup(ctx, keys)
 	replies := make([]Reply, len(rows))
 	for i, row := range rows {
 		replies[i] = Reply{Keys: head.Keys, Row: row}

@@ -205,11 +205,12 @@ func (r *Resolver) checkLease(ctx context.Context, tx storage.Tx) error {
 	if !held {
 		return lease.ErrLost
 	}
-	head, err := tx.Head(ctx)
-	if err == nil && head.Fence > l.Token {
-		return lease.ErrLost
-	}
-	return err
+	return tx.Require(ctx, func(head cell.Head) error {
+		if head.Fence > l.Token {
+			return lease.ErrLost
+		}
+		return nil
+	})
 }
 
 // open returns a cell, fenced against earlier lease holders. A holder that did not release the lease may

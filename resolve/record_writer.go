@@ -44,14 +44,12 @@ type recordWriter struct {
 }
 
 func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
-	head, err := tx.Head(ctx)
-	if err != nil {
-		return err
-	}
-	if version := p.Rules().Version; head.Rules != version {
-		return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
-	}
-	if p.images, err = imagesOf(ctx, tx); err != nil {
+	if err := tx.Require(ctx, func(head cell.Head) error {
+		if version := p.Rules().Version; head.Rules != version {
+			return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	puids, known, err := p.allocate(ctx, tx)
@@ -66,6 +64,9 @@ func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	}
 	for i, rec := range records {
 		stored[known[i]] = rec
+	}
+	if p.images, err = imagesOf(ctx, tx); err != nil { // with the head, which is read by now
+		return err
 	}
 	for _, i := range p.group {
 		if t := p.targets[i]; stored[puids[i]] == nil && t.puid != 0 && !t.sure && !p.ops[i].Delete {

@@ -229,6 +229,11 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
+	if !t.begun { // what was appended before is journaled before
+		if err := t.flush(ctx); err != nil {
+			return fmt.Errorf("skip %d puids: %w", n, err)
+		}
+	}
 	t.queueTotals()
 	t.queueJournal()
 	t.exec("ALTER SEQUENCE locus_puid NO CYCLE") // a no-op that takes the lock

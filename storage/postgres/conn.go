@@ -22,7 +22,11 @@ type conn struct {
 	cell  *Cell
 	until time.Time // end of its lifetime
 	used  bool      // it has run a transaction, so it may have been closed unnoticed since
-	idle  time.Time // when it became idle
+	// viewing is set while a transaction that only read is still open: its COMMIT is sent with the next one, or by itself
+	// after linger. Nothing waits for it.
+	viewing bool
+	timer   *time.Timer // calls settleIdle; nil before the first use
+	idle    time.Time   // when it became idle
 }
 
 // parameters returns the settings of a connection. Every statement of this package uses an index. A planner that
@@ -142,7 +146,35 @@ func (c *conn) close() {
 
 // usable reports whether the connection can run another transaction.
 func (c *conn) usable(now time.Time) bool {
-	return !c.IsClosed() && c.PgConn().TxStatus() == 'I' && now.Before(c.until)
+	return !c.IsClosed() && (c.viewing || c.PgConn().TxStatus() == 'I') && now.Before(c.until)
+}
+
+// settle ends the transaction of a connection that is viewing.
+func (c *conn) settle(ctx context.Context) error {
+	if !c.viewing {
+		return nil
+	}
+	c.viewing = false
+	b := new(pgx.Batch)
+	b.Queue("COMMIT")
+	return c.run(ctx, reading, b)
+}
+
+// linger is how long a transaction that only read stays open if no other one uses its connection. It keeps no row from
+// being written, and the server from removing old versions for that long.
+const linger = 20 * time.Millisecond
+
+// settleIdle ends the transaction of a connection that was not used within linger.
+func (c *Cell) settleIdle(on *conn) {
+	if c.enter() != nil {
+		return // the connection is closed with the cell
+	}
+	defer c.leave()
+	if !c.pool.remove(on) {
+		return
+	}
+	_ = on.settle(context.Background()) // a connection that is lost is not usable
+	c.release(on, false)
 }
 
 // acquire returns a connection that the caller owns until it releases it. With adopt, it returns a new connection,
@@ -193,6 +225,13 @@ func (c *Cell) release(on *conn, strange bool) {
 		c.dying.add(on)
 		on.close()
 		on = nil
+	}
+	if on != nil && on.viewing {
+		if on.timer == nil {
+			on.timer = time.AfterFunc(linger, func() { c.settleIdle(on) })
+		} else {
+			on.timer.Reset(linger)
+		}
 	}
 	c.pool.put(on)
 }

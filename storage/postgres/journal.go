@@ -24,8 +24,11 @@ type note struct {
 	bytes []byte
 }
 
+// noting reports whether changes are journaled, or may be: what is noted before the gate has answered is dropped then.
+func (t *tx) noting() bool { return t.journal || !t.begun }
+
 func (t *tx) noteNumbers(table string, keys []int64) {
-	if t.journal {
+	if t.noting() {
 		for _, k := range keys {
 			t.notes = append(t.notes, note{table: table, num: &k})
 		}
@@ -33,7 +36,7 @@ func (t *tx) noteNumbers(table string, keys []int64) {
 }
 
 func (t *tx) notePairs(table string, as, bs []int64) {
-	if t.journal {
+	if t.noting() {
 		for i, a := range as {
 			t.notes = append(t.notes, note{table: table, num: &a, num2: &bs[i]})
 		}
@@ -41,7 +44,7 @@ func (t *tx) notePairs(table string, as, bs []int64) {
 }
 
 func (t *tx) noteIDs(table string, ids []locality.ID) {
-	if t.journal {
+	if t.noting() {
 		for _, id := range ids {
 			t.notes = append(t.notes, note{table: table, bytes: bytes.Clone(id[:])})
 		}
@@ -49,7 +52,7 @@ func (t *tx) noteIDs(table string, ids []locality.ID) {
 }
 
 func (t *tx) noteKeys(keys []cell.Key) {
-	if t.journal {
+	if t.noting() {
 		for _, k := range keys {
 			t.notes = append(t.notes, note{table: "locus_key", num: &k.Ring, bytes: bytes.Clone(k.Digest[:])})
 		}
@@ -57,7 +60,7 @@ func (t *tx) noteKeys(keys []cell.Key) {
 }
 
 func noteBytes[K ~string | ~[]byte](t *tx, table string, keys []K) {
-	if t.journal {
+	if t.noting() {
 		for _, k := range keys {
 			t.notes = append(t.notes, note{table: table, bytes: []byte(k)})
 		}
@@ -66,7 +69,7 @@ func noteBytes[K ~string | ~[]byte](t *tx, table string, keys []K) {
 
 // noteRow notes a row by the values of its key.
 func (t *tx) noteRow(table string, key []any) {
-	if !t.journal {
+	if !t.noting() {
 		return
 	}
 	n := note{table: table}

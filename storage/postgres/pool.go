@@ -104,6 +104,17 @@ func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 	return nil, ctx.Err()
 }
 
+// remove takes an idle connection out of the pool, and reports whether it was there.
+func (p *pool) remove(c *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.idle, c)
+	if i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+	}
+	return i >= 0
+}
+
 // given closes a connection to another database and returns nil, its slot.
 func (p *pool) given(c *Cell, got *conn) *conn {
 	if got == nil || got.cell == c {

@@ -247,7 +247,7 @@ func (t *tx) PutRows(ctx context.Context, generation int64, written []rollup.Row
 }
 
 func (t *tx) noteRows(generation int64, keys [][]byte) {
-	if t.journal {
+	if t.noting() {
 		for _, k := range keys {
 			t.noteRow("rollup_row", []any{generation, k})
 		}

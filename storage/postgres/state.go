@@ -39,7 +39,7 @@ func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 }
 
 // gate queues the first statement of every transaction: it reads the head of the cell, and write transactions lock
-// it until they end. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
+// it until they end. What is sent with it is executed after it, and is worth nothing if the head does not pass. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
 // transaction may reach a server that this process never opened a connection to, so there it also checks the
 // timeline.
 func (t *tx) gate() {
@@ -50,26 +50,40 @@ func (t *tx) gate() {
 	if t.mode == reading || t.mode >= alone {
 		sql = sqlHead
 	}
-	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) }))
+	t.queue.Queue(sql).Query(func(r pgx.Rows) error {
+		if err := eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) })(r); err != nil {
+			return err
+		}
+		return t.passed()
+	})
 	if t.mode >= alone {
 		t.queue.Queue(sqlRow).Query(eachRow(func(r pgx.Rows) (err error) { t.row, err = r.Values(); return err }))
 	}
 }
 
-// passed returns an error if the head does not let the transaction write.
+// passed returns an error if the head, which has just been read, does not let the transaction go on. The results of
+// what was sent with the gate are not read then.
 func (t *tx) passed() error {
 	switch {
 	case t.mode != writing:
-		return nil
 	case t.head == cell.Head{}:
-		return t.fail(fmt.Errorf("%w: %s", errNobody, t.cell.target.shown))
+		return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
 	case t.head.Home != cell.Serving:
-		return t.fail(fmt.Errorf("cell %s is %s: %w", t.cell, t.head.Home, cell.ErrMoved))
+		return fmt.Errorf("cell %s is %s: %w", t.cell, t.head.Home, cell.ErrMoved)
+	}
+	for _, check := range t.required {
+		if err := check(t.head); err != nil {
+			return err
+		}
+	}
+	t.required = nil
+	if !t.journal {
+		t.notes = nil
 	}
 	return nil
 }
 
-// Head is free: every transaction begins by reading it.
+// Head is free after another read: every transaction begins by reading it.
 func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
@@ -80,6 +94,21 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 		}
 	}
 	return t.head, nil
+}
+
+// Require is free: check is called with the head, which is sent for with the first read.
+func (t *tx) Require(ctx context.Context, check func(cell.Head) error) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	if !t.begun {
+		t.required = append(t.required, check)
+		return nil
+	}
+	if err := check(t.head); err != nil {
+		return t.fail(err)
+	}
+	return nil
 }
 
 // SetHead writes one row.

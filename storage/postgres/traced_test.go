@@ -48,7 +48,7 @@ func TestSpans_OfStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(all, "\n")
-	for _, want := range []string{"/cell write db.system.name=postgresql", "/cell write/statements db.query.text=", "SELECT", "FROM record", "COMMIT"} {
+	for _, want := range []string{"/cell write db.system.name=postgresql", "/statements db.query.text=BEGIN", "SELECT", "FROM record", "COMMIT"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no span has %q: %s", want, text)
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
-// tx is a transaction. Writes wait in queue and are sent with the next read or with the commit. So, besides the
-// gate, a transaction takes one round trip per read and one for the commit. The Store methods are in files named
-// after the Stores.
+// tx is a transaction. BEGIN, the gate and writes wait in queue and are sent with the next read or before the commit. So
+// a transaction that writes takes one round trip per read and one for the commit, and one that only reads none for the
+// commit. The Store methods are in files named after the Stores.
 type tx struct {
 	cell  *Cell
 	conn  *conn
@@ -33,26 +33,30 @@ type tx struct {
 	lasting bool
 	guess   bool // counter rows may be assumed to exist
 
-	head    cell.Head // as read by the gate or written by SetHead; zero in a cell without an identity
-	row     []any     // the row of head and identity with its checksum, as read or last written; only in mode alone and above
-	counts  entity.Counts
-	changes []changelog.Change
-	trimmed changelog.Seq // the last change trimmed by this transaction
-	posted  *posting.Runs // nil until postings are read or written
-	text    []byte
-	words   []string // of entities, not yet queued
+	head cell.Head // as read by the gate or written by SetHead; zero in a cell without an identity
+	// required are the checks of Require that wait for the head.
+	required []func(cell.Head) error
+	row      []any // the row of head and identity with its checksum, as read or last written; only in mode alone and above
+	counts   entity.Counts
+	changes  []changelog.Change
+	trimmed  changelog.Seq // the last change trimmed by this transaction
+	posted   *posting.Runs // nil until postings are read or written
+	text     []byte
+	words    []string // of entities, not yet queued
 
-	journal  bool // changes are journaled
+	journal  bool // changes are journaled, as read by the gate
 	notes    []note
 	appended int // number of changes queued
 
 	held [2]bool // table locks held, see hold
 }
 
-// begin begins the transaction; a write transaction also passes the gate. A read transaction sends BEGIN with its
-// first query.
+// begin queues the beginning of the transaction. One that is alone sends it and passes the gate.
 func (t *tx) begin(ctx context.Context) error {
 	o := t.cell.opts
+	if t.conn.viewing {
+		t.queue.Queue("COMMIT")
+	}
 	switch {
 	case t.mode == reading:
 		t.queue.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -71,7 +75,7 @@ func (t *tx) begin(ctx context.Context) error {
 		t.queue.Queue("LOCK TABLE locus_cell IN EXCLUSIVE MODE")
 	}
 	t.gate()
-	if t.mode == reading {
+	if t.mode < alone {
 		return nil
 	}
 	if err := t.flush(ctx); err != nil {
@@ -87,14 +91,12 @@ func (t *tx) flush(ctx context.Context) error {
 	}
 	queue := t.queue
 	t.queue = new(pgx.Batch)
+	t.conn.viewing = false
 	if err := t.conn.run(ctx, t.mode, queue); err != nil {
 		return t.fail(err)
 	}
-	if t.begun {
-		return nil
-	}
 	t.begun = true
-	return t.passed()
+	return nil
 }
 
 // finish commits. It ignores ctx once the commit is sent and waits for the result, which no other process could
@@ -105,8 +107,13 @@ func (t *tx) finish(ctx context.Context) error {
 		return explain(t.err)
 	case ctx.Err() != nil:
 		return t.fail(ctx.Err())
-	case !t.begun:
+	case t.mode == reading && (!t.begun || t.lingers()):
 		return nil
+	}
+	if !t.begun { // the commit must not be on its way before the gate is passed
+		if err := t.flush(ctx); err != nil {
+			return fmt.Errorf("write in cell %s: %w", t.cell, err)
+		}
 	}
 	t.queueTotals()
 	t.queueJournal()
@@ -132,11 +139,21 @@ func (t *tx) finish(ctx context.Context) error {
 	return fmt.Errorf("commit in cell %s: %w", t.cell, t.fail(err))
 }
 
-// end rolls back a transaction that was not committed. It also runs after a panic in the caller's function.
+// lingers reports whether the transaction need not end before its connection is used again. Behind a pooler it would keep
+// a connection to the server from others.
+func (t *tx) lingers() bool {
+	return t.mode == reading && t.begun && t.err == nil && !t.cell.target.pooler && !t.conn.IsClosed()
+}
+
+// end rolls back a transaction that was not committed, or leaves it to the next one. It also runs after a panic in the
+// caller's function.
 func (t *tx) end() {
 	over := t.over
 	t.over = true
-	if over || t.conn.IsClosed() || t.conn.PgConn().TxStatus() == 'I' {
+	if !over && t.lingers() {
+		t.conn.viewing = true
+	}
+	if over || t.conn.viewing || t.conn.IsClosed() || t.conn.PgConn().TxStatus() == 'I' {
 		return
 	}
 	b := new(pgx.Batch)

@@ -33,6 +33,9 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 		return fmt.Errorf("vacuum cell %s: %w", c, err)
 	}
 	defer c.release(on, false)
+	if err := on.settle(ctx); err != nil {
+		return fmt.Errorf("vacuum cell %s: %w", c, err)
+	}
 	send := func(sql string) error {
 		_, err := on.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 		return err

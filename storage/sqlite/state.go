@@ -98,6 +98,15 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	return s.head, nil
 }
 
+// Require calls check at once.
+func (t *tx) Require(ctx context.Context, check func(cell.Head) error) error {
+	head, err := t.Head(ctx)
+	if err != nil {
+		return err
+	}
+	return check(head)
+}
+
 // SetHead changes the head; it is written with the rest of the row.
 func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	if err := t.alter(ctx); err != nil {

@@ -183,6 +183,10 @@ func (e *each) Head(ctx context.Context) (head cell.Head, err error) {
 	return head, err
 }
 
+func (e *each) Require(ctx context.Context, check func(cell.Head) error) error {
+	return e.do(ctx, func(s cell.Store) error { return s.Require(ctx, check) })
+}
+
 func (e *each) SetHead(ctx context.Context, head cell.Head) error {
 	return e.do(ctx, func(s cell.Store) error { return s.SetHead(ctx, head) })
 }

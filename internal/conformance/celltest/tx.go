@@ -68,6 +68,13 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	return t.head, t.use(ctx, false, false)
 }
 
+func (t *tx) Require(ctx context.Context, check func(cell.Head) error) error {
+	if err := t.use(ctx, false, false); err != nil {
+		return err
+	}
+	return check(t.head)
+}
+
 func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	if err := t.use(ctx, true, true); err != nil {
 		return err
