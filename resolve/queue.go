@@ -175,24 +175,28 @@ func (q *Queue) run() {
 	}
 }
 
-// wait calls Rest until a call arrives, which it returns, or the queue is closed.
+// wait calls Rest until a call arrives, which it returns, or the queue is closed. Callers that were just answered often
+// call again at once: Rest begins after restAfter, so that they do not wait for it.
 func (q *Queue) wait(ctx context.Context) (*call, bool) {
+	again := time.NewTimer(restAfter)
+	defer again.Stop()
 	for {
-		again := time.NewTimer(forever)
-		if wait := q.resolver.Rest(ctx); wait > 0 {
-			again.Reset(wait)
-		}
 		select {
 		case first := <-q.calls:
-			again.Stop()
 			return first, true
 		case <-q.stop:
-			again.Stop()
 			return nil, false
 		case <-again.C:
 		}
+		next := q.resolver.Rest(ctx)
+		if next <= 0 {
+			next = forever
+		}
+		again.Reset(next)
 	}
 }
+
+const restAfter = 10 * time.Millisecond
 
 // forever is longer than the lifetime of any process.
 const forever = 1<<63 - 1
