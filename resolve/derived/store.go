@@ -35,7 +35,8 @@ type Store interface {
 
 	// PutRedo adds records to the redo set and returns the stored entries in order. An existing entry takes
 	// the higher version and the later decision, and keeps its lost blocking keys in addition to the new ones,
-	// because their postings have not been removed yet.
+	// because their postings have not been removed yet. The returned entries
+	// are complete after the next read of the transaction, or its commit.
 	PutRedo(ctx context.Context, entries []Redo) ([]Redo, error)
 	// Redo returns up to limit entries with puids above after, ordered by puid. Start with math.MinInt64.
 	Redo(ctx context.Context, after entity.PUID, limit int) ([]Redo, error)

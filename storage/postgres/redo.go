@@ -25,28 +25,27 @@ const (
 	sqlClearRedo = "DELETE FROM redo AS r USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS d (puid, version, decided) WHERE r.puid = d.puid AND r.version <= d.version AND r.decided <= d.decided"
 )
 
-// PutRedo runs one statement.
+// PutRedo runs one statement, which need not be sent before the commit.
 func (t *tx) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return nil, err
 	}
 	merged := mergeRedo(entries)
-	at := make(map[entity.PUID]derived.Redo, len(merged))
+	at := places(column(entries, func(e derived.Redo) entity.PUID { return e.PUID }))
+	stored := make([]derived.Redo, len(entries))
 	puids := column(merged, func(e derived.Redo) int64 { return int64(e.PUID) })
 	t.noteNumbers("redo", puids)
-	err := t.query(ctx, sqlPutRedo, func(r pgx.Rows) error {
-		e, err := readRedo(r)
-		at[e.PUID] = e
-		return err
-	},
-		puids,
+	t.queue.Queue(sqlPutRedo, puids,
 		column(merged, func(e derived.Redo) int64 { return e.Version }),
 		column(merged, func(e derived.Redo) int64 { return e.Decided }),
-		column(merged, func(e derived.Redo) string { return t.array(e.LostKeys) }))
-	if err != nil {
-		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
-	}
-	return column(entries, func(e derived.Redo) derived.Redo { return at[e.PUID] }), nil
+		column(merged, func(e derived.Redo) string { return t.array(e.LostKeys) })).Query(eachRow(func(r pgx.Rows) error {
+		e, err := readRedo(r)
+		for _, i := range at[e.PUID] {
+			stored[i] = e
+		}
+		return err
+	}))
+	return stored, nil
 }
 
 // array formats blocking keys as an array literal.

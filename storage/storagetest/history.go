@@ -74,7 +74,13 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		return write("DeleteEdges", func(ctx context.Context, s derived.Store) error { return s.DeleteEdges(ctx, pairs) })
 	case 5:
 		entries := batch(t, drawRedo)
-		return ask("PutRedo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) { return s.PutRedo(ctx, entries) })
+		return ask("PutRedo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) {
+			stored, err := s.PutRedo(ctx, entries)
+			if err == nil { // a read completes what is returned
+				_, err = s.Redo(ctx, math.MinInt64, 1)
+			}
+			return stored, err
+		})
 	case 6:
 		entries := batch(t, drawRedo)
 		return write("ClearRedo", func(ctx context.Context, s derived.Store) error { return s.ClearRedo(ctx, entries) })
