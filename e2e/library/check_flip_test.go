@@ -323,6 +323,7 @@ func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
 	was := put(t, s, p)[0]
 	id, err := opened.Map().Puid(int64(was.PUID))
 	must(t, err)
+	settled(t, s) // what is in the redo set is resolved from what is stored
 	db := openFile(t, filepath.Join(dir, "cells", id.String()+".db")).(file).db
 	_, err = db.ExecContext(t.Context(), "UPDATE record SET body = replace(body, 'Zephyr', 'Zephyq')")
 	must(t, err)
