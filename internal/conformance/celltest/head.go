@@ -118,6 +118,13 @@ func updateOnlyWhereServing(t tester, c Cell) {
 			allocated = err == nil
 			return err
 		})
+		written := key(uint64(10 + i)) // without reading anything
+		errWrite := c.Update(context.Background(), func(s cell.Store) error {
+			return s.Copy(context.Background(), []cell.Row{{Key: written, PUID: 1}})
+		})
+		if got := peek(t, c, []cell.Key{written})[0]; (home == cell.Serving) != (errWrite == nil && got == 1) || home != cell.Serving && got != cell.Nothing {
+			t.Fatalf("update, without a read, of a cell that is %v: %v, the key has %d", home, errWrite, got)
+		}
 		switch got := peek(t, c, []cell.Key{k})[0]; {
 		case home == cell.Serving && (err != nil || got == cell.Nothing):
 			t.Fatalf("update of a cell that serves again: %v, the key has %d", err, got)
