@@ -39,9 +39,9 @@ func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 }
 
 // gate queues the first statement of every transaction: it reads the head of the cell, and write transactions lock
-// it until they end. What is sent with it is executed after it, and is worth nothing if the head does not pass. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
-// transaction may reach a server that this process never opened a connection to, so there it also checks the
-// timeline.
+// it until they end. What is sent with it is executed after it; if the head does not pass, the results are not read and
+// the transaction fails. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
+// transaction may reach a server that this process never opened a connection to, so there it also checks the timeline.
 func (t *tx) gate() {
 	if t.cell.target.pooler && t.mode != adopting {
 		t.queueWhere()
@@ -61,8 +61,7 @@ func (t *tx) gate() {
 	}
 }
 
-// passed returns an error if the head, which has just been read, does not let the transaction go on. The results of
-// what was sent with the gate are not read then.
+// passed returns an error if the head, which has just been read, does not let the transaction go on.
 func (t *tx) passed() error {
 	switch {
 	case t.mode != writing:
