@@ -141,6 +141,49 @@ func TestSearch_TyposFollowWrites(t *testing.T) {
 	find("Zephis [zephis for zephir]")
 }
 
+// Where the words are too many to be read again after each change, the entities that have changed since are followed.
+func TestSearch_TyposFollowChangesOfManyWords(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), 1)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	word := func(i int) (w string) {
+		for range 4 {
+			w, i = w+[]string{"ba", "ri", "ton", "mel", "shi", "go", "ra", "ne", "lund", "vic"}[i%10], i/10
+		}
+		return w
+	}
+	many := func(from, to int) {
+		var names []string
+		for i := from; i < to; i++ {
+			names = append(names, word(i)+" "+word(9999-i))
+		}
+		named(t, s, names...)
+	}
+	find := func(text string, want ...string) {
+		t.Helper()
+		if got := corrected(t, s, entities.Query{Text: text}); !slices.Equal(got, want) {
+			t.Fatalf("%q finds %q, want %q", text, got, want)
+		}
+	}
+	many(0, 1500)
+	find("zephyir")
+	named(t, s, "Zephyr")
+	find("zephyir", "Zephyr [zephyr for zephyir]")
+	named(t, s, "Bari Zephyr")
+	find("baari zephyir", "Bari Zephyr [bari for baari] [zephyr for zephyir]")
+	if _, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "Zephyr"}}); err != nil {
+		t.Fatal(err)
+	}
+	find("zephyir", "Bari Zephyr [zephyr for zephyir]")
+	many(1500, 4000) // more than are followed
+	named(t, s, "Zephyr Hall")
+	find("hlal zephyr", "Zephyr Hall [hall for hlal]")
+}
+
 // mistype makes typing errors in a word: a letter is wrong, missing, added, or two change places.
 func mistype(r *rand.Rand, word string, errors int) string {
 	w := []rune(word)
