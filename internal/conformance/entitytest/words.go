@@ -59,7 +59,9 @@ func listOccurrences(t tester, c Cell) {
 	all := func(limit int) (all []entity.Occurrence) {
 		t.Helper()
 		for after := (entity.Occurrence{}); ; after = all[len(all)-1] {
-			page := read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Occurrence, error) { return s.Occurrences(ctx, after, limit) })
+			page := read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Occurrence, error) {
+				return s.Occurrences(ctx, after, limit)
+			})
 			if len(page) > limit {
 				t.Fatalf("%d occurrences, at most %d are wanted", len(page), limit)
 			}
