@@ -76,6 +76,24 @@ func TestNear_TriesAllThatCanBeFound(t *testing.T) {
 	})
 }
 
+// The last word may begin one that is not in the list, and another may be such a word.
+func TestNear_WordsThatAreNotListed(t *testing.T) {
+	t.Parallel()
+	all := []entity.Occurrence{{Word: "diner", Anchor: 1}, {Word: "route66", Anchor: 1}, {Word: "corner", Anchor: 2}}
+	k := &known{base: vocabularyOf(all)}
+	for _, c := range []struct {
+		words []string
+		found bool
+	}{
+		{[]string{"dinner", "route"}, true}, {[]string{"route66", "dinner"}, true}, {[]string{"corrner", "route"}, false}, {[]string{"route", "dinner"}, false},
+	} {
+		near := k.near(c.words, []int{spell.Edits(c.words[0]), spell.Edits(c.words[1])})
+		if found := near.levels[0].instead != nil; found != c.found {
+			t.Errorf("%q may be found: %v, want %v", c.words, found, c.found)
+		}
+	}
+}
+
 // A word of more buckets than fit in a list is in a set of them.
 func TestVocabulary_WordsInManyBuckets(t *testing.T) {
 	t.Parallel()
