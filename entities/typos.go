@@ -3,7 +3,6 @@
 package entities
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/spell"
-	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve"
 )
 
 // edits returns how many typing errors are forgiven in a word.
@@ -28,12 +25,6 @@ func (t Typos) edits(word string) int {
 	}
 	return auto
 }
-
-// maxWords is about how many corrections of all words of a search are tried, at least minWords for each.
-const (
-	maxWords = 240
-	minWords = 16
-)
 
 // bestEdits searches for the words as they are written, then for corrected ones: those with one typing error, then
 // those with two. Each of these searches leaves out what the one before has found.
@@ -64,24 +55,9 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 	}
 	for edits := max(1, after.Edits); edits <= most; edits++ {
 		of := func(id cell.ID) (entity.Query, bool) {
-			corrected := query
-			any := false
-			corrected.Instead, corrected.Except = make([][]string, len(query.Words)), make([][]string, len(query.Words))
-			for i, words := range near[id].words {
-				for _, w := range words {
-					if w.Edits < edits {
-						corrected.Except[i] = append(corrected.Except[i], w.Text)
-					}
-					if w.Edits <= edits {
-						corrected.Instead[i] = append(corrected.Instead[i], w.Text)
-					}
-					any = any || w.Edits == edits
-				}
-				if near[id].absent[i] && len(corrected.Instead[i]) == 0 {
-					return corrected, false
-				}
-			}
-			return corrected, any
+			corrected, level := query, near[id].levels[edits-1]
+			corrected.Instead, corrected.Except = level.instead, level.except
+			return corrected, level.instead != nil
 		}
 		result := func(id cell.ID, e *entity.Entity) Result {
 			return Result{Entity: e, Edits: edits, Corrections: s.corrections(e, query.Words, near[id].words)}
@@ -94,34 +70,18 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 	return nil
 }
 
-// nearby are the words of a cell that those of a search may have been meant as.
-type nearby struct {
-	words  [][]spell.Word // for each word others, the nearest first
-	absent []bool         // for each word, whether the list of the cell would have it and does not
-}
-
 // near returns what may have been meant in each cell.
-func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID]nearby, error) {
+func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID]*nearby, error) {
 	ids := s.engine.Map().Cells()
-	found := make([]nearby, len(ids))
-	limit := max(minWords, maxWords/len(words)) + 1
+	found := make([]*nearby, len(ids))
 	err := s.engine.Parallel(ids, func(i int, id cell.ID) error {
-		list, err := s.words.of(ctx, s.engine, id)
-		if err != nil {
-			return err
+		known, err := s.words.of(ctx, s.engine, id)
+		if err == nil {
+			found[i] = known.near(words, forgiven)
 		}
-		n := nearby{make([][]spell.Word, len(words)), make([]bool, len(words))}
-		for k, word := range words {
-			if forgiven[k] > 0 {
-				n.words[k] = slices.DeleteFunc(list.Within(word, forgiven[k], limit), func(w spell.Word) bool { return w.Edits == 0 })
-			}
-			last := k == len(words)-1 // words that are not listed may begin with it
-			n.absent[k] = !last && entity.IsListed(word) && spell.Edits(word) > 0 && !list.Has(word)
-		}
-		found[i] = n
-		return nil
+		return err
 	})
-	near := make(map[cell.ID]nearby, len(ids))
+	near := make(map[cell.ID]*nearby, len(ids))
 	for i, id := range ids {
 		near[id] = found[i]
 	}
@@ -129,8 +89,12 @@ func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[
 }
 
 // corrections returns which words an entity has in place of those of the search.
-func (h *Handle) corrections(e *entity.Entity, words []string, near [][]spell.Word) (all []Correction) {
-	has := h.wordsOf(e)
+func (h *Handle) corrections(e *entity.Entity, words []string, near [][]candidate) (all []Correction) {
+	schema := h.engine.Schema(e.Kind)
+	if schema == nil {
+		return nil
+	}
+	has := wordsOf(schema, e)
 	for i, word := range words {
 		at, _ := slices.BinarySearch(has, word)
 		if at < len(has) && (has[at] == word || i == len(words)-1 && strings.HasPrefix(has[at], word)) {
@@ -144,21 +108,4 @@ func (h *Handle) corrections(e *entity.Entity, words []string, near [][]spell.Wo
 		}
 	}
 	return all
-}
-
-// wordsOf returns the words that an entity is found by, sorted.
-func (h *Handle) wordsOf(e *entity.Entity) (words []string) {
-	schema := h.engine.Schema(e.Kind)
-	if schema == nil {
-		return nil
-	}
-	for _, a := range e.View {
-		if declared, ok := schema.Attribute(a.Name); ok && resolve.Searched(declared) {
-			for _, v := range a.Values {
-				words = append(words, match.NameTokens(v.Value)...)
-			}
-		}
-	}
-	slices.SortFunc(words, cmp.Compare[string])
-	return words
 }

@@ -5,117 +5,200 @@ package entities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
-	"github.com/locus-db/locus/internal/spell"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
-// words are the lists of the words of each cell, read when a search first needs them.
+// words are the words of each cell, read when a search first needs them.
 type words struct {
 	mu    sync.Mutex
 	cells map[cell.ID]*cellWords
 }
 
-// cellWords is the list of a cell. It is read again by a search that finds changes in the cell's log. A long list is
-// read again only after keep times the time that reading it took, and until then a new word is not proposed: 20 times
-// half a second in a cell of 500,000 words. While one search reads it, others use the former list.
+// cellWords are the words of a cell as a process knows them.
 type cellWords struct {
-	reading sync.Mutex // held by the search that reads the list
+	reading sync.Mutex // held by the search that reads all of them
+	known   atomic.Pointer[known]
+}
 
-	mu   sync.Mutex
-	list *spell.List // nil before the first reading
-	at   changelog.Seq
-	read time.Time
-	took time.Duration
+// known are the words of a cell at a place in its log: those that were read, and those of the entities that have changed
+// since. They are read again after keep times the time that reading them took, because the words of former versions are
+// among them: a hundred times 0.1 s for 25,000 entities. Few words are read again after any change.
+type known struct {
+	base, recent *vocabulary
+	changed      []entity.Occurrence // the words of recent
+	changes      int
+	at           changelog.Seq
+	rules        int64 // version of the rules, which say what is searched
+	read         time.Time
+	took         time.Duration
+	// stale reports that too many changes follow at. The cell may then have what is in no vocabulary.
+	stale bool
 }
 
 const (
-	// short is the number of words up to which a list is read again after any change.
-	short = 2000
-	keep  = 20
+	// few is the number of words up to which they are read again after any change.
+	few        = 2000
+	keep       = 100
+	keepStale  = 20   // the same where maxChanges were followed
+	maxChanges = 2000 // as many are followed
 	// wordsPage is how many words are read in one transaction, so that none is long.
 	wordsPage = 20_000
 )
 
-// of returns the list of a cell.
-func (w *words) of(ctx context.Context, e *engine.Engine, id cell.ID) (*spell.List, error) {
+// of returns the words of a cell.
+func (w *words) of(ctx context.Context, e *engine.Engine, id cell.ID) (*known, error) {
+	c := w.cell(id)
+	rules := e.Resolver.Rules().Version
+	k := c.known.Load()
+	if k != nil && k.rules != rules {
+		k = nil
+	}
+	next, err := follow(ctx, e, id, k, rules)
+	if err != nil {
+		return nil, err
+	}
+	if next != k && next.base != nil {
+		c.known.CompareAndSwap(k, next) // otherwise another search knows more
+	}
+	switch {
+	case next.base == nil || next.changes > 0 && next.base.list.Len() <= few:
+		c.reading.Lock()
+	case !next.due() || !c.reading.TryLock():
+		return next, nil
+	}
+	defer c.reading.Unlock()
+	if k := c.known.Load(); k != nil && k.rules == rules && k.at >= next.at && k.changes == 0 { // another search has just read them
+		return k, nil
+	}
+	began := time.Now()
+	base, err := readWords(ctx, e, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the words of cell %v: %w", id, err)
+	}
+	next = &known{base: base, at: next.at, rules: rules, read: time.Now(), took: time.Since(began)}
+	c.known.Store(next)
+	return next, nil
+}
+
+func (w *words) cell(id cell.ID) *cellWords {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.cells == nil {
 		w.cells = map[cell.ID]*cellWords{}
 	}
-	c := w.cells[id]
-	if c == nil {
-		c = new(cellWords)
-		w.cells[id] = c
+	if w.cells[id] == nil {
+		w.cells[id] = new(cellWords)
 	}
-	w.mu.Unlock()
+	return w.cells[id]
+}
 
+// due reports whether all words have to be read again.
+func (k *known) due() bool {
+	since := time.Since(k.read)
+	return k.stale && since >= keepStale*k.took || k.changes > 0 && since >= keep*k.took
+}
+
+// follow returns what is known at the end of a cell's log: k and the words of the entities that have changed since. If k
+// is nil or does not precede the end, it has no base.
+func follow(ctx context.Context, e *engine.Engine, id cell.ID, k *known, rules int64) (*known, error) {
 	var bounds changelog.Bounds
+	var changed []*entity.Entity
+	n := 0
 	if err := e.View(ctx, id, func(tx storage.Tx) (err error) {
-		bounds, err = tx.Bounds(ctx)
+		changed = nil
+		if bounds, err = tx.Bounds(ctx); err != nil || k == nil || bounds.Last == k.at || !k.canFollow(bounds) {
+			return err
+		}
+		changes, err := tx.Changes(ctx, k.at, maxChanges)
+		if err != nil {
+			return err
+		}
+		n = len(changes)
+		var anchors []entity.PUID
+		for _, c := range changes {
+			if !c.Kind.OfRecord() && len(c.After) > 0 {
+				anchors = append(anchors, c.After[0].PUID)
+			}
+		}
+		slices.Sort(anchors)
+		changed, err = tx.Entities(ctx, slices.Compact(anchors))
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	list, due := c.due(bounds.Last)
 	switch {
-	case !due:
-		return list, nil
-	case list == nil || list.Len() <= short:
-		c.reading.Lock()
-	case !c.reading.TryLock():
-		return list, nil
+	case k == nil || bounds.Last < k.at:
+		return &known{at: bounds.Last, rules: rules}, nil
+	case bounds.Last == k.at:
+		return k, nil
 	}
-	defer c.reading.Unlock()
-	if list, due = c.due(bounds.Last); !due { // another search has just read it
-		return list, nil
+	next := *k
+	if next.stale = !k.canFollow(bounds); next.stale {
+		return &next, nil
 	}
-	began := time.Now()
-	list, err := readWords(ctx, e, id)
-	if err != nil {
-		return nil, fmt.Errorf("read the words of cell %v: %w", id, err)
+	next.at, next.changes, next.changed = bounds.Last, k.changes+n, slices.Clip(k.changed)
+	for _, has := range changed {
+		if has == nil {
+			continue
+		}
+		schema := e.Schema(has.Kind)
+		if schema == nil { // this process does not know it yet
+			return &known{at: bounds.Last, rules: rules}, nil
+		}
+		for _, word := range wordsOf(schema, has) {
+			next.changed = append(next.changed, entity.Occurrence{Word: word, Anchor: has.Anchor()})
+		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list, c.at, c.read, c.took = list, bounds.Last, time.Now(), time.Since(began)
-	return list, nil
+	next.recent = vocabularyOf(next.changed)
+	return &next, nil
 }
 
-// due returns the list, and whether it has to be read again if the log now ends at a change.
-func (c *cellWords) due(end changelog.Seq) (*spell.List, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.list == nil:
-		return nil, true
-	case c.at == end:
-		return c.list, false
-	}
-	return c.list, c.list.Len() <= short || time.Since(c.read) >= keep*c.took
+// canFollow reports whether the log has all changes since, and they are not too many.
+func (k *known) canFollow(b changelog.Bounds) bool {
+	return k.at >= b.Trimmed && k.changes+int(b.Last-k.at) <= maxChanges
 }
 
-// readWords reads the list page by page. Words that come or go in the meantime are in it or not.
-func readWords(ctx context.Context, e *engine.Engine, id cell.ID) (*spell.List, error) {
-	var b spell.Builder
-	for after := ""; ; {
-		var page []string
+// readWords reads all words page by page. Words that come or go in the meantime are among them or not.
+func readWords(ctx context.Context, e *engine.Engine, id cell.ID) (*vocabulary, error) {
+	words := map[string][]bucket{}
+	for after := (entity.Occurrence{}); ; {
+		var page []entity.Occurrence
 		if err := e.View(ctx, id, func(tx storage.Tx) (err error) {
-			page, err = tx.Words(ctx, after, wordsPage)
+			page, err = tx.Occurrences(ctx, after, wordsPage)
 			return err
 		}); err != nil {
 			return nil, err
 		}
-		for _, word := range page {
-			b.Add(word)
+		for _, o := range page {
+			words[o.Word] = append(words[o.Word], bucketOf(o.Anchor))
 		}
 		if len(page) < wordsPage {
-			return b.List(), nil
+			return newVocabulary(words), nil
 		}
 		after = page[len(page)-1]
 	}
+}
+
+// wordsOf returns the words that an entity is found by, sorted.
+func wordsOf(schema *match.Schema, e *entity.Entity) (words []string) {
+	for _, a := range e.View {
+		if declared, ok := schema.Attribute(a.Name); ok && resolve.Searched(declared) {
+			for _, v := range a.Values {
+				words = append(words, match.NameTokens(v.Value)...)
+			}
+		}
+	}
+	slices.Sort(words)
+	return words
 }

@@ -4,9 +4,7 @@ package entity
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/locus-db/locus/locality"
 )
@@ -51,10 +49,10 @@ type Store interface {
 	// Search returns the entities that match every part of the query, in the order that the query asks for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
-	// Words returns up to limit of the distinct words after the given one that entities can be found by, in the order
-	// of their bytes: those for which IsListed is true. Words that no entity has any more may be among them until the
-	// cell is vacuumed.
-	Words(ctx context.Context, after string, limit int) ([]string, error)
+	// Occurrences returns up to limit of the words that entities can be found by, each with each entity that has it,
+	// after the given one, the zero Occurrence to begin. The order is one of the backend's own. Words that an entity does not
+	// have any more may be among them until the cell is vacuumed, and words of more than 1,024 bytes may have another form.
+	Occurrences(ctx context.Context, after Occurrence, limit int) ([]Occurrence, error)
 
 	// Decisions returns all decisions stored under these records, including withdrawn ones, ordered by A,
 	// then topic.
@@ -121,13 +119,10 @@ type SourceCount struct {
 	Newest time.Time
 }
 
-// MaxListed is the maximum length of a word that Store.Words returns, in characters.
-const MaxListed = 64
-
-// IsListed reports whether Store.Words returns a word: if it has 2 to 64 characters and no digit of 0 to 9.
-func IsListed(word string) bool {
-	n := utf8.RuneCountInString(word)
-	return n >= 2 && n <= MaxListed && !strings.ContainsAny(word, "0123456789")
+// Occurrence is a word of an entity.
+type Occurrence struct {
+	Word   string
+	Anchor PUID
 }
 
 // Counts are the running totals of one cell. Merges and Splits count events since the creation of the cell.

@@ -5,6 +5,7 @@
 //
 //	go -C bench run ./ask                      300,000 records, some minutes
 //	go -C bench run ./ask -records 1000000
+//	go -C bench run ./ask -records 1000000 -data DIR    loads them once
 //
 // The records of locus demo are loaded into a directory of 16 SQLite cells. Matches and puts alternate, so that both have
 // the same neighbours on the machine. Times are of the clock; the processor time of a call is that of the process.
@@ -34,6 +35,7 @@ type options struct {
 	records          int64
 	singles, batches int // questions of one, and of 1,000
 	searches         int
+	data             string // a directory to use again
 }
 
 func main() {
@@ -42,6 +44,7 @@ func main() {
 	flag.IntVar(&o.singles, "singles", 2000, "how many probes and puts of one")
 	flag.IntVar(&o.batches, "batches", 10, "how many of 1,000")
 	flag.IntVar(&o.searches, "searches", 2000, "how many searches of each kind")
+	flag.StringVar(&o.data, "data", "", "directory that keeps the records, to be used again; puts make it larger")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,18 +56,24 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	dir, err := os.MkdirTemp("", "locus-ask-")
-	if err != nil {
-		return err
+	dir := o.data
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "locus-ask-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
 	db, err := locus.Open(ctx, dir, &locus.Options{Hold: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	generator := demo.New(1, o.records+int64(o.singles+1000*o.batches))
-	next := int64(0)
+	status, err := db.Cells().Status(ctx)
+	if err != nil {
+		return err
+	}
+	generator := demo.New(1, o.records+12_000) // goes on after its end
+	next := status.Counts.Records
 	draw := func(n int) []records.Input {
 		puts := make([]records.Input, n)
 		for i := range puts {
@@ -74,19 +83,26 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		return puts
 	}
-	for next < o.records {
-		if _, err := db.Records().Put(ctx, draw(int(min(8000, o.records-next)))); err != nil {
-			return err
-		}
-	}
-	if err := db.Records().Load(ctx, func(resolve.LoadProgress) {}); err != nil {
+	if next > 0 {
+		db.Records().Release()
+	} else if err := load(ctx, db, o.records, draw); err != nil {
 		return err
 	}
-	fmt.Printf("%d records are stored.\n\n", o.records)
+	fmt.Printf("%d records are stored.\n\n", next)
 	if err := search(ctx, db, o.searches); err != nil {
 		return err
 	}
 	return matches(ctx, db, o, draw)
+}
+
+// load stores n records at once.
+func load(ctx context.Context, db *locus.DB, n int64, draw func(int) []records.Input) error {
+	for left := n; left > 0; left -= 8000 {
+		if _, err := db.Records().Put(ctx, draw(int(min(8000, left)))); err != nil {
+			return err
+		}
+	}
+	return db.Records().Load(ctx, func(resolve.LoadProgress) {})
 }
 
 // timed measures calls.

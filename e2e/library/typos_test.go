@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/locus-db/locus"
@@ -139,6 +140,83 @@ func TestSearch_TyposFollowWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	find("Zephis [zephis for zephir]")
+}
+
+// Where the words are too many to be read again after each change, the entities that have changed since are followed.
+func TestSearch_TyposFollowChangesOfManyWords(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), 1)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	word := func(i int) (w string) {
+		for range 4 {
+			w, i = w+[]string{"ba", "ri", "ton", "mel", "shi", "go", "ra", "ne", "lund", "vic"}[i%10], i/10
+		}
+		return w
+	}
+	many := func(from, to int) {
+		var names []string
+		for i := from; i < to; i++ {
+			names = append(names, word(i)+" "+word(9999-i))
+		}
+		named(t, s, names...)
+	}
+	find := func(text string, want ...string) {
+		t.Helper()
+		if got := corrected(t, s, entities.Query{Text: text}); !slices.Equal(got, want) {
+			t.Fatalf("%q finds %q, want %q", text, got, want)
+		}
+	}
+	many(0, 1500)
+	find("zephyir")
+	named(t, s, "Zephyr")
+	find("zephyir", "Zephyr [zephyr for zephyir]")
+	named(t, s, "Bari Zephyr")
+	find("baari zephyir", "Bari Zephyr [bari for baari] [zephyr for zephyir]")
+	if _, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "Zephyr"}}); err != nil {
+		t.Fatal(err)
+	}
+	find("zephyir", "Bari Zephyr [zephyr for zephyir]")
+	many(1500, 4000) // more than are followed
+	named(t, s, "Zephyr Hall")
+	find("hlal zephyr", "Zephyr Hall [hall for hlal]")
+}
+
+// Searches that run at the same time find what was put before each of them.
+func TestSearch_TyposBesideWrites(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), 1)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var names []string
+	for i := range 2500 { // too many words to be read again after each change
+		names = append(names, fmt.Sprintf("%c%c%c%c street corner", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'q'))
+	}
+	named(t, s, names...)
+	words := strings.Fields("zephyr trampoline quarantine wharfside bumblebee xylophone juggernaut")
+	var all sync.WaitGroup
+	for _, word := range words {
+		all.Go(func() {
+			for i := range 4 {
+				name := fmt.Sprintf("%s%c house", word, 'p'+i)
+				if _, err := s.Records().Put(t.Context(), []records.Input{{Ref: entity.Ref{Source: "b", Key: name}, Attributes: entity.Attributes{"name": {name}}}}); err != nil {
+					t.Error(err)
+				}
+				text := word[:2] + word[3:] + string(rune('p'+i)) // a letter is missing
+				found, _, err := s.Entities().Search(t.Context(), entities.Query{Text: text + " hosue", Typos: entities.TyposAuto})
+				if err != nil || !slices.ContainsFunc(found, func(e *entity.Entity) bool { return e.View.First("name") == name }) {
+					t.Errorf("%q finds %d entities, not %q: %v", text, len(found), name, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // mistype makes typing errors in a word: a letter is wrong, missing, added, or two change places.

@@ -13,10 +13,19 @@ import (
 )
 
 // plainName returns a name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
-// kunden_nr, "BillingCity" billing_city. Of a path it is that of the last name.
+// kunden_nr, "BillingCity" billing_city. Of a path it is that of the last name, unless that is about the elements of a list:
+// categories[].name is categories, and contacts[].type contacts_type.
 func plainName(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && !strings.ContainsAny(name, " ") {
-		name = name[i+1:]
+		list, isList := strings.CutSuffix(name[:i], listMark)
+		switch last := name[i+1:]; {
+		case isList && slices.Contains(ofElements, strings.ToLower(last)):
+			return plainName(list)
+		case isList && slices.Contains(typesOfElements, strings.ToLower(last)):
+			return plainName(list) + "_" + strings.ToLower(last)
+		default:
+			name = last
+		}
 	}
 	var b strings.Builder
 	lower := false
@@ -37,6 +46,12 @@ func plainName(name string) string {
 	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '_' })
 	return strings.Join(words, "_")
 }
+
+// ofElements are names for what the elements of a list are, typesOfElements for what sort they are of.
+var (
+	ofElements      = strings.Fields("name title label value text")
+	typesOfElements = strings.Fields("type kind category")
+)
 
 // alias is how well a column is named like an attribute: the smaller, the better.
 type alias int

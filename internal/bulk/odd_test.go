@@ -132,6 +132,42 @@ func TestRecognise_KeyAboveATotal(t *testing.T) {
 	}
 }
 
+// Names within a list are about its elements, and not about the row.
+func TestRecognise_ElementsOfLists(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{`{"id":1,"title":"Quay Books","tags":[{"name":"books"}],"contacts":[{"type":"phone","value":"x"}]}` + "\n" + `{"id":2,"title":"Mill","tags":[{"name":"bread"}]}`, "id=key title=name tags[].name=category contacts[].type= contacts[].value="},
+		{`{"id":1,"name":"Quay","phones":[{"type":"work","number":"020 7946 0018","value":"020 7946 0018"}],"addresses":[{"city":"Bath"}]}` + "\n" + `{"id":2,"name":"Mill"}`, "id=key name=name phones[].type= phones[].number= phones[].value=phones addresses[].city=city"},
+	} {
+		p := recognised(t, c.text, c.text, &bulk.Options{Source: "x", Kind: "place"})
+		var got []string
+		for _, column := range p.Columns {
+			got = append(got, column.Name+"="+strings.Join(column.To, "+"))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s\nbecomes %s\nwant    %s", c.text, got, c.want)
+		}
+	}
+}
+
+// A column of keys is one by its name if there are no rows, and says why it is none.
+func TestRecognise_KeyOfNoRows(t *testing.T) {
+	t.Parallel()
+	if p := recognised(t, "no rows", "id,name\n", &bulk.Options{Source: "x"}); len(p.Key) != 1 || p.Key[0] != "id" {
+		t.Errorf("the key is %v", p.Key)
+	}
+	for text, want := range map[string]string{
+		"id,name\n1,Blue\n2,Corner\n1,Golden\n": `"id" has "1" more than once`,
+		"id,name\n1,Blue\n,Corner\n2,Golden\n":  `"id" is not in every row`,
+		"name,city\nBlue,Bath\nCorner,Bath\n":   `there is no column "key"`,
+	} {
+		p := recognised(t, text, text, &bulk.Options{Source: "x"})
+		if len(p.Questions) == 0 || !strings.HasSuffix(p.Questions[0].Text, want) {
+			t.Errorf("%q: %v, want %s", text, p.Questions, want)
+		}
+	}
+}
+
 // A file that has no rows says what it is.
 func TestRecognise_Foreign(t *testing.T) {
 	t.Parallel()

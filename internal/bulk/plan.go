@@ -64,6 +64,9 @@ type Question struct {
 	Column string
 }
 
+// IsEmpty reports whether the file has no rows.
+func (p *Plan) IsEmpty() bool { return len(p.Sample)+len(p.Refused) == 0 }
+
 // LeaveOut leaves out the columns that mean nothing, also those of few rows, and removes the questions about them. Other
 // questions stay.
 func (p *Plan) LeaveOut() {

@@ -4,6 +4,8 @@ package bulk
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/match"
@@ -50,4 +52,66 @@ func filled(row []string) (n int) {
 		}
 	}
 	return n
+}
+
+// joinGroups joins a header of two rows in the second one, and returns which that is; at is one of the two, or a header of one
+// row.
+func joinGroups(rows [][]string, at int, kinds []*match.Schema) int {
+	for _, second := range []int{at + 1, at} {
+		if second == 0 || second+1 >= len(rows) {
+			continue
+		}
+		if names := ofGroups(rows[second-1], rows[second], kinds); names != nil {
+			rows[second] = names
+			return second
+		}
+	}
+	return at
+}
+
+// ofGroups returns the names of the columns of a header of two rows, nil if the second is none. The first names groups of
+// columns, and columns that are in no group; the second names those of each group, and may repeat the others.
+func ofGroups(groups, below []string, kinds []*match.Schema) []string {
+	width := max(len(groups), len(below))
+	at := func(row []string, i int) string {
+		if i < len(row) {
+			return strings.TrimSpace(row[i])
+		}
+		return ""
+	}
+	names, within := make([]string, width), make([]string, width) // within which group
+	grouped, repeated, known := 0, 0, 0
+	for i := range width {
+		name, sub := at(groups, i), at(below, i)
+		if names[i] = cmp.Or(sub, name); isHeaderName(sub, kinds) {
+			known++
+		}
+		switch {
+		case name == "" && sub == "":
+			return nil
+		case name == "":
+			if i == 0 || within[i-1] == "" {
+				return nil
+			}
+			within[i] = within[i-1]
+			grouped++
+		case at(groups, i+1) == "" && i+1 < width:
+			within[i] = name
+		case sub != "":
+			repeated++
+		}
+		if within[i] != "" && sub == "" {
+			return nil
+		}
+	}
+	if grouped == 0 || known == 0 || repeated > 0 && 2*known <= width { // it is a row of values
+		return nil
+	}
+	whole := slices.Clone(names)
+	for i, name := range names {
+		if within[i] != "" && (slices.Contains(names[:i], name) || slices.Contains(names[i+1:], name)) {
+			whole[i] = within[i] + " " + name
+		}
+	}
+	return whole
 }

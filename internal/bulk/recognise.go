@@ -214,15 +214,18 @@ func (r *recognition) guessKey() {
 	delete(r.mapping.guess, best)
 	r.mapping.key = []string{best}
 	r.reasons[best] = "the name of a key, and different in every row"
+	if r.rows == 0 {
+		r.reasons[best] = "the name of a key"
+	}
 }
 
 // maxKey is the length of a key that is guessed, in bytes.
 const maxKey = 255
 
-// isUnique reports whether a column has another value in every row of the sample. A row that is short of most values needs
+// isUnique reports whether a column has another value in every row of the sample, if there are any. A row that is short of most values needs
 // none: it is the total below a list, and is refused.
 func (r *recognition) isUnique(c sampled) bool {
-	if len(c.values) == 0 || len(c.values)+c.short != r.rows {
+	if len(c.values)+c.short != r.rows || r.rows > 0 && len(c.values) == 0 {
 		return false
 	}
 	seen := make(map[string]bool, len(c.values))

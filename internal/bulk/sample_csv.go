@@ -105,7 +105,7 @@ func (p *Plan) header(row []string) ([]string, error) {
 		case strings.Contains(names[i], "\r"):
 			return nil, wrong("save it with LF or CR LF line ends", "lines end in CR alone")
 		case slices.Contains(names[:i], names[i]):
-			return nil, wrong("name every column once", "the header names column %.60q twice", names[i])
+			return nil, wrong(fmt.Sprintf("name every column once, such as %.60q for the second one", names[i]+"_2"), "the header names column %.60q twice: columns %d and %d", names[i], slices.Index(names, names[i])+1, i+1)
 		}
 	}
 	return names, nil

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/locus-db/locus/match"
@@ -79,7 +80,23 @@ func (p *Plan) askKey(found *recognition) {
 	if len(unique) > 0 {
 		hint = "--key COLUMN names the column with the source's own key; these differ in every row that was looked at: " + listed(unique)
 	}
-	p.ask("there is no column \"key\"", hint+". Without one, --key @hash makes a key of the content")
+	p.ask("there is no column \"key\""+found.whyNoKey(), hint+". Without one, --key @hash makes a key of the content")
+}
+
+// whyNoKey says why the first column with the name of a key is none, "" if there is no such column.
+func (r *recognition) whyNoKey() string {
+	at := slices.IndexFunc(r.columns, func(c sampled) bool { return keyRank(plainName(c.name)) > 0 && len(c.values) > 0 })
+	if at < 0 {
+		return ""
+	}
+	c, seen := r.columns[at], map[string]bool{}
+	for _, value := range c.values {
+		if seen[value] {
+			return fmt.Sprintf(", and %.60q has %.40q more than once", c.name, value)
+		}
+		seen[value] = true
+	}
+	return fmt.Sprintf(", and %.60q is not in every row", c.name)
 }
 
 // sampleShown is how many rows of the sample a plan has.

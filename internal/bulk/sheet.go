@@ -159,6 +159,9 @@ func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found
 	p.title, p.Header = 0, !p.options.NoHeader
 	if p.Header {
 		at := titleOf(rows)
+		if !p.options.Exact {
+			at = joinGroups(rows, at, kinds)
+		}
 		if !p.options.Exact && !hasHeader(rows[at:], kinds) {
 			return false, &FileError{
 				Name: p.Name, Reason: fmt.Sprintf("row %d of sheet %.60q does not name columns: %s", numbers[at], p.Sheet, listed(rows[at])),

@@ -87,6 +87,45 @@ func TestXLSX_FirstSheetWithAHeader(t *testing.T) {
 	}
 }
 
+// A header of two rows, the first of which names groups of columns in merged cells, is one header; a row of values below a
+// column without a name is none.
+func TestXLSX_HeaderOfGroups(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		rows [][]any
+		want []string
+	}{
+		{"groups and columns", [][]any{
+			{"Report"}, {}, {"No.", "Name", "Address", nil, nil, "Phone"}, {nil, nil, "Street", "Zip", "City", nil},
+			{1, "Blue Door", "12 Main St", "01234", "Bonn", "0228 1"}, {2, "Corner", "5 Elm St", "01235", "Bonn", "0228 2"},
+		}, []string{"No.", "Name", "Street", "Zip", "City", "Phone"}},
+		{"groups alone", [][]any{
+			{"Customer", nil, "Billing", nil, "Shipping", nil}, {"No.", "Name", "Street", "City", "Street", "City"},
+			{1, "Blue Door", "12 Main St", "Bonn", "1 Ring", "Bonn"}, {2, "Corner", "5 Elm St", "Bonn", "2 Ring", "Bonn"},
+		}, []string{"No.", "Name", "Billing Street", "Billing City", "Shipping Street", "Shipping City"}},
+		{"a column without a name", [][]any{
+			{"id", "name", nil, "city"}, {1, "Blue Door", "new", "Bonn"}, {2, "Corner", nil, "Bonn"},
+		}, []string{"id", "name", "column3", "city"}},
+		{"few values below a column without a name", [][]any{
+			{"id", "name", nil, "city"}, {nil, "Blue Door", "new", nil}, {2, "Corner", nil, "Bonn"},
+		}, []string{"id", "name", "column3", "city"}},
+	} {
+		p, err := recognisedBook(t, workbook(t, []string{"A"}, map[string][][]any{"A": c.rows}), bulk.Options{Source: "s"})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var names []string
+		for _, column := range p.Columns {
+			names = append(names, column.Name)
+		}
+		if !slices.Equal(names, c.want) {
+			t.Errorf("%s: the columns are %q, want %q", c.name, names, c.want)
+		}
+	}
+}
+
 // A row that is wider than all rows of the sample is refused, not cut.
 func TestXLSX_SheetByName(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,9 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 		if err := a.shown(p); err != nil {
 			return err
 		}
+		if p.IsEmpty() {
+			a.say("%s has no rows", term.Escape(p.Name))
+		}
 	}
 	used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(unused, name) })
 	if kind != nil && len(used) > 0 {

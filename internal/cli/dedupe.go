@@ -15,7 +15,6 @@ import (
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
-	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 )
@@ -79,18 +78,17 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 		return usage("-o out.csv", "-o is missing: the file for the result")
 	}
 	o.files = files
-	for i, name := range append([]string{o.out, o.golden, o.links, o.review}, files...) {
-		if info, err := os.Stat(name); name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 && i >= 4 {
+	for _, name := range files {
+		if info, err := os.Stat(name); name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
 			return usage("write it to a file first", "%.80q cannot be read twice", name)
 		}
-		if name != "" && i < 4 && slices.Contains(files, name) {
-			return usage("name another file", "%.80q would be read and written", name)
-		}
-		if i < 4 && name != "" {
-			if _, err := exchange.ParseFormat("", name, exchange.CSV); err != nil {
-				return err
-			}
-		}
+	}
+	outputs := []string{o.out, o.golden, o.links, o.review}
+	if slices.Contains(outputs, bulk.Stdin) {
+		return usage("-o out.csv", "tables are written to files, not to %q", bulk.Stdin)
+	}
+	if err := checkOutputs(outputs, files); err != nil {
+		return err
 	}
 	if err := o.look(a); err != nil {
 		return err

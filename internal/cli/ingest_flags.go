@@ -144,7 +144,7 @@ func (o *reading) check(files []string) error {
 		if o.unstored && sqltable.IsURL(name) {
 			return usage("locus ingest reads databases", "%.80q is a database, and a file is wanted", sqltable.Name(name))
 		}
-		if slices.Contains(files[:i], name) {
+		if slices.ContainsFunc(files[:i], func(other string) bool { return isSameFile(name, other) }) {
 			return usage("give each file once", "%.80q is given twice", name)
 		}
 	}

@@ -92,14 +92,15 @@ func (o *matching) check(file string) error {
 	switch ext := strings.ToLower(filepath.Ext(o.output)); {
 	case o.output != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext):
 		return usage("-o matches.csv, -o matches.jsonl", "-o %.80q: want a name that ends in .csv or .jsonl", o.output)
-	case o.output != "" && filepath.Clean(o.output) == filepath.Clean(file):
-		return usage("-o matches.csv", "-o %.80q would overwrite the input", o.output)
 	case o.top < 1 || o.top > entities.MaxTop:
 		return usage("--top 5", "--top %d: want 1 to %d", o.top, entities.MaxTop)
 	case o.limit < 0:
 		return usage("", "--limit cannot be below 0")
 	case o.least < -100 || o.least > 100:
 		return usage("--min-match-weight 0", "--min-match-weight %g: want -100 to 100 bits", o.least)
+	}
+	if err := checkOutputs([]string{o.output}, []string{file}); err != nil {
+		return err
 	}
 	o.unstored = true
 	return o.reading.check([]string{file})

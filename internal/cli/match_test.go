@@ -91,7 +91,7 @@ func TestMatch_RefusesBadFlags(t *testing.T) {
 	for says, args := range map[string][]string{
 		"FILE is missing":          {"match"},
 		"want a name that ends":    {"match", file, "-o", "x.txt"},
-		"would overwrite":          {"match", file, "-o", filepath.Dir(file) + "/./" + filepath.Base(file)},
+		"would be read and written":          {"match", file, "-o", filepath.Dir(file) + "/./" + filepath.Base(file)},
 		"want 1 to 100":            {"match", file, "--top", "0"},
 		"want -100 to 100":         {"match", file, "--min-match-weight", "500"},
 		"--limit":                  {"match", file, "--limit", "-1"},

@@ -183,6 +183,9 @@ func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 		if err := a.showPlan(a.stdout, p); err != nil {
 			return err
 		}
+		if p.IsEmpty() {
+			fmt.Fprintf(a.stdout, "%s has no rows\n", term.Escape(p.Name))
+		}
 		for _, row := range p.Sample {
 			fmt.Fprintf(a.stdout, "%s %d: %s\n", p.Format.Unit(), row.Line, term.Escape(string(row.Flat())))
 		}

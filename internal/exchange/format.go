@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,17 +20,24 @@ const (
 	Parquet Format = "parquet"
 )
 
+// others are extensions of formats that programs which read a table would take it for, in vain.
+var others = strings.Fields(".tsv .tab .psv .json .xlsx .xlsm .xls .ods .docx .pdf .gz .zst .zip .bz2 .xz .arrow .feather .avro .orc .db .sqlite")
+
 // ParseFormat returns the format of a name, or if that is "" the one that the extension of a file names. Without either
-// it is fallback.
+// it is fallback. The error says that there is no such format.
 func ParseFormat(name, file string, fallback Format) (Format, error) {
 	if name == "" {
-		switch strings.ToLower(filepath.Ext(file)) {
+		switch ext := strings.ToLower(filepath.Ext(file)); ext {
 		case ".csv":
 			return CSV, nil
 		case ".jsonl", ".ndjson":
 			return JSONL, nil
 		case ".parquet":
 			return Parquet, nil
+		default:
+			if slices.Contains(others, ext) {
+				return "", fmt.Errorf("nothing is written as %s: there are csv, jsonl and parquet", ext)
+			}
 		}
 		return fallback, nil
 	}

@@ -46,9 +46,10 @@ type List struct {
 // block is how many words a search passes over at once.
 const block = 32
 
-// Word is a word of a list and its distance from another one.
+// Word is a word of a list, its position and its distance from another one.
 type Word struct {
 	Text  string
+	At    int
 	Edits int
 }
 
@@ -64,14 +65,14 @@ type Builder struct {
 // maxText is the maximum size of a list, so that offsets fit.
 const maxText = 1 << 30
 
-// Add adds a word, which must be greater than the one before. Words that are never proposed, such as numbers, are
-// left out, and so is every word once the list has a size of 1 GiB.
-func (b *Builder) Add(word string) {
+// Add adds a word, which must be greater than the one before, and reports whether the list has it. Words that are never
+// proposed, such as numbers, are left out, and so is every word once the list has a size of 1 GiB.
+func (b *Builder) Add(word string) bool {
 	proposed := utf8.ValidString(word) && !strings.ContainsFunc(word, func(r rune) bool {
 		return unicode.IsNumber(r) || unicode.Is(unicode.Han, r)
 	})
 	if !proposed || word <= b.last || b.text.Len()+len(word) > maxText {
-		return
+		return false
 	}
 	b.text.WriteString(word)
 	n := 0
@@ -86,6 +87,7 @@ func (b *Builder) Add(word string) {
 	b.shared = append(b.shared, uint8(n))
 	b.ends = append(b.ends, uint32(b.text.Len()))
 	b.last = strings.Clone(word)
+	return true
 }
 
 // List returns the list. The Builder must not be used afterwards.
@@ -106,8 +108,15 @@ func (l *List) At(i int) string {
 	return l.text[start:l.ends[i]]
 }
 
-// Has reports whether the list has a word.
-func (l *List) Has(word string) bool {
-	i := sort.Search(l.Len(), func(i int) bool { return l.At(i) >= word })
-	return i < l.Len() && l.At(i) == word
+// Find returns the position of a word, and whether the list has it.
+func (l *List) Find(word string) (at int, found bool) {
+	at = sort.Search(l.Len(), func(i int) bool { return l.At(i) >= word })
+	return at, at < l.Len() && l.At(at) == word
+}
+
+// Prefixed returns the positions of the words that begin with a prefix: from one up to, and without, another.
+func (l *List) Prefixed(prefix string) (from, to int) {
+	from, _ = l.Find(prefix)
+	n := sort.Search(l.Len()-from, func(i int) bool { return !strings.HasPrefix(l.At(from+i), prefix) })
+	return from, from + n
 }

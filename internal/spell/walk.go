@@ -73,14 +73,15 @@ func (w *walk) all() {
 			for depth > 0 && w.sizes[depth] > int(shared[i]) {
 				depth--
 			}
-			depth, far = w.one(w.list.At(i), depth)
+			depth, far = w.one(i, depth)
 		}
 	}
 }
 
 // one visits a word, whose first characters up to depth have their rows. It returns how many have after that, and the
 // length of the first of its beginnings from which no word is near enough, or a larger one if there is none.
-func (w *walk) one(text string, depth int) (rows, far int) {
+func (w *walk) one(at, depth int) (rows, far int) {
+	text := w.list.At(at)
 	for size := w.sizes[depth]; size < len(text); depth++ {
 		next, n := utf8.DecodeRuneInString(text[size:])
 		size += n
@@ -93,7 +94,7 @@ func (w *walk) one(text string, depth int) (rows, far int) {
 		}
 	}
 	if n := int(w.rows[depth][len(w.word)]); depth > 0 && len(w.word)-depth <= w.edits && n <= w.edits {
-		w.found = append(w.found, Word{text, n})
+		w.found = append(w.found, Word{text, at, n})
 	}
 	return depth, math.MaxInt
 }

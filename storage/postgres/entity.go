@@ -78,7 +78,6 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	}
 	entities = inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) })
 	t.noteNumbers(cell.JournaledEntity, column(entities, func(e entity.Indexed) int64 { return int64(e.Anchor()) }))
-	t.addWords(entities)
 	t.exec(sqlPutEntities,
 		column(entities, func(e entity.Indexed) int64 { return int64(e.Anchor()) }),
 		column(entities, func(e entity.Indexed) locality.ID { return e.ID }),

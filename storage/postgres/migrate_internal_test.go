@@ -41,7 +41,7 @@ func TestMigrate_NewDatabasesAreAsGooseMakesThem(t *testing.T) {
 		for _, query := range []string{
 			"SELECT table_name, ordinal_position, column_name, data_type, column_default, is_nullable, is_identity, collation_name FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2",
 			"SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1",
-			"SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace ORDER BY 1::text, 2",
+			"SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2",
 			"SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1",
 			"SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1",
 			"SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1",

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A database of format 6 has its postings in a table, which becomes a run.
+// A database of format 6 has its postings in a table, which becomes a run, and a list of words, which goes.
 func TestMigrate_PacksPostings(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -25,7 +25,7 @@ func TestMigrate_PacksPostings(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.server.Exec(t, d.name, "DROP TABLE posting_state, posting_chunk; CREATE TABLE posting (blocking_key bigint, puid bigint, PRIMARY KEY (blocking_key, puid)); "+
+	p.server.Exec(t, d.name, "CREATE TABLE word (word text PRIMARY KEY); DROP TABLE posting_state, posting_chunk; CREATE TABLE posting (blocking_key bigint, puid bigint, PRIMARY KEY (blocking_key, puid)); "+
 		"INSERT INTO posting SELECT 1::bigint << (n % 64), n FROM generate_series(1, 25000) AS n; DELETE FROM goose_db_version WHERE version_id >= 7")
 	if err := d.open(); err != nil {
 		t.Fatal(err)

@@ -184,7 +184,6 @@ const (
 // queueTotals queues one statement that adds the transaction's totals and changes. It holds the row of totals until
 // the commit, so the order of the log is the commit order.
 func (t *tx) queueTotals() {
-	t.queueWords()
 	n, changes, trimmed := t.counts, t.changes, t.trimmed
 	t.counts, t.changes, t.trimmed = entity.Counts{}, nil, 0
 	t.appended += len(changes)

@@ -42,7 +42,6 @@ type tx struct {
 	trimmed  changelog.Seq // the last change trimmed by this transaction
 	posted   *posting.Runs // nil until postings are read or written
 	text     []byte
-	words    []string // of entities, not yet queued
 
 	journal  bool // changes are journaled, as read by the gate
 	notes    []note

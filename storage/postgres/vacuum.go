@@ -50,11 +50,7 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 			tables = append(tables, table.Name)
 		}
 	}
-	if err := send(sqlPruneWords); err != nil {
-		_ = send("ROLLBACK")
-		return fmt.Errorf("vacuum cell %s: word: %w", c, err)
-	}
-	for _, table := range append(tables, "word") {
+	for _, table := range tables {
 		if err := send("VACUUM (FULL) " + table); err != nil {
 			return fmt.Errorf("vacuum cell %s: %s: %w", c, table, err)
 		}

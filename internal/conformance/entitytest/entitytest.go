@@ -68,7 +68,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "SearchPrefixOfLastWordOnly", Run: searchPrefixOfLastWordOnly},
 	{Name: "SearchInstead", Run: searchInstead},
 	{Name: "SearchExcept", Run: searchExcept},
-	{Name: "ListWords", Run: listWords},
+	{Name: "ListOccurrences", Run: listOccurrences},
 	{Name: "SearchTerms", Run: searchTerms},
 	{Name: "SearchAllScripts", Run: searchAllScripts},
 	{Name: "SearchInPages", Run: searchInPages},

@@ -180,17 +180,19 @@ func (s store) DeleteEntities(ctx context.Context, anchors []entity.PUID) error 
 	return s.Store.DeleteEntities(ctx, anchors)
 }
 
-func (s store) Words(ctx context.Context, after string, limit int) ([]string, error) {
-	words, err := s.Store.Words(ctx, after, limit)
+func (s store) Occurrences(ctx context.Context, after entity.Occurrence, limit int) ([]entity.Occurrence, error) {
+	all, err := s.Store.Occurrences(ctx, after, limit)
 	switch s.bug {
-	case "numbers are words":
-		words = append(words, "94110")
+	case "numbers are no words":
+		all = slices.DeleteFunc(all, func(o entity.Occurrence) bool { return o.Word == "94110" })
 	case "a page of words begins with the last one":
-		if after != "" {
-			words = append([]string{after}, words...)
+		if after.Word != "" {
+			all = append([]entity.Occurrence{after}, all...)
 		}
+	case "a word occurs once":
+		all = slices.CompactFunc(all, func(a, b entity.Occurrence) bool { return a.Word == b.Word || a.Anchor == b.Anchor })
 	}
-	return words, err
+	return all, err
 }
 
 func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
@@ -363,8 +365,9 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"no word takes the place of another":           "SearchInstead",
 			"other words are prefixes too":                 "SearchInstead",
 			"results of the other query stay":              "SearchExcept",
-			"numbers are words":                            "ListWords",
-			"a page of words begins with the last one":     "ListWords",
+			"numbers are no words":                         "ListOccurrences",
+			"a page of words begins with the last one":     "ListOccurrences",
+			"a word occurs once":                           "ListOccurrences",
 			"counts never fall":                            "CountsAddUp",
 			"rollback keeps rows":                          "RollbackLeavesNothing",
 			"error is swallowed":                           "RollbackLeavesNothing",

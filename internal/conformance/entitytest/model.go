@@ -196,16 +196,18 @@ func matches(e entity.Indexed, q entity.Query) bool {
 	return has(q.Instead) && (q.Except == nil || len(q.Words) == 0 || !has(q.Except))
 }
 
-func (m *model) Words(ctx context.Context, after string, limit int) ([]string, error) {
-	listed := map[string]bool{}
-	for _, e := range m.entities {
-		for _, word := range e.Words {
-			listed[word] = true
+func (m *model) Occurrences(ctx context.Context, after entity.Occurrence, limit int) (all []entity.Occurrence, err error) {
+	for _, anchor := range slices.Sorted(maps.Keys(m.entities)) {
+		words := slices.Clone(m.entities[anchor].Words)
+		slices.Sort(words)
+		for _, word := range slices.Compact(words) {
+			first := after == entity.Occurrence{} || anchor > after.Anchor || anchor == after.Anchor && word > after.Word
+			if first && len(all) < limit {
+				all = append(all, entity.Occurrence{Word: word, Anchor: anchor})
+			}
 		}
 	}
-	words := slices.Sorted(maps.Keys(listed))
-	words = slices.DeleteFunc(words, func(word string) bool { return word <= after || !entity.IsListed(word) })
-	return words[:min(len(words), limit)], ctx.Err()
+	return all, ctx.Err()
 }
 
 func (m *model) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {

@@ -3,6 +3,7 @@
 package entitytest
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -54,47 +55,61 @@ func searchExcept(t tester, c Cell) {
 	finds(t, c, q)
 }
 
-func listWords(t tester, c Cell) {
-	words := func(after string, limit int) []string {
+func listOccurrences(t tester, c Cell) {
+	all := func(limit int) (all []entity.Occurrence) {
 		t.Helper()
-		return read(t, c, func(ctx context.Context, s entity.Store) ([]string, error) { return s.Words(ctx, after, limit) })
-	}
-	same(t, "words of an empty cell", words("", 10), nil)
-	putEntities(t, c, indexed(1, "pizza joes 94110 a1 x", 7, 8), indexed(2, "pizza пицца 寿司 café zz"), indexed(3, ""), indexed(4, strings.Repeat("y", 65)+" "+strings.Repeat("y", 64)))
-	all := []string{"café", "joes", "pizza", strings.Repeat("y", 64), "zz", "пицца", "寿司"}
-	same(t, "all words", words("", 100), all)
-	var paged []string
-	for after := ""; ; after = paged[len(paged)-1] {
-		page := words(after, 2)
-		paged = append(paged, page...)
-		if len(page) < 2 {
-			break
+		for after := (entity.Occurrence{}); ; after = all[len(all)-1] {
+			page := read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Occurrence, error) {
+				return s.Occurrences(ctx, after, limit)
+			})
+			if len(page) > limit {
+				t.Fatalf("%d occurrences, at most %d are wanted", len(page), limit)
+			}
+			if all = append(all, page...); len(page) < limit {
+				return all
+			}
 		}
 	}
-	same(t, "all words in pages", paged, all)
-	same(t, "the words after one that is not there", words("q", 2), all[3:5])
+	sorted := func(all []entity.Occurrence) []entity.Occurrence {
+		slices.SortFunc(all, func(a, b entity.Occurrence) int {
+			return cmp.Or(strings.Compare(a.Word, b.Word), cmp.Compare(a.Anchor, b.Anchor))
+		})
+		return all
+	}
+	same(t, "occurrences in an empty cell", all(10), nil)
+	long := strings.Repeat("y", 65)
+	putEntities(t, c, indexed(1, "pizza joes 94110 a1 x", 7, 8), indexed(2, "pizza пицца 寿司 café zz"), indexed(3, ""), indexed(-4, long+" pizza "+long))
+	at := func(word string, anchors ...entity.PUID) (all []entity.Occurrence) {
+		for _, anchor := range anchors {
+			all = append(all, entity.Occurrence{Word: word, Anchor: anchor})
+		}
+		return all
+	}
+	want := slices.Concat(at("94110", 1), at("a1", 1), at("café", 2), at("joes", 1), at("pizza", -4, 1, 2), at("x", 1), at(long, -4),
+		at("zz", 2), at("пицца", 2), at("寿司", 2))
+	for limit := range 5 {
+		same(t, "occurrences in pages", sorted(all(limit+1)), want)
+	}
 	putEntities(t, c, indexed(1, "rays pizza"))
 	deleteEntities(t, c, 2)
-	left := words("", 100)
-	for _, w := range []string{"rays", "pizza", strings.Repeat("y", 64)} {
-		if !slices.Contains(left, w) {
-			t.Fatalf("the words %q lack %s", left, w)
+	left := all(100)
+	for _, o := range slices.Concat(at("rays", 1), at("pizza", 1, -4), at(long, -4)) {
+		if !slices.Contains(left, o) {
+			t.Fatalf("the occurrences %v lack %v", left, o)
 		}
 	}
-	for _, w := range left { // a word that no entity has any more may still be listed, and finds nothing
-		switch w {
-		case "rays", "pizza":
-			finds(t, c, entity.Query{Words: []string{"absent"}, Instead: [][]string{{w}}}, 1)
-		case strings.Repeat("y", 64):
-		default:
-			finds(t, c, entity.Query{Words: []string{"absent"}, Instead: [][]string{{w}}})
+	for _, o := range left { // others may be left of what was, and find nothing
+		if !slices.Contains(want, o) && o != (entity.Occurrence{Word: "rays", Anchor: 1}) {
+			t.Fatalf("%v is no occurrence", o)
 		}
 	}
-	own := read(t, c, func(ctx context.Context, s entity.Store) ([]string, error) {
+	own := read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Occurrence, error) {
 		if err := s.PutEntities(ctx, []entity.Indexed{indexed(9, "zzz")}); err != nil {
 			return nil, err
 		}
-		return s.Words(ctx, "zzy", 1)
+		return s.Occurrences(ctx, entity.Occurrence{}, 100)
 	})
-	same(t, "the words that a transaction sees after it adds one", own, []string{"zzz"})
+	if !slices.Contains(own, entity.Occurrence{Word: "zzz", Anchor: 9}) {
+		t.Fatalf("a transaction sees %v after it adds zzz", own)
+	}
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/locus-db/locus/internal/exchange"
+)
+
+// checkOutputs checks the names of tables to write before anything is read: each is of a known format and in a
+// directory, and is neither read nor written twice.
+func checkOutputs(outputs, inputs []string) error {
+	for i, name := range outputs {
+		if name == "" || name == "-" {
+			continue
+		}
+		same := func(other string) bool { return isSameFile(name, other) }
+		dir := filepath.Dir(name)
+		info, err := os.Stat(dir)
+		switch {
+		case slices.ContainsFunc(inputs, same):
+			return usage("name another file", "%.80q would be read and written", name)
+		case slices.ContainsFunc(outputs[:i], same):
+			return usage("name another file", "%.80q would be written twice", name)
+		case err != nil || !info.IsDir():
+			return usage("name a file in a directory that exists", "write %.80q: there is no directory %.80q", name, dir)
+		}
+		if _, err := exchange.ParseFormat("", name, exchange.CSV); err != nil {
+			return usage("name a file that ends in .csv, .jsonl or .parquet", "write %.80q: %v", name, err)
+		}
+	}
+	return nil
+}
+
+// isSameFile reports whether two names are those of one file.
+func isSameFile(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+}
