@@ -26,7 +26,7 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 		norms[i] = m.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 		nodes[i] = match.NodeKey(rec.Ref)
 	}
-	m = m.Among(match.CountNames(norms))
+	among := m.Among(match.CountNames(norms))
 	decided, chosen := decidedPairs(records, decisions)
 	var linked []match.Edge
 	for pair, d := range decided {
@@ -35,7 +35,7 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 	}
 	for _, p := range match.Candidates(norms) {
 		_, said := decided[p]
-		if _, weight, is := m.Link(norms[p[0]], norms[p[1]]); is && (!said || weight == match.Equal) {
+		if _, weight, is := among.Link(norms[p[0]], norms[p[1]]); is && (!said || weight == match.Equal) {
 			linked = append(linked, match.Edge{A: p[0], B: p[1], Weight: weight})
 		}
 	}

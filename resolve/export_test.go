@@ -4,5 +4,12 @@ package resolve
 
 // LoadIn makes loads work in small parts, so that few records need many transactions.
 func (r *Resolver) LoadIn(page, rows, nodes, pairs int) {
-	r.loads = loadSizes{page, rows, nodes, pairs, 11, 40}
+	r.loads = loadSizes{page, rows, nodes, pairs, 11, 40, 50}
+}
+
+// LoadPartly makes loads work on the records that waiting ones meet, however many these are, or on all.
+func (r *Resolver) LoadPartly(partly bool) {
+	if r.loads.whole = 0; partly {
+		r.loads.whole = 1000
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -21,9 +20,9 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A load resolves all records of an installation at once. While it is held (Options.Hold), the resolver only puts: each
-// record is durable with its redo entry. Load then computes the entities of all records and writes each table in the order
-// of its keys, several cells at a time:
+// A load resolves many records at once. While it is held (Options.Hold), the resolver only puts: each record is durable with
+// its redo entry. Load then computes the entities of all records, or of those that the new ones meet (see partial), and writes
+// each table in the order of its keys, several cells at a time:
 //
 //	redo sets, records ─► postings, sorted in files ─► leaders, stop keys, names
 //	          │             │ written in order            │
@@ -34,8 +33,8 @@ import (
 //
 // The redo entries go last, so a load that is killed is finished by loading again, or by the ordinary repair.
 
-// ErrLoad means that the records cannot be resolved at once: people have decided about some, or the cells or kinds are
-// being changed.
+// ErrLoad means that the records cannot be resolved at once: a decision about some is not worked off yet, or the cells or
+// kinds are being changed.
 var ErrLoad = problem.Class(problem.ErrConflict, "resolve: the records cannot be resolved at once")
 
 // loadSizes bound what a load does at a time.
@@ -46,10 +45,11 @@ type loadSizes struct {
 	pairs int // pairs in memory
 	part  int // records whose edges are in memory
 	chunk int // bytes of each bucket in memory
+	whole int // percent of the records that have to wait for all to be loaded, and not only those that they meet
 }
 
 func usualLoad() loadSizes {
-	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 4 << 20, part: 128 << 10, chunk: 32 << 10}
+	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 4 << 20, part: 128 << 10, chunk: 32 << 10, whole: 50}
 }
 
 // LoadStep is a step of a load, in the order in which they are done.
@@ -94,6 +94,9 @@ type loader struct {
 	// or of an attempt that was killed.
 	stale bool
 	lost  []derived.Posting // postings that the records no longer have
+	part  *partial          // nil if all records are loaded
+
+	decided map[entity.PUID][]entity.Decision // those that are not withdrawn
 
 	shards   *buckets[loadPosting] // by the first byte of the key, each ordered by key and record
 	postings int
@@ -117,13 +120,12 @@ type loadEntry struct {
 	version int64
 }
 
-// First reports whether Load is the shorter way to resolve what is not resolved: at least half of the records, and there
-// are no decisions. It is so in an empty installation.
+// First reports whether Load works on all records, because at least half of them are not resolved. It is so in an empty
+// installation.
 func (r *Resolver) First(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.unlock()
 	var records, entries int64
-	decided := false
 	for _, id := range r.opts.Cells.Map().Cells() {
 		if err := r.view(ctx, id, func(tx storage.Tx) error {
 			counts, err := tx.Counts(ctx)
@@ -132,16 +134,12 @@ func (r *Resolver) First(ctx context.Context) (bool, error) {
 			}
 			depth, err := tx.RedoDepth(ctx)
 			records, entries = records+counts.Records, entries+int64(depth)
-			if err == nil {
-				some, e := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
-				decided, err = decided || len(some) > 0, e
-			}
 			return err
 		}); err != nil {
 			return false, fmt.Errorf("cell %v: %w", id, err)
 		}
 	}
-	return records <= 2*entries && !decided, nil
+	return 100*entries >= int64(r.loads.whole)*records, nil
 }
 
 // keepLease acquires or renews the lease of a resolver that only puts, so that no other process works off its records one
@@ -162,9 +160,10 @@ func (r *Resolver) Release() {
 	r.redoLog.markDirty()
 }
 
-// Load computes the entities of all records at once, and ends the holding of Options.Hold. What is resolved already is read
-// and computed again, so it pays while that is the smaller part. After an error, which is ErrLoad if the records cannot
-// be resolved at once, they are in the redo sets for another Load or for the next batch. tell is called after every part.
+// Load computes the entities of the records that are not resolved at once, and ends the holding of Options.Hold. If they are
+// at least half of all, what is resolved already is computed again; otherwise only what may change with them. After an error,
+// which is ErrLoad if the records cannot be resolved at once, they are in the redo sets for another Load or for the next
+// batch. tell is called after every part.
 func (r *Resolver) Load(ctx context.Context, tell func(LoadProgress)) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -190,7 +189,7 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 	}
 	l := &loader{
 		Resolver: r, tell: tell, steps: map[LoadStep]int{}, lostBy: map[entity.PUID][]uint64{}, names: match.Names{},
-		assigned: map[cell.ID][]entity.Assignment{},
+		assigned: map[cell.ID][]entity.Assignment{}, decided: map[entity.PUID][]entity.Decision{},
 	}
 	var err error
 	if l.spill, err = newSpill(); err != nil {
@@ -201,8 +200,8 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 		return err
 	}
 	defer l.shards.close()
-	defer func() { l.edges.close(); l.within.close() }()
-	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.writeEdges, l.write, l.assign, l.clear} {
+	defer func() { l.edges.close(); l.within.close(); l.part.close() }()
+	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.affect, l.writeEdges, l.write, l.assign, l.clear} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -67,6 +67,12 @@ func (l *loader) compare(ctx context.Context) (err error) {
 		}
 	}
 	l.order, l.places = nil, nil
+	if l.part != nil {
+		if err := l.part.keepEdges(); err != nil {
+			return err
+		}
+	}
+	l.joinDecided()
 	return l.components()
 }
 
@@ -138,6 +144,9 @@ func (l *loader) find(ctx context.Context, pairs *buckets[loadPair]) error {
 			}
 			for n, p := range firsts {
 				for _, q := range k[n+1:] {
+					if l.part != nil && !l.part.renewed[p.rec] && !l.part.renewed[q.rec] {
+						continue
+					}
 					a, b := l.places[p.rec], l.places[q.rec]
 					a, b = min(a, b), max(a, b)
 					pass := int(a) * passes / records
@@ -183,7 +192,7 @@ func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map
 		for _, p := range pairs[i*atOnce : min((i+1)*atOnce, len(pairs))] {
 			a, b := l.order[p.a()], l.order[p.b()]
 			n, m := read[a], read[b]
-			if n.kind != m.kind {
+			if n == nil || m == nil || n.kind != m.kind { // deleted since
 				continue
 			}
 			if v, weight, linked := matchers[n.kind].Link(n.norm, m.norm); linked {
@@ -194,6 +203,9 @@ func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map
 	for _, edges := range found {
 		l.linked += len(edges)
 		for _, e := range edges {
+			if l.part != nil {
+				l.part.linked[e.a] = true
+			}
 			if e.weight >= match.Threshold {
 				l.join(e.a, e.b)
 			}

@@ -156,11 +156,16 @@ func (l *loader) writePartEdges(ctx context.Context, part int) error {
 		return err
 	}
 	for _, e := range all {
-		if first := l.groups[e.a]; first == l.groups[e.b] {
+		if first := l.groups[e.a]; first == l.groups[e.b] && (l.part == nil || l.part.writes[first]) {
 			if err := l.within.add(l.partOf(first), e); err != nil {
 				return err
 			}
 		}
+	}
+	puids := func(from, to int) []entity.PUID { return l.puids[from:to] }
+	if l.part != nil {
+		puids = l.part.linkedFrom
+		all = slices.DeleteFunc(all, func(e loadEdge) bool { return !l.part.renewed[e.a] && !l.part.renewed[e.b] })
 	}
 	for from := r.from; from < r.to; {
 		edges, to := all.of(from, r.to), min(from+l.loads.rows, r.to)
@@ -169,7 +174,7 @@ func (l *loader) writePartEdges(ctx context.Context, part int) error {
 		}
 		edges = edges.of(from, to)
 		if len(edges) > 0 || l.stale {
-			if err := l.writeEdgesOf(ctx, r.cell, l.puids[from:to], edges); err != nil {
+			if err := l.writeEdgesOf(ctx, r.cell, puids(from, to), edges); err != nil {
 				return err
 			}
 		}
@@ -190,6 +195,9 @@ func (l *loader) writeEdgesOf(ctx context.Context, id cell.ID, puids []entity.PU
 			has[derived.Pair{A: rows[i].A, B: rows[i].B}] = struct{}{}
 		}
 	}
+	if l.stale && len(puids) == 0 {
+		return nil
+	}
 	return l.Resolver.write(ctx, id, func(tx storage.Tx) error {
 		if l.stale {
 			stored, err := tx.Edges(ctx, puids)
@@ -199,7 +207,7 @@ func (l *loader) writeEdgesOf(ctx context.Context, id cell.ID, puids []entity.PU
 			var cut []derived.Pair
 			for _, e := range stored {
 				p := derived.Pair{A: e.A, B: e.B}
-				if _, there := has[p]; !there {
+				if _, there := has[p]; !there && (l.part == nil || l.part.renews(e.A) || l.part.renews(e.B)) {
 					cut = append(cut, p)
 				}
 			}

@@ -19,21 +19,17 @@ import (
 
 // loadPosting is a posting of the record with a number.
 type loadPosting struct {
-	key        uint64
-	rec        uint32
-	identifies bool
+	key uint64
+	rec uint32
+	is  keyFlags
 }
 
 func (p loadPosting) append(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, p.key), p.rec)
-	if p.identifies {
-		return append(b, 1)
-	}
-	return append(b, 0)
+	return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, p.key), p.rec), byte(p.is))
 }
 
 func (loadPosting) read(b []byte) loadPosting {
-	return loadPosting{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]), b[12] == 1}
+	return loadPosting{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]), keyFlags(b[12])}
 }
 
 // loadShard is the postings whose keys have the same first byte.
@@ -42,7 +38,7 @@ type loadShard []loadPosting
 // loadBlock is the records that carry a key.
 type loadBlock []loadPosting
 
-func (k loadBlock) stopKey() bool { return len(k) > match.BlockLimit(k[0].key) }
+func (k loadBlock) stopKey() bool { return k[0].is&isStop != 0 || stopKey(k[0].key, len(k)) }
 
 // emit gives a record its number and collects its postings, those of a follower too: the leaders are not known yet.
 func (l *loader) emit(n *node) error {
@@ -54,7 +50,11 @@ func (l *loader) emit(n *node) error {
 		}
 	}
 	for _, f := range n.norm.BlockingKeys() {
-		if err := l.shards.add(int(f.Hash>>56), loadPosting{f.Hash, rec, f.Identifies()}); err != nil {
+		p := loadPosting{key: f.Hash, rec: rec}
+		if f.Identifies() {
+			p.is = identifies
+		}
+		if err := l.shards.add(int(f.Hash>>56), p); err != nil {
 			return err
 		}
 	}
@@ -93,8 +93,11 @@ func (l *loader) shard(ctx context.Context, i int) (loadShard, error) {
 	return l.shards.rows(i)
 }
 
-// lead sorts the postings, finds the leaders of identical records, and drops the postings of their followers.
+// lead sorts the postings of all records, finds the leaders of identical records, and drops the postings of their followers.
 func (l *loader) lead(ctx context.Context) error {
+	if l.part != nil { // choose has done so
+		return nil
+	}
 	follows := make([]bool, len(l.puids)) // identical records are in one shard
 	if err := l.eachShard(ctx, func(i int, s loadShard) error {
 		slices.SortFunc(s, func(a, b loadPosting) int {
@@ -170,6 +173,9 @@ func (l *loader) post(ctx context.Context) error {
 				return err
 			}
 			for _, p := range s {
+				if p.is&isStored != 0 {
+					continue
+				}
 				g := l.postingsAt(groups, p.key)
 				g.add = append(g.add, derived.Posting{Key: p.key, PUID: l.puids[p.rec]})
 				if rows++; rows >= l.loads.rows {
@@ -222,9 +228,11 @@ func (l *loader) count(ctx context.Context) error {
 			return fmt.Errorf("count names: %w", err)
 		}
 		parallel(len(asked), func(i int) {
-			records := make([]*match.Record, len(asked[i]))
-			for n, p := range asked[i] {
-				records[n] = read[p.rec].norm
+			records := make([]*match.Record, 0, len(asked[i]))
+			for _, p := range asked[i] {
+				if n := read[p.rec]; n != nil {
+					records = append(records, n.norm)
+				}
 			}
 			different := match.DifferentNames(records)
 			mu.Lock()
@@ -241,10 +249,10 @@ func (l *loader) count(ctx context.Context) error {
 		}
 		s.blocks(func(k loadBlock) {
 			switch {
-			case !k[0].identifies || len(k) <= match.PhoneNames:
+			case k[0].is&identifies == 0:
 			case k.stopKey():
 				l.names[k[0].key] = match.Crowd
-			default:
+			case len(k) > match.PhoneNames:
 				asked, size = append(asked, k), size+len(k)
 			}
 		})

@@ -42,6 +42,13 @@ func (l *loader) read(ctx context.Context) error {
 			return fmt.Errorf("cell %v: %w", id, err)
 		}
 	}
+	if err := l.readDecisions(ctx); err != nil {
+		return err
+	}
+	all := slices.Concat(entries...)
+	if 100*len(all) < l.loads.whole*l.records {
+		return l.choose(ctx, all)
+	}
 	l.puids, l.births = make([]entity.PUID, 0, l.records), make([]locality.ID, 0, l.records)
 	for _, id := range cells {
 		from := len(l.puids)
@@ -53,13 +60,9 @@ func (l *loader) read(ctx context.Context) error {
 	if l.records = len(l.puids); l.records > math.MaxUint32-1 {
 		return fmt.Errorf("%w: more than %d records", ErrLoad, uint32(math.MaxUint32-1))
 	}
-	for _, r := range l.ranges {
-		for from := r.from; from < r.to; from += l.loads.part {
-			l.parts = append(l.parts, loadRange{r.cell, from, min(from+l.loads.part, r.to)})
-		}
-	}
+	l.divide()
 	l.redo = make([]uint32, l.records)
-	for _, e := range slices.Concat(entries...) {
+	for _, e := range all {
 		if rec, lives := slices.BinarySearch(l.puids, e.puid); lives {
 			l.redo[rec] = uint32(min(e.version, math.MaxUint32)) //nolint:gosec // a higher one stays in the redo set
 			continue
@@ -71,6 +74,15 @@ func (l *loader) read(ctx context.Context) error {
 	}
 	l.lostBy = nil
 	return l.spill.flush()
+}
+
+// divide divides the ranges into parts.
+func (l *loader) divide() {
+	for _, r := range l.ranges {
+		for from := r.from; from < r.to; from += l.loads.part {
+			l.parts = append(l.parts, loadRange{r.cell, from, min(from+l.loads.part, r.to)})
+		}
+	}
 }
 
 // readRedo reads the redo set of a cell, and what else a load has to know about it.
@@ -116,11 +128,7 @@ func (l *loader) look(ctx context.Context, tx storage.Tx) error {
 		}
 		l.stale = l.stale || len(rows) > 0
 	}
-	some, err := tx.ListDecisions(ctx, entity.DecisionKey{A: math.MinInt64}, 1)
-	if err == nil && len(some) > 0 {
-		err = fmt.Errorf("%w: there are decisions", ErrLoad)
-	}
-	return err
+	return nil
 }
 
 // readCell reads the live records of a cell. One page is normalised while the next one is read.
@@ -177,20 +185,14 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// nodes decodes records by their numbers, which must ascend. Those that are only merged need not be normalised.
+// nodes decodes records by their numbers, which must ascend, but for those that were deleted since. Those that are only merged need not be normalised.
 func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
-	const atOnce = 64
-	found, errs := make([]*node, len(numbers)), make([]error, len(numbers)/atOnce+1)
-	parallel(len(errs), func(part int) {
-		from, to := part*atOnce, min((part+1)*atOnce, len(numbers))
-		errs[part] = l.spill.records(numbers[from:to], func(i int, rec *entity.Record) {
-			n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
-			if found[from+i] = n; normalise {
-				n.norm = n.kind.normalise(rec)
-			}
-		})
-	})
-	if err := errors.Join(errs...); err != nil {
+	slots := numbers
+	if l.part != nil {
+		numbers, slots = l.part.readOf(numbers)
+	}
+	found, err := l.decode(slots, normalise)
+	if err != nil {
 		return nil, err
 	}
 	read := make(map[uint32]*node, len(numbers))
@@ -198,4 +200,20 @@ func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, erro
 		read[number] = found[i]
 	}
 	return read, nil
+}
+
+// decode decodes records by their slots in the spill, which must ascend.
+func (l *loader) decode(slots []uint32, normalise bool) ([]*node, error) {
+	const atOnce = 64
+	found, errs := make([]*node, len(slots)), make([]error, len(slots)/atOnce+1)
+	parallel(len(errs), func(part int) {
+		from, to := part*atOnce, min((part+1)*atOnce, len(slots))
+		errs[part] = l.spill.records(slots[from:to], func(i int, rec *entity.Record) {
+			n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+			if found[from+i] = n; normalise {
+				n.norm = n.kind.normalise(rec)
+			}
+		})
+	})
+	return found, errors.Join(errs...)
 }

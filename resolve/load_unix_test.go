@@ -33,6 +33,7 @@ func TestP09_ALoadInPostgres(t *testing.T) {
 		heldBack(t, cells, "", nil).apply(t, ops)
 		fault := &crash{left: step}
 		in := heldBack(t, cells, "", func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
+		in.LoadPartly(step%2 > 0)
 		err := in.Load(t.Context(), func(resolve.LoadProgress) {})
 		if err != nil {
 			if !errors.Is(err, errCrash) {
@@ -40,6 +41,7 @@ func TestP09_ALoadInPostgres(t *testing.T) {
 			}
 			killed++
 			in = heldBack(t, cells, "", nil)
+			in.LoadPartly(step%2 > 0)
 			in.load(t)
 		}
 		in.check(t)

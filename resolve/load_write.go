@@ -63,7 +63,7 @@ func (l *loader) leadsFrom(rec int) int {
 // writePage writes the entities of components, and removes those that are stored under their records or deleted ones.
 func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loadEdges, deleted []loadEntry) error {
 	b := newBatch(l.Resolver, nil, nil, nil)
-	b.repair = true
+	b.repair, b.decided = true, l.decided
 	p := &plan{batch: b, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
 	read, err := l.nodes(slices.Sorted(slices.Values(slices.Concat(components...))), false)
 	if err != nil {
@@ -114,11 +114,15 @@ func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loa
 
 // clusters splits a component into things.
 func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*node) []*cluster {
+	members = slices.DeleteFunc(members, func(rec uint32) bool { return read[rec] == nil }) // deleted since
 	nodes := make([]*node, len(members))
 	for i, rec := range members {
 		nodes[i] = read[rec]
 	}
-	if len(nodes) == 1 {
+	switch len(nodes) {
+	case 0:
+		return nil
+	case 1:
 		return []*cluster{{nodes: nodes}}
 	}
 	keys, norms := make([]match.NodeKey, len(members)), make([]*match.Record, len(members))
@@ -134,8 +138,15 @@ func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*no
 	}
 	var linked []match.Edge
 	for i, rec := range members {
+		said := l.decidedEdges(i, nodes, index)
+		for j, e := range said {
+			if i < j {
+				linked = append(linked, e)
+			}
+		}
 		for _, e := range edges.of(int(rec), int(rec)+1) {
-			if j, ok := index[e.b]; ok && i < j {
+			j, ok := index[e.b]
+			if _, decided := said[j]; ok && i < j && (!decided || e.weight == match.Equal) {
 				linked = append(linked, match.Edge{A: i, B: j, Weight: e.weight})
 			}
 		}

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // load puts the records of a run, slice by slice.
@@ -149,6 +151,25 @@ func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 	return nil
 }
 
+// fill loads the records that a run begins with.
+func fill(ctx context.Context, o options, target string, generator *demo.Generator) error {
+	service, err := locus.Open(ctx, target, &locus.Options{Hold: true, Storage: storage.Options{Cells: o.cells}})
+	if err != nil {
+		return err
+	}
+	const group = 32_000
+	for from := int64(0); from < o.onto; from += group {
+		var records []demo.Record
+		for i := from; i < min(from+group, o.onto); i++ {
+			records = append(records, generator.Record(i))
+		}
+		if err := putLibrary(ctx, service, records); err != nil {
+			return errors.Join(err, service.Close())
+		}
+	}
+	return errors.Join(service.Records().Load(ctx, func(resolve.LoadProgress) {}), service.Close())
+}
+
 // progress regularly prints how far the run is.
 func (l *load) progress(ends <-chan struct{}) {
 	tick := time.NewTicker(10 * time.Second)
@@ -186,7 +207,7 @@ func (l *load) calls(ctx context.Context, from, to int64) ([]time.Duration, erro
 				}
 				records := make([]demo.Record, 0, l.o.batch)
 				for i := first; i < min(first+l.o.batch, to); i++ {
-					records = append(records, l.generator.Record(i))
+					records = append(records, l.generator.Record(l.o.onto+i))
 				}
 				sent := time.Now()
 				if l.o.rate > 0 {

@@ -10,6 +10,7 @@
 //	go -C bench run ./resolve -map postgres://db1/bench -services 3 -delay 2ms    three processes, the server 2 ms away
 //	go -C bench run ./resolve -map postgres://db1/bench -cells 56 -idle 30s       what an installation costs that is idle
 //	go -C bench run ./resolve -load -slices 1        a first load: put, then resolved at once
+//	go -C bench run ./resolve -load -slices 1 -onto 200000 -records 20000    a load into an installation that has records
 //	go -C bench run ./resolve -batch 1 -clients 16           one record a call
 //	go -C bench run ./resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
 //	go -C bench run ./resolve -records 10000000 -slices 100 -curve ../docs/scale    the curve: docs/scale.csv and .svg
@@ -65,6 +66,7 @@ type options struct {
 	delay, idle  time.Duration
 	peers        string
 	load         bool
+	onto         int64
 }
 
 func main() {
@@ -90,6 +92,7 @@ func main() {
 	flag.StringVar(&o.peers, "peers", "127.0.0.1:0", "where services listen for each other, \"\" to go through the databases")
 	flag.DurationVar(&o.idle, "idle", 0, "for how long to count the transactions of the server of -map when nothing is written any more")
 	flag.BoolVar(&o.load, "load", false, "a first load: the records are only put, then all are resolved at once")
+	flag.Int64Var(&o.onto, "onto", 0, "how many records there are already: they are loaded first and are not in the figures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -116,6 +119,15 @@ func run(ctx context.Context, o options) error {
 	if o.load {             // like locus ingest
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(max(1<<30, 128*o.records))
+	}
+	var generator *demo.Generator
+	if generator = demo.Steady(o.seed); o.story {
+		generator = demo.New(o.seed, o.onto+o.records)
+	}
+	if o.onto > 0 {
+		if err := fill(ctx, o, cmp.Or(o.cellmap, dir), generator); err != nil {
+			return err
+		}
 	}
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {
@@ -164,10 +176,6 @@ func run(ctx context.Context, o options) error {
 		if err := define(ctx, service); err != nil {
 			return err
 		}
-	}
-	var generator *demo.Generator
-	if generator = demo.Steady(o.seed); o.story {
-		generator = demo.New(o.seed, o.records)
 	}
 	size := func() (int64, error) { return dataSize(dir) }
 	if o.cellmap != "" {

@@ -42,8 +42,8 @@ type client struct {
 	alone bool
 	// opened are the records of an installation that this command has opened with loads; nil otherwise.
 	opened *records.Handle
-	// loading reports that records stay unresolved until the command loads them.
-	loading bool
+	// loading is what the load is called that records stay unresolved for, "" if they are resolved as they come.
+	loading string
 }
 
 // errCut means that an answer was cut off, so the request may have been applied.

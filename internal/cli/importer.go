@@ -169,7 +169,7 @@ func (im *importer) pump(ctx context.Context) error {
 	// An interrupt stops reading; batches in flight are finished, so that every outcome is known.
 	sending, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
-	w := newWindow(im.flags.batch, im.client != nil && im.client.loading)
+	w := newWindow(im.flags.batch, im.client != nil && im.client.loading != "")
 	queue := make(chan *batch, w.most-1)
 	committed := make(chan error, 1)
 	go func() {

@@ -27,7 +27,7 @@ func (im *importer) commit(b *batch) error {
 	im.state.Lines += lines
 	im.state.Rows += int64(b.rows())
 	for outcome, n := range b.outcomes() {
-		if outcome == unresolved && im.client.loading {
+		if outcome == unresolved && im.client.loading != "" {
 			continue
 		}
 		im.state.Counts[outcome] += int64(n)

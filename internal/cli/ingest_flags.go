@@ -74,7 +74,7 @@ func (o *ingesting) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.maxDeleteText, "max-delete", "", "with --snapshot: delete nothing if more records than this are missing, a number or a share (default 10%, at least 100)")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows of each file; 0 means all")
 	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this are refused; 0 means never")
-	f.StringVar(&o.load, "load", loadAuto, "auto, always or never: resolve all rows at once when they are stored; auto does so for large files while the installation is nearly empty")
+	f.StringVar(&o.load, "load", loadAuto, "auto, always or never: resolve all rows at once when they are stored; auto does so for large files")
 	f.IntVar(&o.batch, "batch", 500, "rows per request, at most 1000")
 }
 

@@ -50,15 +50,14 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	if err != nil {
 		return false, err
 	}
-	if !first || o.load == loadAuto && sizeOf(plans) < loadFrom {
+	if o.load == loadAuto && (sizeOf(plans) < loadFrom || !first && !cl.alone) { // what others put would wait for the load
 		cl.opened.Release()
-		if o.load == loadAlways {
-			a.say("most records are resolved already, or there are decisions: rows are resolved as they come")
-		}
 		return false, nil
 	}
-	cl.loading = true
-	a.say("first load: rows are stored, then all are resolved at once; until then entities are not there, and matched rows count as new")
+	if cl.loading = "load"; first {
+		cl.loading = "first load"
+	}
+	a.say("%s: rows are stored, then all are resolved at once; until then entities do not show them, and matched rows count as new", cl.loading)
 	return true, nil
 }
 
@@ -96,12 +95,12 @@ func (a *app) load(ctx context.Context, cl *client) error {
 				text, _ := json.Marshal(map[string]any{"type": "load", "step": p.Step, "done": p.Done, "of": p.Of})
 				return string(text)
 			}
-			return fmt.Sprintf("first load: %s of %s %s", term.Short(float64(p.Done)), term.Short(float64(p.Of)), loadSteps[p.Step])
+			return fmt.Sprintf("%s: %s of %s %s", cl.loading, term.Short(float64(p.Done)), term.Short(float64(p.Of)), loadSteps[p.Step])
 		})
 	})
 	switch {
 	case err == nil:
-		progress.Print(fmt.Sprintf("first load: %s resolved at once in %.1f s", counted(int64(records), "record", "records"), time.Since(begin).Seconds()))
+		progress.Print(fmt.Sprintf("%s: %s resolved at once in %.1f s", cl.loading, counted(int64(records), "record", "records"), time.Since(begin).Seconds()))
 		return nil
 	case errors.Is(err, resolve.ErrLoad):
 		progress.Print(fmt.Sprintf("%v; they are resolved one after another", err))

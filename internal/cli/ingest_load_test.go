@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An import that loads says so and gives what one that streams gives; into resolved records it streams.
+// An import that loads says so and gives what one that streams gives, into an installation that has records as well.
 func TestP09_AnImportThatLoadsIsOneThatStreams(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,11 +61,22 @@ func TestP09_AnImportThatLoadsIsOneThatStreams(t *testing.T) {
 	if loaded != streamed || chosen != streamed {
 		t.Errorf("loaded as\n%s\nstreamed as\n%s\nwith auto\n%s", loaded, streamed, chosen)
 	}
-	if r := ingest("loaded", "always"); strings.Contains(r.err, says) || !strings.Contains(r.err, "as they come") {
-		t.Errorf("resolved records are loaded again: %q", r.err)
+	if r := ingest("loaded", "always"); !strings.Contains(r.err, "\nload: ") || !strings.Contains(r.err, says) {
+		t.Errorf("a load of what is resolved says %q", r.err)
 	}
 	if again := members("loaded"); again != loaded {
 		t.Errorf("imported again as\n%s\nwant\n%s", again, loaded)
+	}
+	rows.WriteString("s4,0,Zephyr ak Bakery,415-555-2000\ns4,1,Zephyr bk Bakery,415-555-2001\ns4,2,Brass Heron,415-555-3000\n")
+	if err := os.WriteFile(path("in.csv"), []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := ingest("loaded", "always"); !strings.Contains(r.err, "\nload: ") {
+		t.Errorf("a load into an installation that has records says %q", r.err)
+	}
+	ingest("never", "never")
+	if loaded, streamed := members("loaded"), members("never"); loaded != streamed {
+		t.Errorf("loaded as\n%s\nstreamed as\n%s", loaded, streamed)
 	}
 	if r := run(t.Context(), nil, "ingest", "--data", path("x"), "--load", "perhaps", path("in.csv")); r.code != 2 {
 		t.Errorf("--load perhaps: exit %d: %s", r.code, r.err)
