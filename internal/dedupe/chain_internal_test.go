@@ -50,3 +50,34 @@ func TestOneToOne_TheBestWeightsFirst(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
+	t.Parallel()
+	// Rows i and i match with weights that rise; further rows of the first file match row i of the second one.
+	pairs := func(further ...Pair) []Pair {
+		for i := range 100 {
+			further = append(further, Pair{i, i, match.Weight(1000 + 10*i)})
+		}
+		return further
+	}
+	var eleven []Pair
+	for i := range 11 {
+		eleven = append(eleven, Pair{100 + i, i, 600})
+	}
+	for name, c := range map[string]struct {
+		pairs []Pair
+		want  bool
+	}{
+		"none":                          {nil, true},
+		"no further partner":            {pairs(), true},
+		"further ones weigh less":       {pairs(Pair{100, 1, 600}, Pair{101, 2, 700}), true},
+		"a further one is like a match": {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}), false},
+		"one of five is like a match":   {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}, Pair{103, 4, 700}, Pair{104, 5, 700}), true},
+		"many further ones":             {pairs(eleven...), false},
+		"ten are few":                   {pairs(eleven[1:]...), true},
+	} {
+		if got := Distinct(c.pairs); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -113,6 +113,44 @@ func OneToOne(pairs []Pair) []Pair {
 	return kept
 }
 
+// Duplicates in a file are so rare, or so unlike other matches, that a row has one partner at most: see Distinct.
+const (
+	mostFurther = 10 // further pairs, as a part of the others
+	mostAlike   = 4  // those that weigh as much as half of the others, as a part of the further ones
+)
+
+// Distinct reports whether pairs show that neither file lists a thing twice: few rows have a further partner, and these
+// pairs weigh less than matches do. If a partner were a second row of the same thing, its pair would weigh like any other
+// match: of two such pairs the lesser is above the median of all matches once in four times, or more often.
+func Distinct(pairs []Pair) bool {
+	best := OneToOne(pairs)
+	further := len(pairs) - len(best)
+	if further*mostFurther > len(best) {
+		return false
+	}
+	if further == 0 {
+		return true
+	}
+	weights := make([]match.Weight, len(best))
+	for i, p := range best {
+		weights[i] = p.Weight
+	}
+	slices.Sort(weights)
+	median := weights[len(weights)/2]
+	alike := 0
+	for _, p := range pairs {
+		if p.Weight >= median {
+			alike++
+		}
+	}
+	for _, w := range weights {
+		if w >= median {
+			alike--
+		}
+	}
+	return alike*mostAlike < further
+}
+
 // Taken reads the rows of a file that are in pairs, or all of them, and returns them by their places.
 func Taken(r *bulk.Reader, h *Header, wanted func(row int) bool) (map[int][]bulk.Field, error) {
 	rows := map[int][]bulk.Field{}
