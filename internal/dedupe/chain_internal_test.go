@@ -60,9 +60,9 @@ func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
 		}
 		return further
 	}
-	var eleven []Pair
-	for i := range 11 {
-		eleven = append(eleven, Pair{100 + i, i, 600})
+	var many []Pair
+	for i := range 17 {
+		many = append(many, Pair{100 + i, i, 600})
 	}
 	for name, c := range map[string]struct {
 		pairs []Pair
@@ -73,8 +73,8 @@ func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
 		"further ones weigh less":       {pairs(Pair{100, 1, 600}, Pair{101, 2, 700}), true},
 		"a further one is like a match": {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}), false},
 		"one of five is like a match":   {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}, Pair{103, 4, 700}, Pair{104, 5, 700}), true},
-		"many further ones":             {pairs(eleven...), false},
-		"ten are few":                   {pairs(eleven[1:]...), true},
+		"many further ones":             {pairs(many...), false},
+		"a sixth is few":                {pairs(many[1:]...), true},
 	} {
 		if got := Distinct(c.pairs); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -115,8 +115,8 @@ func OneToOne(pairs []Pair) []Pair {
 
 // Duplicates in a file are so rare, or so unlike other matches, that a row has one partner at most: see Distinct.
 const (
-	mostFurther = 10 // further pairs, as a part of the others
-	mostAlike   = 4  // those that weigh as much as half of the others, as a part of the further ones
+	mostFurther = 6 // further pairs, as a part of the others
+	mostAlike   = 4 // those that weigh as much as half of the others, as a part of the further ones
 )
 
 // Distinct reports whether pairs show that neither file lists a thing twice: few rows have a further partner, and these
