@@ -262,7 +262,7 @@ var table = [fieldCount][]grade{
 		{"day and month swapped", 700},
 		{"equal", 900},
 		{"equal, a day of many records", 400},
-		{"the year before or after", -200},
+		{"the year before or after", -400},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 	fieldText: {
