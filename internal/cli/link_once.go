@@ -10,12 +10,13 @@ import (
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
+	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 )
 
-// once is whether each of two files lists a thing once, so that a row is in one pair at most.
+// once says which of two files list nothing twice, and how that is known.
 type once struct {
-	is   bool
+	dedupe.Once
 	said bool // --one-to-one was given
 	seen bool // the rows were looked at, or it was said
 	asks bool // the command has the flag
@@ -23,19 +24,40 @@ type once struct {
 
 func (n *once) flag(c *cobra.Command) {
 	n.asks = true
-	c.Flags().BoolVar(&n.is, "one-to-one", false, "keep at most one pair per row, the highest match weights first; by default if the files list nothing twice")
-	c.PreRun = func(*cobra.Command, []string) { n.said = c.Flags().Changed("one-to-one"); n.seen = n.said }
+	is := c.Flags().Bool("one-to-one", false, "keep at most one pair per row, the highest match weights first; by default where the files list nothing twice")
+	c.PreRun = func(*cobra.Command, []string) {
+		n.said = c.Flags().Changed("one-to-one")
+		n.seen = n.said
+		n.First, n.Second = *is, *is
+	}
 }
 
 // decide looks at the pairs, unless it is known already.
 func (n *once) decide(pairs []dedupe.Pair) {
 	if !n.seen {
-		n.is, n.seen = dedupe.Distinct(pairs), true
+		n.Once, n.seen = dedupe.Distinct(pairs), true
 	}
 }
 
-// lookOnce decides from the rows whether each file lists a thing once, and declares that for the weights that are learned
-// from them: of the candidates of a row one matches, or none.
+// best leaves out the pairs of rows with a better partner, and says so if that was not asked for.
+func (o *oneShot) best(a *app, pairs []dedupe.Pair) []dedupe.Pair {
+	o.once.decide(pairs)
+	best := o.once.Best(pairs)
+	if left := len(pairs) - len(best); left > 0 && !o.once.said {
+		files := "the files list"
+		switch {
+		case !o.once.Second:
+			files = term.Escape(o.files[0]) + " lists"
+		case !o.once.First:
+			files = term.Escape(o.files[1]) + " lists"
+		}
+		a.say("%s nothing twice: %s of rows with a better partner left out; --one-to-one=false keeps them", files, counted(int64(left), "pair", "pairs"))
+	}
+	return best
+}
+
+// lookOnce decides from the rows which files list nothing twice, and declares that for the weights that are learned from
+// them: of the candidates of a row there one matches, or none.
 func (o *oneShot) lookOnce(ctx context.Context) error {
 	if !o.once.asks {
 		return nil
@@ -47,17 +69,17 @@ func (o *oneShot) lookOnce(ctx context.Context) error {
 		}
 		o.once.decide(across(m, records))
 	}
-	if o.once.is {
-		schema := *o.schema
-		schema.Sources = maps.Clone(schema.Sources)
-		if schema.Sources == nil {
-			schema.Sources = map[string]match.Source{}
-		}
-		for _, source := range o.sources {
-			schema.Sources[source] = match.Source{Trust: schema.Trust(source), Deduplicated: true}
-		}
-		o.schema = &schema
+	schema := *o.schema
+	schema.Sources = maps.Clone(schema.Sources)
+	if schema.Sources == nil {
+		schema.Sources = map[string]match.Source{}
 	}
+	for i, once := range [...]bool{o.once.First, o.once.Second} {
+		if once {
+			schema.Sources[o.sources[i]] = match.Source{Trust: schema.Trust(o.sources[i]), Deduplicated: true}
+		}
+	}
+	o.schema = &schema
 	return nil
 }
 

@@ -43,10 +43,13 @@ func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 	}
 }
 
-func TestOneToOne_TheBestWeightsFirst(t *testing.T) {
+func TestOnce_TheBestWeightsFirst(t *testing.T) {
 	t.Parallel()
 	pairs := []Pair{{0, 0, 1000}, {1, 0, 2000}, {1, 1, 900}, {2, 2, 600}, {3, 2, 600}}
-	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {2, 2, 600}}, OneToOne(pairs)); diff != "" {
+	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {1, 1, 900}, {2, 2, 600}}, Once{First: true}.Best(pairs)); diff != "" {
+		t.Errorf("one partner in the first file: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {2, 2, 600}}, Once{true, true}.Best(pairs)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -76,8 +79,15 @@ func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
 		"many further ones":             {pairs(many...), false},
 		"a sixth is few":                {pairs(many[1:]...), true},
 	} {
-		if got := Distinct(c.pairs); got != c.want {
-			t.Errorf("%s: %v", name, got)
+		if got := Distinct(c.pairs); got != (Once{c.want, true}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		var turned []Pair
+		for _, p := range c.pairs {
+			turned = append(turned, Pair{p.B, p.A, p.Weight})
+		}
+		if got := Distinct(turned); got != (Once{true, c.want}) {
+			t.Errorf("%s, turned: %+v", name, got)
 		}
 	}
 }
