@@ -40,7 +40,7 @@ const (
 	KeyEqual       KeyKind = 20 // all compared content
 	KeyPersonWord  KeyKind = 21 // family name of one of the people x a rare word of the title
 	KeyPersonYear  KeyKind = 22 // the same x year
-	KeyBeginning   KeyKind = 23 // first letters of a name or title, without spaces
+	KeyBeginning   KeyKind = 23 // first letters of a title, or all of a name, without spaces
 )
 
 var keyKinds = [...]string{
@@ -256,8 +256,8 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	case r.address.number > 0:
 	case place != "":
 		s.add(KeyTokenPlace, r.name.beginning(), place)
-	case n > 1 || rarest[0].rare:
-		s.add(KeyBeginning, r.name.beginning())
+	case n > 1 || rarest[0].rare: // nothing else tells apart names that begin alike
+		s.add(KeyBeginning, r.name.compact)
 	}
 	if r.point.valid() {
 		cell, corner := r.point.cells()
