@@ -14,8 +14,8 @@ type alignment struct {
 	named        bool   // one of them is not a word of trades or addresses
 }
 
-// align pairs the words of two names: first equal ones, then similar ones, then an initial with a word at
-// half weight.
+// align pairs the words of two names: first equal ones, then one with two that are written apart, then similar ones, then an
+// initial with a word at half weight.
 func align(a, b []token) alignment {
 	var l alignment
 	for i := range a {
@@ -29,6 +29,8 @@ func align(a, b []token) alignment {
 			}
 		}
 	}
+	l.usedA, l.usedB = l.apart(a, b, l.usedA, l.usedB)
+	l.usedB, l.usedA = l.apart(b, a, l.usedB, l.usedA)
 	for i := range a {
 		if l.usedA&(1<<i) != 0 || len(a[i].text) <= 3 {
 			continue

@@ -21,7 +21,7 @@ const (
 	KeyPhone       KeyKind = 1  // last nine digits, or all if fewer
 	KeyToken       KeyKind = 2  // a rare word of the name
 	KeyTokens      KeyKind = 3  // the two rarest words of the name
-	KeyTokenPlace  KeyKind = 4  // a rare word x postcode or city
+	KeyTokenPlace  KeyKind = 4  // a rare word, or the beginning of a name, x postcode or city
 	KeyTokenCell   KeyKind = 5  // the rarest word x an area of about a kilometre
 	KeyStreet      KeyKind = 6  // house number x beginning of the street's first word
 	KeyStreetPlace KeyKind = 7  // the same x city
@@ -39,6 +39,8 @@ const (
 	KeyDatePlace   KeyKind = 19 // day x sound of the city
 	KeyEqual       KeyKind = 20 // all compared content
 	KeyPersonWord  KeyKind = 21 // family name of one of the people x a rare word of the title
+	KeyPersonYear  KeyKind = 22 // the same x year
+	KeyBeginning   KeyKind = 23 // first letters of a title, or all of a name, without spaces
 )
 
 var keyKinds = [...]string{
@@ -49,6 +51,7 @@ var keyKinds = [...]string{
 	KeyNames: "sound of the names", KeyNameYear: "sound of a name and year", KeyNamePlace: "sound of a name and place",
 	KeyDateInitial: "date and initials", KeyDatePlace: "date and place", KeyModel: "model number", KeyBrandWord: "brand and word",
 	KeyEqual: "all that is compared", KeyPersonWord: "person and word",
+	KeyPersonYear: "person and year", KeyBeginning: "beginning",
 }
 
 // String returns the readable name.
@@ -71,7 +74,7 @@ const (
 // their records grows with the number of records.
 func (k KeyKind) limit() uint64 {
 	switch k {
-	case KeyTokens:
+	case KeyTokens, KeyBeginning:
 		return limitWords
 	case KeyStreet:
 		return limitEverywhere
@@ -249,6 +252,13 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	case n > 1:
 		s.add(KeyTokens, min(rarest[0].text, rarest[1].text), max(rarest[0].text, rarest[1].text))
 	}
+	switch { // the house is one, too
+	case r.address.number > 0:
+	case place != "":
+		s.add(KeyTokenPlace, r.name.beginning(), place)
+	case n > 1 || rarest[0].rare: // nothing else tells apart names that begin alike
+		s.add(KeyBeginning, r.name.compact)
+	}
 	if r.point.valid() {
 		cell, corner := r.point.cells()
 		s.add(KeyTokenCell, rarest[0].text, cell)
@@ -267,33 +277,4 @@ func (r *Record) emitPages(s *sink, place string) {
 	for _, e := range r.emails[:min(len(r.emails), keyPages)] {
 		s.add(KeyEmail, e)
 	}
-}
-
-// rarest fills in the distinct tokens with the highest weight, heaviest first, ties by text, and returns
-// their number.
-func (n *name) rarest(into *[3]*token) int { return rarest(n.tokens, into, false) }
-
-// rarest leaves out model numbers if plain is set.
-func rarest(tokens []token, into *[3]*token, plain bool) int {
-	found := 0
-	for i := range tokens {
-		t := &tokens[i]
-		if t.stop || plain && isCode(t.text) {
-			continue
-		}
-		if slices.ContainsFunc(into[:found], func(u *token) bool { return u.hash == t.hash }) {
-			continue
-		}
-		at := found
-		for at > 0 && (t.weight > into[at-1].weight || t.weight == into[at-1].weight && t.text < into[at-1].text) {
-			at--
-		}
-		if at == len(into) {
-			continue
-		}
-		found = min(found+1, len(into))
-		copy(into[at+1:found], into[at:found-1])
-		into[at] = t
-	}
-	return found
 }

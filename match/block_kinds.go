@@ -2,7 +2,11 @@
 
 package match
 
-import "strconv"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
 
 // emitPerson emits the sounds of the name's parts, each combined with something specific. Both orders of
 // the parts give one blocking key, because the parts are often swapped.
@@ -65,41 +69,119 @@ func (r *Record) emitTitle(s *sink) {
 			s.add(KeyModel, c.text)
 		}
 	}
+	for _, c := range r.title.codes.joined[:min(len(r.title.codes.joined), keyTold)] {
+		s.add(KeyModel, cmp.Or(core(c.text), c.text))
+	}
 	for _, c := range r.title.codes.ids {
 		if !digits(c.text) { // others stand on packages, not in titles
 			s.add(KeyModel, c.text)
 		}
 	}
-	var words [3]*token
-	n := rarest(r.name.tokens, &words, true)
+	r.emitWords(s)
+}
+
+// emitWords emits words of a title: alone if they are rare, otherwise in pairs. A word that no other title has, as a typo is,
+// takes the place of none that others have. The beginning of the title, without spaces, is the same however its words are
+// joined, and if what follows was misspelt or cut off.
+func (r *Record) emitWords(s *sink) {
+	var words, common [3]*token
+	without := r.title.coded
+	n := rarest(r.name.tokens, &words, without)
 	if n == 0 {
 		n = r.name.rarest(&words)
 	}
 	if n == 0 {
 		return
 	}
-	counted := r.matcher.terms.records > 0
-	for i, t := range words[:n] {
-		if t.rare && counted {
-			s.add(KeyToken, t.text)
+	pairs, counted := words[:n], r.matcher.terms.records > 0
+	if counted {
+		for _, t := range words[:n] {
+			if t.rare {
+				s.add(KeyToken, t.text)
+			}
 		}
-		for _, u := range words[i+1 : n] {
+		for i := range r.name.tokens {
+			if r.matcher.terms.tokens[r.name.tokens[i].hash] < 2 {
+				without |= 1 << i
+			}
+		}
+		pairs = common[:0]
+		for _, t := range common[:rarest(r.name.tokens, &common, without)] {
+			if t.rare {
+				s.add(KeyToken, t.text)
+			} else {
+				pairs = append(pairs, t)
+			}
+		}
+	}
+	for i, t := range pairs {
+		for _, u := range pairs[i+1:] {
 			s.add(KeyTokens, min(t.text, u.text), max(t.text, u.text))
 		}
 	}
 	if n == 1 {
 		s.add(KeyToken, words[0].text)
 	}
+	s.add(KeyBeginning, r.name.beginning())
 	for _, c := range r.people[:min(len(r.people), keyPeople)] {
-		s.add(KeyPersonWord, c.family, words[0].text)
+		if len(r.title.years) > 0 {
+			s.add(KeyPersonYear, c.family, r.title.years[0])
+		}
+		if !counted || !words[0].rare { // that word alone is one
+			s.add(KeyPersonWord, c.family, words[0].text)
+		}
 	}
 	if r.brand != "" {
 		s.add(KeyBrandWord, r.brand, words[0].text)
 	}
 }
 
+// beginning returns the first letters of a name, without spaces and stop words.
+func (n *name) beginning() string {
+	var buf [64]byte
+	b := buf[:0]
+	for i := range n.tokens {
+		if t := &n.tokens[i]; !t.stop && len(b) < cap(b)-len(t.text) {
+			b = append(b, t.text...)
+		}
+	}
+	return firstLetters(string(b), keyBeginning)
+}
+
+// keyBeginning is the number of letters of a title's beginning.
+const keyBeginning = 12
+
 // keyCodes and keyTold bound the model numbers of a title and those of its text that are blocking keys.
 const (
 	keyCodes = 3
 	keyTold  = 1
 )
+
+// rarest fills in the distinct tokens with the highest weight, heaviest first, ties by text, and returns
+// their number.
+func (n *name) rarest(into *[3]*token) int { return rarest(n.tokens, into, 0) }
+
+// rarest leaves out some tokens, a bit each.
+func rarest(tokens []token, into *[3]*token, without uint32) int {
+	found := 0
+	for i := range tokens {
+		t := &tokens[i]
+		if t.stop || without&(1<<i) != 0 {
+			continue
+		}
+		if slices.ContainsFunc(into[:found], func(u *token) bool { return u.hash == t.hash }) {
+			continue
+		}
+		at := found
+		for at > 0 && (t.weight > into[at-1].weight || t.weight == into[at-1].weight && t.text < into[at-1].text) {
+			at--
+		}
+		if at == len(into) {
+			continue
+		}
+		found = min(found+1, len(into))
+		copy(into[at+1:found], into[at:found-1])
+		into[at] = t
+	}
+	return found
+}

@@ -105,6 +105,7 @@ func compareCodes(a, b *codes) agreement {
 	said := codesSilent
 	for _, lists := range [...][2][]code{
 		{a.own, b.own}, {a.own, b.told}, {a.told, b.own}, {a.own, b.ids}, {a.ids, b.own}, {a.told, b.ids}, {a.ids, b.told},
+		{a.own, b.joined}, {a.joined, b.own}, {a.joined, b.ids}, {a.ids, b.joined},
 	} {
 		for _, x := range lists[0] {
 			for _, y := range lists[1] {
@@ -153,7 +154,8 @@ func (c *codes) naming() []code {
 // lacks reports whether no model number is the same as w.
 func (c *codes) lacks(w string) bool {
 	same := func(x code) bool { return sameCode(x.text, w) }
-	return !slices.ContainsFunc(c.own, same) && !slices.ContainsFunc(c.told, same) && !slices.ContainsFunc(c.ids, same)
+	return !slices.ContainsFunc(c.own, same) && !slices.ContainsFunc(c.told, same) && !slices.ContainsFunc(c.ids, same) &&
+		!slices.ContainsFunc(c.joined, same)
 }
 
 // compareModelIDs compares the global ids of titles. Model numbers are never one sign off; long numbers without letters,
@@ -199,6 +201,8 @@ type codes struct {
 	own  []code // of its title
 	told []code // of its text, or of what it is for: the camera of a battery
 	ids  []code // global ids, which are compared with each other in a line of their own
+	// joined are two words of the title as one, which is a model number if the other record has it: PSLX 350.
+	joined []code
 }
 
 // sameForm reports whether two model numbers are of one series: letters and digits at the same places, or the same

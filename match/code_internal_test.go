@@ -110,6 +110,9 @@ func TestCompareCodes(t *testing.T) {
 		{"title and id", codes{own: few("sx120")}, codes{ids: few("sx120")}, codesAgreeRare},
 		{"text and id", codes{told: few("sx120")}, codes{ids: few("sx120")}, codesAgreeRare},
 		{"id and id, which have their line", codes{ids: few("sx120")}, codes{ids: few("sx120")}, codesSilent},
+		{"written apart", codes{joined: few("sx120")}, codes{own: few("sx120is")}, codesAgreeRare},
+		{"apart in both", codes{joined: few("sx120")}, codes{joined: few("sx120")}, codesSilent},
+		{"the part of one apart", codes{own: few("4546b001"), joined: few("x4547b001")}, codes{own: few("4547b001")}, codesAgreeRare},
 		{"some have it", codes{own: []code{{"sx120", heldBySome}}}, codes{own: few("sx120")}, codesAgree},
 		{"many have it", codes{own: []code{{"sx120", heldByMany}}}, codes{own: few("sx120")}, codesAgreeCommon},
 		{"neighbours", codes{own: few("4546b001")}, codes{own: few("4547b001")}, codesDiffer},
@@ -140,6 +143,27 @@ func TestPurposeOf(t *testing.T) {
 	} {
 		if got := purposeOf(raw); got != want {
 			t.Errorf("%q is for %q, want %q", raw, got, want)
+		}
+	}
+}
+
+// Letters and the digits behind them may be one model number; a year, a measure and words before any number are none.
+func TestJoinedCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ letters, w, want string }{
+		{"pslx", "350h", "pslx350h"},
+		{"dsc", "120", "dsc120"},
+		{"of", "1200", ""},
+		{"windows", "7500", ""},
+		{"office", "2007", ""},
+		{"sony", "2007", ""},
+		{"disk", "500gb", ""},
+		{"x", "350", ""},
+		{"ab", "1", ""},
+		{"dsc1", "120", ""},
+	} {
+		if got := joinedCode(c.letters, c.w); got != c.want {
+			t.Errorf("%q and %q: %q, want %q", c.letters, c.w, got, c.want)
 		}
 	}
 }

@@ -141,6 +141,8 @@ func compareDates(a, b date) level {
 		return levelNone
 	case a.day > 0 && b.day > 0:
 		return compareDays(a, b)
+	case a.year+1 == b.year, b.year+1 == a.year:
+		return dateNextYear
 	case a.year != b.year, a.month > 0 && b.month > 0 && a.month != b.month:
 		return dateDifferent
 	case a.month > 0 && b.month > 0:

@@ -52,6 +52,8 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		line := Line{Attribute: m.style.fieldName(f), Level: m.style.grades(f)[l].word, Weight: m.weights[f][l], A: a.raw(f), B: b.raw(f)}
 		if f == fieldResidual && m.style.keeps(l) {
 			line.A, line.B = a.kept(b, l)
+		} else if f == fieldResidual && a.title != nil {
+			line.A, line.B = append(line.A, a.title.writtenApart(b.title)...), append(line.B, b.title.writtenApart(a.title)...)
 		}
 		if bits := m.style.grades(f)[l].bits; bits != line.Weight {
 			line.DefaultWeight = &bits

@@ -84,10 +84,14 @@ func compareFacts(v *Vector, a, b *Record) {
 	v.set(fieldNumber, least)
 }
 
-// asDate returns where a level stands among those of a date: a usual day is that of its year.
+// asDate returns where a level stands among those of a date: a usual day is that of its year, and the year before or after is
+// like another day of one year.
 func (l level) asDate() level {
-	if l == dateUsual {
+	switch l {
+	case dateUsual:
 		return dateYear
+	case dateNextYear:
+		return dateOtherDay
 	}
 	return l
 }

@@ -143,7 +143,8 @@ const (
 	dateMonth
 	dateSwapped
 	dateEqual
-	dateUsual // equal, and many records have it: 1 January
+	dateUsual    // equal, and many records have it: 1 January
+	dateNextYear // years without days, one after the other
 )
 
 const boxShared level = 1
@@ -261,6 +262,7 @@ var table = [fieldCount][]grade{
 		{"day and month swapped", 700},
 		{"equal", 900},
 		{"equal, a day of many records", 400},
+		{"the year before or after", -400},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 	fieldText: {

@@ -123,7 +123,9 @@ func comparePersons(v *Vector, a, b *person) {
 		}
 	}
 	rare := family == familyEqualRare || given == givenEqualRare
-	if family >= familyAlike && !v.namesPerson() && !(rare && v.level(fieldDate) == dateTwoOff) {
+	rarest := family == familyEqualRare && given == givenEqualRare
+	if family >= familyAlike && !v.namesPerson() && !(rare && v.level(fieldDate) == dateTwoOff) &&
+		!(rarest && v.level(fieldCity) >= cityEqual && v.level(fieldDate) == levelNone) {
 		family = familyAlone
 	}
 	v.set(fieldName, family)
@@ -132,7 +134,7 @@ func comparePersons(v *Vector, a, b *person) {
 
 // namesPerson reports whether a field other than the name and the city ties two records to one person.
 func (v Vector) namesPerson() bool {
-	date, email, id := v.level(fieldDate), v.level(fieldEmail), v.level(fieldID)
+	date, email, id := v.level(fieldDate).asDate(), v.level(fieldEmail), v.level(fieldID)
 	if v.level(fieldBox) != levelNone {
 		email = levelNone
 	}
@@ -145,7 +147,7 @@ func (v Vector) namesPerson() bool {
 // with one family name and different given names are probably relatives.
 func (v Vector) namesHousehold() bool {
 	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) >= phoneEqual ||
-		v.level(fieldEmail) == emailEqual && v.level(fieldDate) < dateYear
+		v.level(fieldEmail) == emailEqual && v.level(fieldDate).asDate() < dateYear
 }
 
 func partsSwapped(a, b *person) bool {

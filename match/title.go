@@ -39,7 +39,12 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	if of := purposeOf(raw); of != "" {
 		purpose, _ = splitTitle(of)
 	}
-	for _, w := range t.words {
+	for i, w := range t.words {
+		if i > 0 && hasDigit(w) {
+			if joined := joinedCode(t.words[i-1], w); joined != "" {
+				t.codes.joined = addCode(t.codes.joined, terms, joined)
+			}
+		}
 		switch {
 		case accessories[w]:
 			t.parts = append(t.parts, w)
@@ -152,7 +157,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleNumbers
 	case x.rare && y.rare, x.any && y.any && l.weight == 0:
 		return residualRare
-	case x.number || y.number:
+	case (x.number || y.number) && !firstVolume(a, b, usedA, usedB):
 		return titleNumber
 	case x.any || y.any:
 		return residualSomething
@@ -184,6 +189,16 @@ func (t *title) distinguishing() (words []string) {
 		}
 	}
 	return slices.Concat(words, t.numbers, t.parts)
+}
+
+// writtenApart returns the model numbers that are two words of a title, and one of the other.
+func (t *title) writtenApart(other *title) (words []string) {
+	for _, c := range t.codes.joined {
+		if !other.codes.lacks(c.text) && !slices.Contains(other.codes.joined, c) {
+			words = append(words, c.text)
+		}
+	}
+	return words
 }
 
 // sizes returns the measures as words.

@@ -76,11 +76,18 @@ func otherVolume(a, b *title, usedA, usedB uint32) bool {
 	if x != "" && y != "" {
 		return x != y
 	}
-	n, other := cmp.Or(x, y), residue(b.name.tokens, usedB)
-	if x == "" {
-		other = residue(a.name.tokens, usedA)
-	}
-	return n != "" && n != "1" && len(n) <= 2 && !other.any
+	n := cmp.Or(x, y)
+	return n != "1" && len(n) <= 2 && onlyVolume(a, b, usedA, usedB)
+}
+
+// firstVolume reports whether all that two titles differ in is that one is called the first part.
+func firstVolume(a, b *title, usedA, usedB uint32) bool {
+	return cmp.Or(a.volume(usedA), b.volume(usedB)) == "1" && onlyVolume(a, b, usedA, usedB)
+}
+
+// onlyVolume reports whether one of two titles has the number of a part, and nothing else differs.
+func onlyVolume(a, b *title, usedA, usedB uint32) bool {
+	return a.volume(usedA) != "" && !residue(b.name.tokens, usedB).any || b.volume(usedB) != "" && !residue(a.name.tokens, usedA).any
 }
 
 // volumeWords are words before the number of a part, with their spelling.

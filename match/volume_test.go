@@ -36,7 +36,7 @@ func TestVolumes(t *testing.T) {
 		{"Harbour Lights 2", "Harbour Lights Pt. 2", "", "one keeps a word", "[] [part]", match.Same},
 		{"Harbour Lights", "Harbour Lights (1989)", "1989", "nothing is left over", "[] []", match.Same},
 		{"Harbour Lights", "Harbour Lights (1989)", "", "one keeps a number", "[] [1989]", match.Same},
-		{"Harbour Lights", "Harbour Lights Part 1", "", "one keeps a number", "[] [1]", match.Same},
+		{"Harbour Lights", "Harbour Lights Part 1", "", "one keeps a word", "[] [part 1]", match.Same},
 		{"Harbour Lights Uncut", "Harbour Lights 2", "", "one keeps a number", "[] [2]", match.Same},
 		{"Harbour Lights", "Harbour Lights Uncut", "", "one keeps a word", "[] [uncut]", match.Same},
 		{"Harbour 2 Lights 500 ml", "Harbour Lights 500 ml", "", "one keeps a number", "[2] []", match.Same},

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,8 @@ type oneShot struct {
 	reading
 	out, keep             string
 	golden, links, review string
-	oneToOne, left, learn bool
+	left, learn           bool
+	once                  once
 	asked                 func() bool // reports whether learn was given
 	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
@@ -126,12 +128,12 @@ func (o *oneShot) look(a *app) error {
 		o.sources = append(o.sources, source)
 	}
 	var failed error
-	most := -1
+	most := explains{-1, 0}
 	for _, kind := range kinds {
 		plans, explained, err := o.recognise(kind)
 		if err != nil {
 			failed = cmp.Or(failed, err)
-		} else if explained > most {
+		} else if explained.columns > most.columns || explained.columns == most.columns && explained.named > most.named {
 			o.plans, o.schema, most = plans, kind, explained
 		}
 	}
@@ -147,16 +149,25 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
+// explains is how many columns of files are attributes of a kind, and how many of them have the name of theirs.
+type explains struct{ columns, named int }
+
 // recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.
-func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained int, err error) {
+func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained explains, err error) {
 	for i, name := range o.files {
 		options := *o.options
 		options.Source, options.Kind = o.sources[i], kind.Kind
 		p, err := bulk.Recognise(name, nil, o.kinds, &options)
 		if err != nil {
-			return nil, 0, err
+			return nil, explained, err
 		}
-		plans, explained = append(plans, p), explained+len(p.Attributes())
+		plans = append(plans, p)
+		explained.columns += len(p.Attributes())
+		for _, c := range p.Columns {
+			if slices.Contains(c.To, strings.ToLower(c.Name)) {
+				explained.named++
+			}
+		}
 	}
 	return plans, explained, nil
 }

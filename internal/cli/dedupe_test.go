@@ -190,6 +190,44 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// Files that list nothing twice give a row one partner, and it is said how many pairs that leaves out.
+func TestLink_OneToOneByDefault(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := "id,title,authors,year\n", "id,title,authors,year\n"
+	for i := range 30 {
+		a += fmt.Sprintf("%d,Indexing %[2]s Structures in %[2]s Stores,Ada Quill %[2]s,%d\n", i, strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
+		b += fmt.Sprintf("%d,Indexing %[2]s structures in %[2]s stores,A. Quill %[2]s,%d\n", i, strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
+	}
+	a += "30,Indexing aaaa Structures in aaaa Stores,Ada Quill aaaa,1992\n" // once more, in a journal
+	for name, text := range map[string]string{"a.csv": a, "b.csv": b} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flag, want := range map[string]int{"": 30, "--one-to-one=false": 31} {
+		got := done(t, slices.Concat([]string{"link", filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), "-o", filepath.Join(dir, "out.csv")}, strings.Fields(flag))...)
+		if rows := len(rowsOf(t, filepath.Join(dir, "out.csv"))) - 1; rows != want || strings.Contains(got.err, "1 pair of rows with a better partner left out") != (flag == "") {
+			t.Errorf("%q: %d pairs\n%s", flag, rows, got.err)
+		}
+	}
+}
+
+// Of two kinds that explain as many columns, the one is taken whose attributes have the names of the columns.
+func TestDedupe_TheKindThatNamesTheColumns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for column, kind := range map[string]string{"title": "product", "name": "place"} {
+		file := filepath.Join(dir, column+".csv")
+		if err := os.WriteFile(file, []byte(column+"\nSony Turntable PSLX350H\nSony PS-LX350H turntable\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := done(t, "dedupe", file, "-o", filepath.Join(dir, "out.csv")); !strings.Contains(got.err, "kind "+kind+": compared by "+column) {
+			t.Errorf("%s: %s", column, got.err)
+		}
+	}
+}
+
 // Files with different columns are recognised each for itself, as one kind. A flag may name columns that one of them has.
 func TestDedupe_RecognisesEachFile(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,9 @@ func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	if !o.learn || !o.asked() && (o.weighed || rows > mostLearned) {
 		return nil
 	}
+	if err := o.lookOnce(ctx); err != nil {
+		return err
+	}
 	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
 	if err != nil {
 		return err

@@ -115,15 +115,22 @@ func (a *app) writeKind(kind *match.Schema, out string) (err error) {
 
 // drafted learns from the rows of all files. It returns the number of records, too, and calls refuse for the others.
 func (o *oneShot) drafted(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*learn.Draft, int, error) {
-	m := match.New(o.schema, o.terms)
-	var records []*match.Record
-	if err := eachRow(ctx, o.plans, refuse, func(file, number int, row *bulk.Row) bool {
-		records = append(records, m.Normalise(o.sources[file], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
-		return true
-	}); err != nil {
+	m, records, err := o.normalised(ctx, refuse)
+	if err != nil {
 		return nil, 0, err
 	}
-	return learn.Weights(m.Among(match.CountNames(records)), records), len(records), nil
+	return learn.Weights(m, records), len(records), nil
+}
+
+// normalised returns the rows of all files as records, and a matcher that knows how many of them share a phone.
+func (o *oneShot) normalised(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*match.Matcher, []*match.Record, error) {
+	m := match.New(o.schema, o.terms)
+	var records []*match.Record
+	err := eachRow(ctx, o.plans, refuse, func(file, number int, row *bulk.Row) bool {
+		records = append(records, m.Normalise(o.sources[file], fmt.Sprintf("%s %d", row.Key, number), row.Attributes))
+		return true
+	})
+	return m.Among(match.CountNames(records)), records, err
 }
 
 // printDraft prints what was learned to the standard error, where the YAML is not in its way.

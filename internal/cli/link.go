@@ -21,9 +21,10 @@ func (a *app) linkCommand() *cobra.Command {
 		Use:   "link FILE FILE",
 		Short: "Find the rows of a second file that describe the same things as rows of a first one; needs no installation",
 		Long: "Writes a row per pair: match_weight, the columns of the first file, and those of the second prefixed with second_,\n" +
-			"in the order of the first file. Rows of one file are never compared with each other. A row may be in several pairs;\n" +
-			"--one-to-one keeps at most one per row and prefers the highest match weights. --left adds the rows of the first\n" +
-			"file without a pair. Files are recognised as by locus dedupe. Linked rows are kept in memory.",
+			"in the order of the first file. Rows of one file are never compared with each other. If further partners in a file are\n" +
+			"few and agree less than matches do, the file lists nothing twice, and a row of the other is in one pair at most, that of\n" +
+			"the highest match weight; --one-to-one and --one-to-one=false decide that for both files. --left adds the rows of the first file without\n" +
+			"a pair. Files are recognised as by locus dedupe. Linked rows are kept in memory.",
 		Example: "  locus link crm.csv shop.csv -o links.csv\n" +
 			"  locus link crm.csv shop.csv -o links.csv --one-to-one --left --set phones=tel",
 		Args: arguments("FILE", "FILE"),
@@ -31,7 +32,7 @@ func (a *app) linkCommand() *cobra.Command {
 	}
 	o.flags(c)
 	o.learnFlag(c)
-	c.Flags().BoolVar(&o.oneToOne, "one-to-one", false, "keep at most one pair per row, the highest match weights first")
+	o.once.flag(c)
 	c.Flags().BoolVar(&o.left, "left", false, "also write the rows of the first file without a pair")
 	return c
 }
@@ -55,9 +56,7 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.oneToOne {
-		pairs = dedupe.OneToOne(pairs)
-	}
+	pairs = o.best(a, pairs)
 	slices.SortStableFunc(pairs, func(x, y dedupe.Pair) int {
 		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.B, y.B))
 	})
@@ -65,7 +64,7 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "first": s.Len(), "second": rows, "pairs": len(pairs), "refused": o.refused})
+		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "first": s.Len(), "second": rows, "pairs": len(pairs), "one_to_one": o.once.First && o.once.Second, "refused": o.refused})
 	} else {
 		a.say("%s: %s of %s and %s", o.out, counted(int64(len(pairs)), "pair", "pairs"), counted(int64(s.Len()), "row", "rows"), counted(int64(rows), "row", "rows"))
 	}

@@ -43,10 +43,51 @@ func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 	}
 }
 
-func TestOneToOne_TheBestWeightsFirst(t *testing.T) {
+func TestOnce_TheBestWeightsFirst(t *testing.T) {
 	t.Parallel()
 	pairs := []Pair{{0, 0, 1000}, {1, 0, 2000}, {1, 1, 900}, {2, 2, 600}, {3, 2, 600}}
-	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {2, 2, 600}}, OneToOne(pairs)); diff != "" {
+	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {1, 1, 900}, {2, 2, 600}}, Once{First: true}.Best(pairs)); diff != "" {
+		t.Errorf("one partner in the first file: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]Pair{{1, 0, 2000}, {2, 2, 600}}, Once{true, true}.Best(pairs)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
+	t.Parallel()
+	// Rows i and i match with weights that rise; further rows of the first file match row i of the second one.
+	pairs := func(further ...Pair) []Pair {
+		for i := range 100 {
+			further = append(further, Pair{i, i, match.Weight(1000 + 10*i)})
+		}
+		return further
+	}
+	var many []Pair
+	for i := range 17 {
+		many = append(many, Pair{100 + i, i, 600})
+	}
+	for name, c := range map[string]struct {
+		pairs []Pair
+		want  bool
+	}{
+		"none":                          {nil, true},
+		"no further partner":            {pairs(), true},
+		"further ones weigh less":       {pairs(Pair{100, 1, 600}, Pair{101, 2, 700}), true},
+		"a further one is like a match": {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}), false},
+		"one of five is like a match":   {pairs(Pair{100, 99, 1900}, Pair{101, 2, 700}, Pair{102, 3, 700}, Pair{103, 4, 700}, Pair{104, 5, 700}), true},
+		"many further ones":             {pairs(many...), false},
+		"a sixth is few":                {pairs(many[1:]...), true},
+	} {
+		if got := Distinct(c.pairs); got != (Once{c.want, true}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		var turned []Pair
+		for _, p := range c.pairs {
+			turned = append(turned, Pair{p.B, p.A, p.Weight})
+		}
+		if got := Distinct(turned); got != (Once{true, c.want}) {
+			t.Errorf("%s, turned: %+v", name, got)
+		}
 	}
 }

@@ -95,22 +95,65 @@ func (s *Session) places(ctx context.Context) (map[entity.Ref]int, error) {
 	return place, nil
 }
 
-// OneToOne returns pairs with each row at most once, taking the best match weights first, then the earlier rows. They
-// are in the order of B.
-func OneToOne(pairs []Pair) []Pair {
+// Once says of which of two files no thing is listed twice: a row of the other file has one partner there at most.
+type Once struct{ First, Second bool }
+
+// Best returns the pairs without those of a row that has a better partner in a file that lists nothing twice. It takes the
+// best match weights first, then the earlier rows. Pairs are in the order of B.
+func (o Once) Best(pairs []Pair) []Pair {
 	sorted := slices.SortedStableFunc(slices.Values(pairs), func(x, y Pair) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
 	a, b := map[int]bool{}, map[int]bool{}
 	var kept []Pair
 	for _, p := range sorted {
-		if !a[p.A] && !b[p.B] {
+		if !(o.Second && a[p.A]) && !(o.First && b[p.B]) {
 			a[p.A], b[p.B] = true, true
 			kept = append(kept, p)
 		}
 	}
-	slices.SortFunc(kept, func(x, y Pair) int { return cmp.Compare(x.B, y.B) })
+	slices.SortFunc(kept, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.B, y.B), cmp.Compare(x.A, y.A)) })
 	return kept
+}
+
+// Duplicates in a file are so rare, or so unlike other matches, that a row has one partner there at most: see Distinct.
+const (
+	mostFurther = 6 // further pairs, as a part of the others
+	mostAlike   = 4 // those that weigh as much as half of the others, as a part of the further ones
+)
+
+// Distinct returns which files list nothing twice, as far as pairs show it: few rows of the other file have a further
+// partner there, and these pairs weigh less than matches do. If a partner were a second row of the same thing, its pair
+// would weigh like any other match: of two such pairs the lesser is above the median of all matches once in four times, or
+// more often.
+func Distinct(pairs []Pair) Once {
+	return Once{First: few(pairs, Once{First: true}.Best(pairs)), Second: few(pairs, Once{Second: true}.Best(pairs))}
+}
+
+// few reports whether the pairs that are not among the best are few, and weigh less.
+func few(pairs, best []Pair) bool {
+	further := len(pairs) - len(best)
+	if further == 0 || further*mostFurther > len(best) {
+		return further == 0
+	}
+	weights := make([]match.Weight, len(best))
+	for i, p := range best {
+		weights[i] = p.Weight
+	}
+	slices.Sort(weights)
+	median := weights[len(weights)/2]
+	alike := 0
+	for _, p := range pairs {
+		if p.Weight >= median {
+			alike++
+		}
+	}
+	for _, w := range weights {
+		if w >= median {
+			alike--
+		}
+	}
+	return alike*mostAlike < further
 }
 
 // Taken reads the rows of a file that are in pairs, or all of them, and returns them by their places.
