@@ -351,6 +351,7 @@ var Picture = map[string]Rule{
 	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB or a stand-in
 	"internal/porttest":  {},                                                                                          // for tests: reusable ports
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
+	"internal/blank":     {Imports: []string{"storage"}},                                                              // for tests: installations by copying
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
