@@ -169,7 +169,7 @@ var Picture = map[string]Rule{
 	"storage/storagetest": {
 		Imports: []string{
 			"storage", "resolve/derived", "match", "locality", conformance, "audit", "internal/conformance/audittest", "cell", "internal/conformance/celltest", "internal/conformance/copytest", "changelog", "internal/conformance/changelogtest",
-			"counter", "internal/conformance/countertest", "entity", "internal/conformance/entitytest", "lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
+			"counter", "internal/longtest", "internal/conformance/countertest", "entity", "internal/conformance/entitytest", "lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
 		},
 		Modules: []string{rapid, goCmp},
 	},
