@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blank makes installations for tests: directories of new SQLite cells, copied from one that is created once. The
-// test imports the backend. A
-// copy takes a third of the processor time of a creation, and waits for the disk a seventh as long.
+// Package blank makes installations for tests: directories of new SQLite cells, copied from one that is created once. A
+// copy takes a third of the processor time of a creation, and waits for the disk a seventh as long. A test imports the
+// backend itself.
 package blank
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var (
 	mu    sync.Mutex
-	blank = map[int]fstest.MapFS{} // by the number of cells
+	fills = map[int]func(dir string) error{} // by the number of cells
 )
 
 // Dir returns a new directory with an installation of that many cells. All have the same id.
@@ -35,39 +35,49 @@ func Dir(t testing.TB, cells int) string {
 
 // Fill makes dir an installation of that many cells if it is empty or does not exist.
 func Fill(dir string, cells int) error {
-	if files, _ := os.ReadDir(dir); len(files) > 0 {
-		return nil
-	}
 	mu.Lock()
-	defer mu.Unlock()
-	if blank[cells] == nil {
-		made, err := create(cells)
+	fill := fills[cells]
+	if fill == nil {
+		fill = New(func(dir string) error {
+			opened, err := storage.Open(context.Background(), dir, &storage.Options{Cells: cells, Scratch: true})
+			if err != nil {
+				return err
+			}
+			return opened.Close()
+		})
+		fills[cells] = fill
+	}
+	mu.Unlock()
+	return fill(dir)
+}
+
+// New returns a function that copies into a directory, if it is empty or does not exist, what create writes to another.
+// It calls create once.
+func New(create func(dir string) error) (fill func(dir string) error) {
+	files := sync.OnceValues(func() (fs.FS, error) {
+		dir, err := os.MkdirTemp("", "locus-blank-")
+		if err != nil {
+			return nil, err
+		}
+		err = create(dir)
+		made := fstest.MapFS{}
+		return made, errors.Join(err, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(filepath.Join(dir, path))
+			made[path] = &fstest.MapFile{Data: text, Mode: 0o600}
+			return err
+		}), os.RemoveAll(dir))
+	})
+	return func(dir string) error {
+		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+			return nil
+		}
+		from, err := files()
 		if err != nil {
 			return err
 		}
-		blank[cells] = made
+		return os.CopyFS(dir, from)
 	}
-	return os.CopyFS(dir, blank[cells])
-}
-
-// create returns the files of a new installation.
-func create(n int) (made fstest.MapFS, err error) {
-	dir, err := os.MkdirTemp("", "locus-blank-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cells, err := storage.Open(context.Background(), dir, &storage.Options{Cells: n, Scratch: true})
-	if err == nil {
-		err = cells.Close()
-	}
-	made = fstest.MapFS{}
-	return made, errors.Join(err, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(filepath.Join(dir, path))
-		made[path] = &fstest.MapFile{Data: text, Mode: 0o600}
-		return err
-	}))
 }

@@ -35,7 +35,7 @@ func runWith(ctx context.Context, stdin string, env map[string]string, args ...s
 	return runAsIs(ctx, stdin, env, args...)
 }
 
-// runAsIs is runWith where a command creates its data directory itself.
+// runAsIs is runWith where a command creates its data directory itself: installations that are filled have the same id.
 func runAsIs(ctx context.Context, stdin string, env map[string]string, args ...string) result {
 	var out, talk bytes.Buffer
 	code := cli.Run(ctx, args, strings.NewReader(stdin), &out, &talk, env)
