@@ -145,7 +145,7 @@ func (d *Directory[T]) Gate(ctx context.Context, tx T, m *Map, c ID) error {
 	}
 	d.learn(c, head)
 	switch {
-	case head.Admits(m.Epoch()):
+	case head.admits(m.Epoch()):
 		return nil
 	case head.Home != Serving:
 		return fmt.Errorf("cell %v is %v: %w", c, head.Home, ErrMoved)
