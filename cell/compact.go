@@ -170,7 +170,7 @@ func (w *worker[T]) put(ctx context.Context, id ID, epoch uint64, rows []Row) er
 			switch {
 			case err != nil:
 				return err
-			case !head.Admits(epoch):
+			case !head.admits(epoch):
 				return fmt.Errorf("it is %v: %w", head.Keys, ErrFenced)
 			}
 			return t.Copy(ctx, rows)

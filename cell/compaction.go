@@ -81,7 +81,7 @@ func (c Compaction) Carry(rows []int64) int64 {
 }
 
 // Step returns the compaction after its request was carried out. The reply to ActionCopy is Fenced if a target cell
-// refused the rows (Head.Admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another
+// refused the rows (Head.admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another
 // process changed the map first.
 func (c Compaction) Step(r Reply) Compaction {
 	switch c.do {

@@ -142,7 +142,7 @@ func (d *Directory[T]) Gate(ctx context.Context, tx T, m *Map, c ID) error {
 	if err := tx.Require(ctx, func(head Head) error {
 		d.learn(c, head)
 		switch {
-		case head.Admits(m.Epoch()):
+		case head.admits(m.Epoch()):
 			return nil
 		case head.Home != Serving:
 			return fmt.Errorf("it is %v: %w", head.Home, ErrMoved)

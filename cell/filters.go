@@ -53,7 +53,7 @@ func putFilter[T Store](ctx context.Context, db Database[T]) error {
 	switch {
 	case has, head.Keys == Retired:
 		return nil
-	case !head.Filterable():
+	case !head.filterable():
 		return fmt.Errorf("it is %v, and only rows that never change have one", head.Keys)
 	}
 	rings, err := readRings(ctx, db)
@@ -66,7 +66,7 @@ func putFilter[T Store](ctx context.Context, db Database[T]) error {
 	}
 	return db.Update(ctx, func(t T) error {
 		// Rows of a cell that was retired during the read may have been dropped.
-		if head, err := t.Head(ctx); err != nil || !head.Filterable() {
+		if head, err := t.Head(ctx); err != nil || !head.filterable() {
 			return err
 		}
 		return t.SetFilter(ctx, f.marshal())
@@ -120,7 +120,7 @@ func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
 	}
 	var blob []byte
 	if err := h.View(ctx, func(t T) error {
-		if head, err := t.Head(ctx); err != nil || !head.Filterable() {
+		if head, err := t.Head(ctx); err != nil || !head.filterable() {
 			return err
 		}
 		blob, err = t.Filter(ctx)

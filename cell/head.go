@@ -45,8 +45,8 @@ type Head struct {
 // Unsettled reports whether other cells may still contain consequences of rows that the cell lost.
 func (h Head) Unsettled() bool { return h.Settled < h.Returns }
 
-// Admits reports whether the cell takes keys and postings from a writer with a map of this epoch.
-func (h Head) Admits(epoch uint64) bool {
+// admits reports whether the cell takes keys and postings from a writer with a map of this epoch.
+func (h Head) admits(epoch uint64) bool {
 	return h.Keys == Open && h.Home == Serving && h.Epoch <= epoch
 }
 
@@ -54,8 +54,8 @@ func (h Head) Admits(epoch uint64) bool {
 // open is unchanged.
 func (h Head) Seal(epoch uint64) Head { return h.advance(Sealed, epoch) }
 
-// Retire returns the head of the cell retired by a writer with a map of this epoch.
-func (h Head) Retire(epoch uint64) Head { return h.advance(Retired, epoch) }
+// retire returns the head of the cell retired by a writer with a map of this epoch.
+func (h Head) retire(epoch uint64) Head { return h.advance(Retired, epoch) }
 
 func (h Head) advance(keys KeyState, epoch uint64) Head {
 	if h.Keys < keys {
@@ -76,15 +76,15 @@ func (h Head) RecoverFromReplica(c ID, m *Map) Head {
 func (h Head) recoverFromReplica(gen uint16, v View) Head {
 	switch {
 	case gen < v.Floor:
-		return h.Retire(v.Epoch)
+		return h.retire(v.Epoch)
 	case gen < v.Current:
 		return h.Seal(v.Epoch)
 	}
 	return h
 }
 
-// Filterable reports whether the rows of the cell are final, so that a filter of them can prove absence.
-func (h Head) Filterable() bool { return h.Keys == Sealed }
+// filterable reports whether the rows of the cell are final, so that a filter of them can prove absence.
+func (h Head) filterable() bool { return h.Keys == Sealed }
 
 // KeyState is the state of a key directory.
 type KeyState uint8

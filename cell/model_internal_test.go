@@ -241,7 +241,7 @@ func (m *model) successors(s *state) {
 	}
 	for g := range s.cells {
 		c := &s.cells[g]
-		if m.filters && c.filter == 0 && (Head{Keys: c.keys}).Filterable() {
+		if m.filters && c.filter == 0 && (Head{Keys: c.keys}).filterable() {
 			n := *s
 			n.cells[g].filter = filterOf(c.row)
 			m.step(s, &n, event{nature, "builds the filter of", uint16(g)}, nil)
@@ -494,7 +494,7 @@ func (m *model) growth(s *state) {
 		m.mustAsk(&n, r)
 	case ActionFilter:
 		e.what = "builds the filter of"
-		if c := &n.cells[r.Gen]; m.filters && (Head{Keys: c.keys}).Filterable() {
+		if c := &n.cells[r.Gen]; m.filters && (Head{Keys: c.keys}).filterable() {
 			c.filter = filterOf(c.row)
 		}
 	case ActionDone:
@@ -549,7 +549,7 @@ func (m *model) compaction(s *state, i int) {
 		e.what = "refreshes"
 	case ActionRetire:
 		e.what = "retires"
-		at.keys = Head{Keys: at.keys}.Retire(r.Epoch).Keys
+		at.keys = Head{Keys: at.keys}.retire(r.Epoch).Keys
 	case ActionDrop:
 		e.what = "drops the rows of"
 		if at.keys == Retired {
@@ -591,7 +591,7 @@ func (m *model) copy(s *state, i int, r Request) {
 	if puid != Nothing {
 		err := (&modelDB{s: &n, gen: r.Gen}).Update(context.Background(), func(tx modelTx) error {
 			head, err := tx.Head(context.Background())
-			if refused = !head.Admits(r.Epoch); refused || err != nil {
+			if refused = !head.admits(r.Epoch); refused || err != nil {
 				return err
 			}
 			return tx.Copy(context.Background(), []Row{{PUID: puid}})

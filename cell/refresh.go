@@ -19,7 +19,7 @@ func (c *Cells[T]) Observe(id ID, head Head) {
 	switch {
 	case head.Keys == Retired:
 		c.filters.forget(id)
-	case head.Filterable():
+	case head.filterable():
 		c.fetch(id)
 	}
 }

@@ -71,7 +71,7 @@ func (o *simOperator) step(r Request, c *Compaction) (Reply, error) {
 	case ActionSeal:
 		return Reply{}, o.heads(gen, func(h Head) Head { return h.Seal(r.Epoch) })
 	case ActionRetire:
-		return Reply{}, o.heads(gen, func(h Head) Head { return h.Retire(r.Epoch) })
+		return Reply{}, o.heads(gen, func(h Head) Head { return h.retire(r.Epoch) })
 	case ActionFilter:
 		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, filterSim) })
 	case ActionDrop:
@@ -137,7 +137,7 @@ func (o *simOperator) heads(gen int, next func(Head) Head) error {
 }
 
 func filterSim(tx simTx) error {
-	if tx.c.head.Filterable() {
+	if tx.c.head.filterable() {
 		tx.c.filtered = true
 		for k, row := range tx.c.rows {
 			tx.c.filter[k] = row != Nothing
@@ -171,7 +171,7 @@ func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err err
 		return Reply{}, nil
 	}
 	err = simDB{o.simTask, o.w.newest.Key(int(r.Gen), at)}.Update(ctx, func(tx simTx) error {
-		if reply.Fenced = !tx.c.head.Admits(r.Epoch); reply.Fenced {
+		if reply.Fenced = !tx.c.head.admits(r.Epoch); reply.Fenced {
 			return nil
 		}
 		return tx.Copy(ctx, []Row{{Key: o.w.keys[k], PUID: puid}})

@@ -50,7 +50,7 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 		return nil, head, err
 	}
 	switch writes := r.Do == ActionPut; {
-	case writes && !head.Admits(r.Epoch), !writes && head.Home != Serving:
+	case writes && !head.admits(r.Epoch), !writes && head.Home != Serving:
 		return fenced(len(keys)), head, nil
 	case writes:
 		return r.put(ctx, tx, head, keys)

@@ -762,6 +762,13 @@ type DecisionsFilter struct {
 	Source string `json:"source,omitempty"`
 }
 
+// DecisionsInterval is the object of this name in the OpenAPI document.
+type DecisionsInterval struct {
+	High  float64 `json:"high"`
+	Low   float64 `json:"low"`
+	Value float64 `json:"value"`
+}
+
 // DecisionsKeyCount is the object of this name in the OpenAPI document.
 type DecisionsKeyCount struct {
 	Key     string `json:"key"`
@@ -792,8 +799,8 @@ type DecisionsKindQuality struct {
 	Drawn     int64                     `json:"drawn"`
 	Kind      string                    `json:"kind"`
 	Pairs     int64                     `json:"pairs"`
-	Precision EstimateInterval          `json:"precision"`
-	Recall    EstimateInterval          `json:"recall"`
+	Precision DecisionsInterval         `json:"precision"`
+	Recall    DecisionsInterval         `json:"recall"`
 	Strata    []DecisionsStratumQuality `json:"strata"`
 }
 
@@ -1072,13 +1079,6 @@ type EntityRank struct {
 type EntityRef struct {
 	Key    string `json:"key"`
 	Source string `json:"source"`
-}
-
-// EstimateInterval is the object of this name in the OpenAPI document.
-type EstimateInterval struct {
-	High  float64 `json:"high"`
-	Low   float64 `json:"low"`
-	Value float64 `json:"value"`
 }
 
 // ExplainComparison is the object of this name in the OpenAPI document.

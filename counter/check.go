@@ -13,7 +13,7 @@ import (
 )
 
 func (b *Batch) check() error {
-	var problems []Problem
+	var problems []problem.Problem
 	add := func(field, detail string) { problems = append(problems, problem.New("/"+field, "invalid", detail)) }
 	if len(b.Hits) == 0 || len(b.Hits) > MaxBatch {
 		add("hits", fmt.Sprintf("a batch has 1 to %d hits, not %d", MaxBatch, len(b.Hits)))
@@ -79,7 +79,7 @@ func (h *Hit) check(known bool) error {
 // window is the time range in which hits are accepted.
 type window struct{ from, to time.Time }
 
-func windowAt(now time.Time) window { return window{now.Add(-Window), now.Add(Ahead)} }
+func windowAt(now time.Time) window { return window{now.Add(-Window), now.Add(ahead)} }
 
 // check returns an error for a time outside the window. Zero is now.
 func (w *window) check(at time.Time) error {

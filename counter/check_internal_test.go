@@ -88,8 +88,8 @@ func TestAddBatch_RefusesHits(t *testing.T) {
 		{hit: Hit{Metric: "t", At: noon.Add(-Window), N: 1}},
 		{hit: Hit{Metric: "t", At: noon.Add(-Window - ns), N: 1}, want: ErrTooOld},
 		{hit: Hit{Metric: "t", At: time.Unix(-1, 0), N: 1}, want: ErrTooOld},
-		{hit: Hit{Metric: "t", At: noon.Add(Ahead), N: 1}},
-		{hit: Hit{Metric: "t", At: noon.Add(Ahead + ns), N: 1}, want: ErrInFuture},
+		{hit: Hit{Metric: "t", At: noon.Add(ahead), N: 1}},
+		{hit: Hit{Metric: "t", At: noon.Add(ahead + ns), N: 1}, want: ErrInFuture},
 		{hit: Hit{Metric: "late", At: noon.Add(-Window - ns), N: 1}, want: ErrTooOld},
 		{hit: Hit{Metric: "late", At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), N: 1}, want: ErrInFuture},
 	}

@@ -37,13 +37,13 @@ const (
 	MaxN       = 1_000_000             // N of a hit of a counter
 	MaxReading = 1_000_000_000_000_000 // absolute N of a hit of a gauge
 	MaxKey     = 128                   // bytes in an idempotency key
-	MaxPoints  = 50_000                // values in an answer
+	maxPoints  = 50_000                // values in an answer
 	MaxTop     = 1000                  // metrics in the answer to a TopQuery
 
 	// Window is how late a hit may be, and how long a key is remembered at least.
 	Window = 7 * 24 * time.Hour
-	// Ahead is how far in the future a hit may be, to allow for clock differences.
-	Ahead = 5 * time.Minute
+	// ahead is how far in the future a hit may be, to allow for clock differences.
+	ahead = 5 * time.Minute
 )
 
 // Hit is one count or reading of a metric at a time.
@@ -123,7 +123,7 @@ var (
 	// ErrDamaged means that a compacted day fails its checks. The error names the day and the metric. All other days
 	// can be read.
 	ErrDamaged = errors.New("counter: a row of table counter_compacted is damaged")
-	// ErrRange means that an answer would have more than MaxPoints values, or that a sum exceeds 2^63 - 1.
+	// ErrRange means that an answer would have more than 50,000 values, or that a sum exceeds 2^63 - 1.
 	ErrRange = problem.Class(problem.ErrInvalid, "counter: the range is too large")
 	// ErrClosed means that the recorder has been closed.
 	ErrClosed = problem.Class(problem.ErrClosed, "counter: closed")
@@ -131,9 +131,6 @@ var (
 	ErrOverloaded = problem.Class(problem.ErrOverloaded, "counter: overloaded")
 )
 
-// Problem is one problem of a hit, a batch or a query. It is locus.Problem. Its pointer is /metric, /at, /n, /kind,
-// /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or /prefix.
-type Problem = problem.Problem
-
-// InvalidError reports why a hit, a batch or a query was refused. It is locus.InvalidError. Nothing was applied.
+// InvalidError reports why a hit, a batch or a query was refused. It is locus.InvalidError. Nothing was applied. The
+// pointer of a problem is /metric, /at, /n, /kind, /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or /prefix.
 type InvalidError = problem.InvalidError

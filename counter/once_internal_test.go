@@ -48,7 +48,7 @@ func TestRecorder_RepeatCountsWhatWasRefused(t *testing.T) {
 	down := errors.New("cell down")
 	over.down["late"] = down
 	hits := hitsOf("x", "late", "future", "x")
-	hits[2].At = noon.Add(Ahead + time.Second)
+	hits[2].At = noon.Add(ahead + time.Second)
 	b := Batch{Hits: hits, Key: "k"}
 	for range 2 {
 		if add(t, r, b, nil, down, ErrInFuture).Replayed {

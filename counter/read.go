@@ -76,7 +76,7 @@ func (q *Query) check() error {
 
 // readPrefix reads all metrics with a prefix, each cell in one snapshot.
 func (r *Recorder) readPrefix(ctx context.Context, p *plan, prefix Metric) ([]*line, error) {
-	most := MaxPoints / (len(p.edges) - 1)
+	most := maxPoints / (len(p.edges) - 1)
 	lines, err := gather(ctx, r.cells.List(), func(ctx context.Context, cell string) ([]*line, error) {
 		return r.readCell(ctx, p, cell, func(tx Tx) ([]Meta, error) {
 			metas, err := tx.ListMetrics(ctx, prefix, "", most+1)
@@ -95,7 +95,7 @@ func (r *Recorder) readPrefix(ctx context.Context, p *plan, prefix Metric) ([]*l
 
 // readNames reads metrics in the order of the names in the query.
 func (r *Recorder) readNames(ctx context.Context, p *plan, names []Metric) ([]*line, error) {
-	if most := MaxPoints / (len(p.edges) - 1); len(names) > most {
+	if most := maxPoints / (len(p.edges) - 1); len(names) > most {
 		return nil, fmt.Errorf("%w: %d metrics, %d are the most", ErrRange, len(names), most)
 	}
 	for fresh := false; ; fresh = true {

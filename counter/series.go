@@ -22,7 +22,7 @@ const (
 type Query struct {
 	Metrics []Metric
 	// Prefix selects all metrics whose names begin with it; nil if Metrics names them. A query for more metrics
-	// than MaxPoints allows is refused, not truncated.
+	// than maxPoints allows is refused, not truncated.
 	Prefix *Metric
 	// From and To select the steps that begin in [From, To). From is rounded down to the start of its step in the
 	// zone.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // simDays is a database that writes each day on its own.

@@ -79,7 +79,7 @@ func (w *simWorld) time() time.Time {
 	case 1:
 		return w.now.Add(-Window).Truncate(time.Millisecond).Add(ms)
 	case 2:
-		return w.now.Add(Ahead + ms)
+		return w.now.Add(ahead + ms)
 	case 3, 4:
 		if w.others != nil { // so that many hits are on one day
 			return w.now.Add(-time.Duration(w.rng.IntN(2)) * 24 * time.Hour).Add(-time.Duration(w.rng.IntN(3600)) * time.Second)

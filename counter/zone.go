@@ -11,7 +11,7 @@ import (
 )
 
 // cut returns the edges of the steps that begin in [from, to), the first one rounded down to the start of its
-// step: step i is [edges[i], edges[i+1]). The error is ErrRange if there are more than MaxPoints.
+// step: step i is [edges[i], edges[i+1]). The error is ErrRange if there are more than maxPoints.
 func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
 	// The last minute before to.
 	last := MinuteOf(to.Add(-1))
@@ -19,7 +19,7 @@ func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
 		width := map[Step]int64{ByMinute: 1, ByHour: 60, ByDay: 24 * 60}[step]
 		at := Minute(floorDiv(int64(MinuteOf(from)), width) * width)
 		n := floorDiv(int64(last-at), width) + 1
-		if n > MaxPoints {
+		if n > maxPoints {
 			return nil, errPoints(n)
 		}
 		edges := make([]Minute, n+1)
@@ -51,7 +51,7 @@ func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
 		if edges[len(edges)-1] > last {
 			return edges, nil
 		}
-		if len(edges) > MaxPoints {
+		if len(edges) > maxPoints {
 			return nil, errPoints(int64(len(edges)))
 		}
 		next = after(at)
@@ -59,7 +59,7 @@ func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
 }
 
 func errPoints(n int64) error {
-	return fmt.Errorf("%w: %d values or more, %d are the most", ErrRange, n, MaxPoints)
+	return fmt.Errorf("%w: %d values or more, %d are the most", ErrRange, n, maxPoints)
 }
 
 func invalid(field, detail string) error { return problem.Invalid("/"+field, "invalid", "%s", detail) }

@@ -86,10 +86,10 @@ func TestCut_Refuses(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Paris"} {
 		for step, most := range map[Step]time.Duration{ByMinute: time.Minute, ByHour: time.Hour, ByDay: 24 * time.Hour} {
 			z := load(t, zone)
-			if _, err := cut(begin, begin.Add(most*(MaxPoints-10)), step, z); err != nil {
+			if _, err := cut(begin, begin.Add(most*(maxPoints-10)), step, z); err != nil {
 				t.Errorf("%s, %s: %v", zone, step, err)
 			}
-			if _, err := cut(begin, begin.Add(most*(MaxPoints+10)), step, z); !errors.Is(err, ErrRange) {
+			if _, err := cut(begin, begin.Add(most*(maxPoints+10)), step, z); !errors.Is(err, ErrRange) {
 				t.Errorf("%s, %s: %v, want ErrRange", zone, step, err)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/locus-db/locus/internal/estimate"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/estimate"
 )
 
 // Confidence is how often the intervals of a Quality hold the true value, if people answer right.
@@ -33,8 +33,16 @@ type KindQuality struct {
 	Drawn   int `json:"drawn"`
 	// Precision is the share of the pairs within entities that are the same thing, Recall the share of the pairs that are the
 	// same thing that are within entities.
-	estimate.Estimate
-	Strata []StratumQuality `json:"strata"`
+	Precision Interval         `json:"precision"`
+	Recall    Interval         `json:"recall"`
+	Strata    []StratumQuality `json:"strata"`
+}
+
+// Interval is an estimate with the interval that the true value lies in, as often as Confidence says.
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // StratumQuality are the pairs of a kind that are alike.
@@ -112,6 +120,7 @@ func qualityOf(kind string, threshold match.Weight, parts []stratum) KindQuality
 		}
 		k.Strata = append(k.Strata, line)
 	}
-	k.Estimate = estimate.Quality(counts, Confidence)
+	estimated := estimate.Quality(counts, Confidence)
+	k.Precision, k.Recall = Interval(estimated.Precision), Interval(estimated.Recall)
 	return k
 }

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/internal/problem"
-	"github.com/locus-db/locus/match/learn"
 	"github.com/locus-db/locus/resolve/derived"
 )
 

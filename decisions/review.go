@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 	"github.com/locus-db/locus/resolve/derived"
 )
 

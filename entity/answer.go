@@ -22,12 +22,12 @@ type Answer struct {
 // Answers are answers to one pair, oldest first. It is JSON as text, so that decisions can be compared.
 type Answers string
 
-// AnswersOf returns answers as Decision.Earlier has them: the newest MaxEarlier.
-func AnswersOf(list []Answer) (Answers, error) {
+// answersOf returns answers as Decision.Earlier has them: the newest maxEarlier.
+func answersOf(list []Answer) (Answers, error) {
 	if len(list) == 0 {
 		return "", nil
 	}
-	text, err := json.Marshal(list[max(0, len(list)-MaxEarlier):])
+	text, err := json.Marshal(list[max(0, len(list)-maxEarlier):])
 	return Answers(text), err
 }
 
@@ -87,5 +87,5 @@ func (d *Decision) Replacing(author string, settles, withdraw bool) (Answers, er
 	if !settles {
 		list = slices.DeleteFunc(list, func(a Answer) bool { return a.Author == author && !a.Settles })
 	}
-	return AnswersOf(list)
+	return answersOf(list)
 }

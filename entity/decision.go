@@ -53,12 +53,12 @@ type Decision struct {
 	// Settles marks an answer that ends a disagreement. It is no answer of its own to the pair.
 	Settles bool `json:"settles,omitempty"`
 	// Earlier are the answers of other people that this decision about a pair has replaced, oldest first; at most
-	// MaxEarlier.
+	// maxEarlier.
 	Earlier Answers `json:"earlier,omitempty"`
 }
 
-// MaxEarlier is how many replaced answers a decision keeps.
-const MaxEarlier = 8
+// maxEarlier is how many replaced answers a decision keeps.
+const maxEarlier = 8
 
 // Pair reports whether the decision is about two records.
 func (d *Decision) Pair() bool { return d.Verdict == VerdictSame || d.Verdict == VerdictDifferent }

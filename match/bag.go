@@ -104,7 +104,7 @@ func (p *TermFrequencies) weighText(w string, hash uint64, role nameRole) (of we
 	if p.texts > 0 {
 		n := max(p.tokens[hash], 1)
 		of = weight(math.Round(100 * math.Log(float64(p.texts+1)/float64(n))))
-		return min(max(of, 10), weightMax), n <= RareCode
+		return min(max(of, 10), weightMax), n <= rareCode
 	}
 	switch {
 	case isCode(w) && !digits(w):

@@ -97,14 +97,14 @@ type BlockingKey struct {
 }
 
 // BlockLimit returns how many distinct contents may carry a blocking key before it is a stop key and yields no
-// candidates: MaxBlockSize, or MaxBlockAnywhere or MaxBlockWords for blocking keys without a location. Identical
+// candidates: MaxBlockSize, or maxBlockAnywhere or MaxBlockWords for blocking keys without a location. Identical
 // records count once.
 func BlockLimit(key uint64) int {
 	switch key & bitsOfLimit {
 	case limitWords:
 		return MaxBlockWords
 	case limitEverywhere:
-		return MaxBlockAnywhere
+		return maxBlockAnywhere
 	case limitEqual:
 		return math.MaxInt
 	}

@@ -12,10 +12,10 @@ const (
 	// MaxBlockSize is H: a blocking key carried by more records yields no candidates. Records with identical
 	// content count once, here and below.
 	MaxBlockSize = 64
-	// MaxBlockAnywhere is the limit for a house number with a street, and MaxBlockWords for two words of a
+	// maxBlockAnywhere is the limit for a house number with a street, and MaxBlockWords for two words of a
 	// name, because neither contains a location. Of pairs with nothing else in common, hardly one in a
 	// thousand matches.
-	MaxBlockAnywhere = 16
+	maxBlockAnywhere = 16
 	MaxBlockWords    = 8
 	// MaxComponent is C: a component of more records is cut at higher weights.
 	MaxComponent = 100

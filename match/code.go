@@ -12,10 +12,10 @@ const (
 	minCode = 4
 	// minDigits is the length from which digits alone are one: 64327, and not the year 2007.
 	minDigits = 5
-	// RareCode is the number of records up to which agreement on a model number has its full weight; above CommonCode it
+	// rareCode is the number of records up to which agreement on a model number has its full weight; above commonCode it
 	// has hardly any.
-	RareCode   = 4
-	CommonCode = 10
+	rareCode   = 4
+	commonCode = 10
 	// maxCodes bounds the model numbers of a record's title, and those of its other text.
 	maxCodes = 8
 )
@@ -61,9 +61,9 @@ func (p *TermFrequencies) held(w string) held {
 		return heldBySome
 	}
 	switch n := p.tokens[textHash(w)]; {
-	case n <= RareCode:
+	case n <= rareCode:
 		return heldByFew
-	case n <= CommonCode:
+	case n <= commonCode:
 		return heldBySome
 	}
 	return heldByMany
@@ -194,7 +194,7 @@ func compareModelIDs(a, b *Record) level {
 const minTyped = 8
 
 // crowded reports whether many records have an id.
-func (p *TermFrequencies) crowded(id string) bool { return p.tokens[textHash(id)] > RareToken }
+func (p *TermFrequencies) crowded(id string) bool { return p.tokens[textHash(id)] > rareToken }
 
 // codes are the model numbers of a record.
 type codes struct {

@@ -65,7 +65,7 @@ func TestCore(t *testing.T) {
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	counted := &TermFrequencies{records: 100, texts: 100, tokens: map[uint64]uint32{
-		textHash("sx120"): RareCode, textHash("sx130"): RareCode + 1, textHash("sx140"): CommonCode, textHash("sx150"): CommonCode + 1,
+		textHash("sx120"): rareCode, textHash("sx130"): rareCode + 1, textHash("sx140"): commonCode, textHash("sx150"): commonCode + 1,
 	}}
 	for _, c := range []struct {
 		terms *TermFrequencies

@@ -42,7 +42,7 @@
 // A record has few blocking keys, because each costs a resolver a read and a write at a random location, and
 // they are specific: few things should share one. A blocking key carried by more than [MaxBlockSize]
 // records is a stop key and yields no candidates; for blocking keys without a location the limit is
-// [MaxBlockAnywhere] or [MaxBlockWords]. Records with identical content ([Record.Equal]) count once. The
+// maxBlockAnywhere or [MaxBlockWords]. Records with identical content ([Record.Equal]) count once. The
 // hashes are stored on disk and never change.
 //
 // The design avoids these traps, each with a test: asymmetric comparison (the pair is ordered by content

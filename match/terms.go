@@ -18,10 +18,10 @@ import (
 
 // Limits for the counts of a term-frequency table.
 const (
-	// RareToken is the highest count at which a token is a blocking key on its own.
-	RareToken = 30
-	// ChainPlaces is the number of distinct places above which a full name counts as a chain's.
-	ChainPlaces = 8
+	// rareToken is the highest count at which a token is a blocking key on its own.
+	rareToken = 30
+	// chainPlaces is the number of distinct places above which a full name counts as a chain's.
+	chainPlaces = 8
 	// PhoneNames is the number of names up to which a phone number has its full weight; above PhoneCrowd its
 	// weight is low. DifferentNames defines which names count as one. The names of live records count, too;
 	// see Matcher.Among.
@@ -45,7 +45,7 @@ const (
 type TermFrequencies struct {
 	records int               // 0: no statistics, the tables decide
 	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one; and usual days
-	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than ChainPlaces
+	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than chainPlaces
 	phones  map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
 	texts   int               // number of titles whose text is counted among the tokens; 0: no statistics of text
 	hash    uint64
@@ -56,23 +56,23 @@ type TermFrequencies struct {
 var DefaultTermFrequencies = sync.OnceValue(func() *TermFrequencies {
 	p := &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {
-		p.chains[xxhash.Sum64String(name)] = ChainPlaces + 1
+		p.chains[xxhash.Sum64String(name)] = chainPlaces + 1
 	}
 	p.hash = p.sum()
 	return p
 })
 
 const (
-	// FewCounted is the number of records with a name below which the built-in tables know better how common a word is;
+	// fewCounted is the number of records with a name below which the built-in tables know better how common a word is;
 	// see TermsOf.
-	FewCounted = 500
-	// MostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when one
+	fewCounted = 500
+	// mostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when one
 	// name in 160,000 has it.
-	MostCounted = 100_000
+	mostCounted = 100_000
 )
 
 // TermsOf returns the term-frequency table to compare records with: counts of the distinct ones, or of a sample of them if
-// they are more than MostCounted; DefaultTermFrequencies if fewer than FewCounted have a name. It uses no labels, and the
+// they are more than 100,000; DefaultTermFrequencies if fewer than 500 have a name. It uses no labels, and the
 // order of the records does not matter. The sample is in memory.
 func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	sample, highest := map[uint64]Attributes{}, uint64(math.MaxUint64) // by hash of the content
@@ -81,12 +81,12 @@ func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		if h := xxhash.Sum64(content); h <= highest {
 			sample[h] = a
 		}
-		for len(sample) > MostCounted {
+		for len(sample) > mostCounted {
 			highest /= 2
 			maps.DeleteFunc(sample, func(h uint64, _ Attributes) bool { return h > highest })
 		}
 	}
-	if p := CountTerms(s, maps.Values(sample)); p.records >= FewCounted {
+	if p := CountTerms(s, maps.Values(sample)); p.records >= fewCounted {
 		return p
 	}
 	return DefaultTermFrequencies()
@@ -150,7 +150,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		for n < len(carriers) && carriers[n].name == carriers[0].name {
 			n++
 		}
-		if n > ChainPlaces {
+		if n > chainPlaces {
 			p.chains[carriers[0].name] = uint32(n)
 		}
 		carriers = carriers[n:]
@@ -200,7 +200,7 @@ func (p *TermFrequencies) weigh(text string, hash uint64, role nameRole) (w weig
 	} else {
 		n := max(p.tokens[hash], 1)
 		w = weight(math.Round(100 * math.Log(float64(p.records+1)/float64(n))))
-		w, rare = min(max(w, 10), weightMax), n <= RareToken
+		w, rare = min(max(w, 10), weightMax), n <= rareToken
 	}
 	if role&nameStop != 0 {
 		w, rare = w*3/10, false
@@ -230,4 +230,4 @@ func (p *TermFrequencies) rarest(name []token) (word uint64) {
 func (p *TermFrequencies) names(number uint64) int { return int(p.phones[number]) }
 
 // chain reports whether so many places share a full name that it identifies none.
-func (p *TermFrequencies) chain(name uint64) bool { return p.chains[name] > ChainPlaces }
+func (p *TermFrequencies) chain(name uint64) bool { return p.chains[name] > chainPlaces }

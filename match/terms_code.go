@@ -75,7 +75,7 @@ func (p *TermFrequencies) UnmarshalBinary(b []byte) error {
 	r := termsReader{raw}
 	*p = TermFrequencies{records: int(r.number(math.MaxInt32))}
 	p.tokens = r.counts(2)
-	p.chains = r.counts(ChainPlaces + 1)
+	p.chains = r.counts(chainPlaces + 1)
 	p.phones = r.counts(PhoneNames + 1)
 	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
 	if r.left == nil || len(r.left) > 0 || p.hash != binary.LittleEndian.Uint64(b[len(termsMagic):]) {

@@ -10,7 +10,7 @@ import "strings"
 
 const (
 	// usualDay is how many times its share of the year a day of the year has to have to be usual: one in 91 records.
-	// So often more than RareToken records have it in the month and on the day, whatever the year.
+	// So often more than rareToken records have it in the month and on the day, whatever the year.
 	usualDay = 4
 	// usualDate is the share of the records, as one in so many, above which a whole date is usual: 9 bits.
 	usualDate = 512
@@ -60,7 +60,7 @@ func (p *TermFrequencies) addDays(counts dayCounts) {
 	dates := uint32(0)
 	add := func(of map[uint64]uint32, least float64) {
 		for h, n := range of {
-			if n > RareToken && float64(n) > least {
+			if n > rareToken && float64(n) > least {
 				p.tokens[h] = n
 			}
 		}
@@ -81,7 +81,7 @@ func (p *TermFrequencies) usual(d dated) bool {
 	if d.date.day == 0 {
 		return false
 	}
-	if p.tokens[datesCounted] < FewCounted {
+	if p.tokens[datesCounted] < fewCounted {
 		return d.date.month == 1 && d.date.day == 1
 	}
 	whole, day := d.days()

@@ -99,7 +99,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(storage.Tx) er
 
 // asked notes cells that do not answer and returns err.
 func (r *Resolver) asked(id cell.ID, err error) error {
-	if errors.Is(err, ErrUnavailable) {
+	if errors.Is(err, cell.ErrUnavailable) {
 		r.redoLog.noteDown(id)
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
@@ -164,7 +165,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 		return nil
 	})
 	if err != nil {
-		if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		if errors.Is(err, cell.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
 		if len(should) > 1 { // one of them cannot be read

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/storage"
 )
@@ -19,7 +20,7 @@ func (v *checks) lookDecisions(ctx context.Context, rows [][]any) error {
 		p := entity.PUID(row[0].(int64))
 		id := fmt.Sprintf("%v %v", p, row[1])
 		all, err := v.decisionsOf(ctx, p)
-		if errors.Is(err, ErrUnavailable) {
+		if errors.Is(err, cell.ErrUnavailable) {
 			return err
 		}
 		i := slices.IndexFunc(all, func(d entity.Decision) bool { return d.Topic() == row[1] })
@@ -36,7 +37,7 @@ func (v *checks) lookDecisions(ctx context.Context, rows [][]any) error {
 			continue
 		}
 		others, err := v.decisionsOf(ctx, d.B)
-		if errors.Is(err, ErrUnavailable) {
+		if errors.Is(err, cell.ErrUnavailable) {
 			return err
 		}
 		if mirror := d.Mirror(); err == nil && !d.Withdrawn && !slices.Contains(others, mirror) {

@@ -72,7 +72,7 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 			return err
 		})
 		switch {
-		case errors.Is(err, ErrUnavailable):
+		case errors.Is(err, cell.ErrUnavailable):
 			return err
 		case err != nil && limit > 1 && ctx.Err() == nil: // one of them cannot be read
 			limit = 1
@@ -126,7 +126,7 @@ func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, la
 	if err := ask(ctx, id, func(tx storage.Tx) (err error) {
 		stored, err = tx.Entities(ctx, anchors)
 		return err
-	}); errors.Is(err, ErrUnavailable) {
+	}); errors.Is(err, cell.ErrUnavailable) {
 		return err
 	} else if err != nil && len(last) > 1 && ctx.Err() == nil {
 		for of, change := range last {

@@ -278,7 +278,7 @@ func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want stri
 	s.redo = []entity.PUID{p}
 	e, err := v.entity(ctx, p)
 	switch {
-	case err != nil && !errors.Is(err, ErrUnavailable):
+	case err != nil && !errors.Is(err, cell.ErrUnavailable):
 		s.repairs = []repairWrite{v.remove(p)}
 	case e != nil:
 		for _, m := range e.Members {

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-var errUnread = fmt.Errorf("%w: once", resolve.ErrUnavailable)
+var errUnread = fmt.Errorf("%w: once", cell.ErrUnavailable)
 
 // unreadCell fails some reading transactions, after a number of reads over all cells.
 type unreadCell struct {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
@@ -45,11 +46,11 @@ func (r *Resolver) reading() reading { return reading{batch: newBatch(r, nil, ni
 func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 	missing := slices.DeleteFunc(unique(slices.Clone(puids)), func(p entity.PUID) bool { return v.nodes[p] != nil })
 	err := v.readNodes(ctx, v.ask, v.nodes, missing)
-	if err == nil || v.unread == nil || errors.Is(err, ErrUnavailable) || outdated(err) || ctx.Err() != nil {
+	if err == nil || v.unread == nil || errors.Is(err, cell.ErrUnavailable) || outdated(err) || ctx.Err() != nil {
 		return err
 	}
 	for _, p := range missing {
-		if err := v.readNodes(ctx, v.ask, v.nodes, []entity.PUID{p}); errors.Is(err, ErrUnavailable) {
+		if err := v.readNodes(ctx, v.ask, v.nodes, []entity.PUID{p}); errors.Is(err, cell.ErrUnavailable) {
 			return err
 		} else if err != nil {
 			v.unread[p] = err

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -35,7 +34,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	refused := func(name string) {
 		t.Helper()
 		err := start(name).Reload(t.Context())
-		if !errors.Is(err, resolve.ErrUnavailable) || !strings.Contains(err.Error(), "no other cell that answers has a copy") {
+		if !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "no other cell that answers has a copy") {
 			t.Errorf("%s reads the rules: %v, want ErrUnavailable that says what to start", name, err)
 		}
 	}
@@ -70,7 +69,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 			pending++
 		case res.Err == nil:
 			t.Errorf("%v of cell %v: %+v, want it to wait", ops[20+i].Ref, home, res)
-		case !errors.Is(res.Err, resolve.ErrUnavailable) && home != ids[2]: // that cell refuses: it has other rules
+		case !errors.Is(res.Err, cell.ErrUnavailable) && home != ids[2]: // that cell refuses: it has other rules
 			t.Errorf("%v of cell %v: %v", ops[20+i].Ref, home, res.Err)
 		}
 	}

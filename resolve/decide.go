@@ -70,7 +70,7 @@ func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []De
 	case answers := <-done: // decisions that had not begun carry the error of the context
 		return answers
 	case <-grace.C:
-		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrCommitUnknown, context.Cause(ctx).Error()))
+		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", cell.ErrCommitUnknown, context.Cause(ctx).Error()))
 	}
 }
 
@@ -164,7 +164,7 @@ func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []D
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if errors.Is(err, ErrCommitUnknown) {
+		if errors.Is(err, cell.ErrCommitUnknown) {
 			b.redoLog.markDirty()
 		}
 		if err == nil {
@@ -187,7 +187,7 @@ func (b *batch) again(ctx context.Context, do func() error) error {
 			return err
 		}
 		if attempt == maxAttempts {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", cell.ErrUnavailable, err)
 		}
 		if e := b.pause(ctx, attempt); e != nil {
 			return fmt.Errorf("%w: %w", err, e)

@@ -3,13 +3,8 @@
 package resolve
 
 import (
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/problem"
 )
-
-// ErrCommitUnknown is wrapped by errors after which a write may or may not have happened. Any other error
-// of a write means that it did not.
-var ErrCommitUnknown = cell.ErrCommitUnknown
 
 var (
 	// ErrRules means that a kind cannot be changed in the requested way; the text gives the reason.
@@ -24,7 +19,3 @@ var (
 	// ErrMigrating means that another migration of a kind must finish first.
 	ErrMigrating = problem.Class(problem.ErrConflict, "resolve: another migration is not finished")
 )
-
-// ErrUnavailable is wrapped by errors of a cell that accepts no work: it is closed, its disk failed, or
-// another program holds it. Nothing was written.
-var ErrUnavailable = cell.ErrUnavailable

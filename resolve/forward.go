@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/lease"
 )
@@ -57,7 +58,7 @@ func (q *Queue) forward(ctx context.Context, ops []Op) (results []Result, unknow
 		q.resolver.others()
 		return results, nil
 	case context.Cause(call) == errReplaced:
-		err = fmt.Errorf("%w: %w", ErrCommitUnknown, errReplaced)
+		err = fmt.Errorf("%w: %w", cell.ErrCommitUnknown, errReplaced)
 	}
 	if again && ctx.Err() == nil {
 		return nil, err

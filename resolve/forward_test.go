@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
@@ -54,7 +55,7 @@ func (e end) Forward(ctx context.Context, address string, ops []resolve.Op) ([]r
 	}
 	if first := e.forwarded.Add(1) == 1; after || first && e.lossy {
 		e.cut.Add(1)
-		return nil, resolve.ErrCommitUnknown
+		return nil, cell.ErrCommitUnknown
 	}
 	return results, nil
 }
@@ -100,7 +101,7 @@ func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
 						}
 						var again []resolve.Op
 						for i, res := range results {
-							if errors.Is(res.Err, resolve.ErrCommitUnknown) {
+							if errors.Is(res.Err, cell.ErrCommitUnknown) {
 								again = append(again, left[i])
 							} else if res.Err != nil && !errors.Is(res.Err, entity.ErrNotFound) {
 								t.Errorf("%v: %v", left[i].Ref, res.Err)
@@ -203,7 +204,7 @@ func (m mute) Forward(ctx context.Context, _ string, _ []resolve.Op) ([]resolve.
 		close(m.called)
 	}
 	<-ctx.Done()
-	return nil, resolve.ErrCommitUnknown
+	return nil, cell.ErrCommitUnknown
 }
 
 // A process takes writes from others only while it holds the lease, so that no call is handed on for ever.

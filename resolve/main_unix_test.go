@@ -16,7 +16,10 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m).Run()) }
+func TestMain(m *testing.M) {
+	longtest.CollectRarely()
+	os.Exit(pgtest.Main(m).Run())
+}
 
 // openServer opens an installation in databases of PostgreSQL.
 func openServer(t *testing.T, url string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {

@@ -88,7 +88,7 @@ func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 			highest = max(highest, head.Rules)
 			return err
 		})
-		if err != nil && !errors.Is(err, ErrUnavailable) {
+		if err != nil && !errors.Is(err, cell.ErrUnavailable) {
 			return 0, fmt.Errorf("cell %v: %w", id, err)
 		}
 	}
@@ -200,7 +200,7 @@ func (r *Resolver) resolvePage(ctx context.Context, id cell.ID, turn MigrationPr
 	}
 	for _, e := range entries {
 		if r.redoLog.isBlocked(e.PUID) {
-			return turn, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
+			return turn, errors.Join(fmt.Errorf("%w: record %v waits for a cell", cell.ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
 		}
 	}
 	return turn, nil

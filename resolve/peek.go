@@ -200,7 +200,7 @@ func (t *table[K, V]) fill(ctx context.Context) {
 	keys := slices.Collect(maps.Keys(t.asked))
 	clear(t.asked)
 	err := t.fillSome(ctx, keys)
-	if !errors.Is(err, ErrUnavailable) || outdated(err) || ctx.Err() != nil {
+	if !errors.Is(err, cell.ErrUnavailable) || outdated(err) || ctx.Err() != nil {
 		t.fail(keys, err)
 		return
 	}

@@ -39,7 +39,7 @@ func (b *batch) put(ctx context.Context) {
 			err = b.spread(ctx, late)
 		}
 		if err != nil || attempt == maxAttempts {
-			b.refuse(again, fmt.Errorf("%w: %w", ErrUnavailable, errors.Join(why, err)))
+			b.refuse(again, fmt.Errorf("%w: %w", cell.ErrUnavailable, errors.Join(why, err)))
 			return
 		}
 		todo = again
@@ -113,7 +113,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 					late = append(late, id)
 				}
 			default:
-				if errors.Is(err, ErrCommitUnknown) {
+				if errors.Is(err, cell.ErrCommitUnknown) {
 					b.redoLog.markDirty()
 				}
 				b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))

@@ -331,7 +331,7 @@ func TestMatch_UnavailableCellFailsItsProbes(t *testing.T) {
 	failed, late := 0, 0
 	for i := range some {
 		switch {
-		case errors.Is(some[i].Err, resolve.ErrUnavailable):
+		case errors.Is(some[i].Err, cell.ErrUnavailable):
 			if failed++; i >= len(ops) {
 				late++
 			}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/span"
 )
@@ -86,7 +87,7 @@ func (c *call) leave(reason error) ([]Result, error) {
 	for i, r := range c.known {
 		switch {
 		case r == nil:
-			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", ErrCommitUnknown, reason.Error())
+			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", cell.ErrCommitUnknown, reason.Error())
 		default:
 			results[i] = *r
 			results[i].Pending = r.Err == nil && r.Outcome != Unchanged && r.Outcome != Stale

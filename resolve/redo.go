@@ -174,7 +174,7 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []der
 				after[id] = page[len(page)-1].PUID
 			}
 			entries = append(entries, page...)
-			if errors.Is(err, ErrUnavailable) {
+			if errors.Is(err, cell.ErrUnavailable) {
 				r.redoLog.noteUnread()
 				return nil
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -54,7 +55,7 @@ func (b *batch) postpone(m *candidateSet, entries []entity.PUID) error {
 		}
 		if !slices.Contains(entries, p) {
 			// The record has no entry of its own: the entries that drew it in must wait.
-			return fmt.Errorf("record %v: %w", p, ErrUnavailable)
+			return fmt.Errorf("record %v: %w", p, cell.ErrUnavailable)
 		}
 		delete(b.writes, p)
 		b.redoLog.block(p, nil)

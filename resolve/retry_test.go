@@ -65,7 +65,7 @@ func TestP09_ASlowAttemptIsRepeatedSoon(t *testing.T) {
 	pending := 0
 	for _, group := range groups(r, ops[len(ops)/2:], 20) {
 		for i, res := range in.Apply(t.Context(), group) {
-			if errors.Is(res.Err, resolve.ErrUnavailable) {
+			if errors.Is(res.Err, cell.ErrUnavailable) {
 				failed = append(failed, group[i])
 			} else if res.Pending {
 				pending++

@@ -71,7 +71,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 			})
 		})
 	}
-	if errors.Is(err, ErrUnavailable) && r.lease != nil && r.Rules().storedRules == nil {
+	if errors.Is(err, cell.ErrUnavailable) && r.lease != nil && r.Rules().storedRules == nil {
 		if rules = r.borrow(ctx); rules == nil {
 			err = fmt.Errorf("%w; no other cell that answers has a copy of them: start the server of cell %v first", err, r.opts.Cells.Map().Authority())
 		} else {
@@ -142,7 +142,7 @@ func (r *Resolver) follow(ctx context.Context) error {
 // refuses records.
 func (r *Resolver) spread(ctx context.Context, cells []cell.ID) error {
 	return forCells(cells, func(id cell.ID) error {
-		if err := r.bumpRulesVersion(ctx, id); err != nil && !errors.Is(err, ErrUnavailable) && !outdated(err) {
+		if err := r.bumpRulesVersion(ctx, id); err != nil && !errors.Is(err, cell.ErrUnavailable) && !outdated(err) {
 			return err
 		}
 		return nil

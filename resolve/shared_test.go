@@ -26,7 +26,7 @@ type faulty struct {
 	asked *atomic.Int64
 }
 
-var errDown = fmt.Errorf("%w: it does not answer", resolve.ErrUnavailable)
+var errDown = fmt.Errorf("%w: it does not answer", cell.ErrUnavailable)
 
 func (c faulty) ask(ask func(context.Context, func(storage.Tx) error) error, ctx context.Context, fn func(storage.Tx) error) error {
 	if c.asked.Add(1); c.down.Load() {
@@ -82,7 +82,7 @@ func TestP09_RecordsWaitForACellThatIsDown(t *testing.T) {
 			for i, res := range in.Apply(t.Context(), group) {
 				home := in.cells.Map().Home(in.cells.Map().KeyOf(group[i].Source, group[i].Key).Position())
 				switch isDown := int(home.Index) == which; {
-				case isDown && errors.Is(res.Err, resolve.ErrUnavailable):
+				case isDown && errors.Is(res.Err, cell.ErrUnavailable):
 					failed = append(failed, group[i])
 				case isDown:
 					t.Fatalf("%v lives in the cell that is down: %+v", group[i].Ref, res)

@@ -274,7 +274,7 @@ func TestUpgrade_NeedsEveryCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	down.Store(true)
-	if _, err := in.Upgrade(t.Context()); !errors.Is(err, resolve.ErrUnavailable) || !strings.Contains(err.Error(), "cell g0-1 has to answer") {
+	if _, err := in.Upgrade(t.Context()); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "cell g0-1 has to answer") {
 		t.Errorf("%v, want ErrUnavailable with the cell", err)
 	}
 	if !in.Rules().Outdated() {

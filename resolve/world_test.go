@@ -7,23 +7,20 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -68,38 +65,20 @@ func (w wrapped) Cell(id cell.ID) (storage.Cell, error) {
 	return c, err
 }
 
-// blank is the directory of an installation without records, in memory: to copy it is faster than to create another.
-var blank = sync.OnceValues(func() (fs.FS, error) {
-	dir, err := os.MkdirTemp("", "locus-blank-")
-	if err != nil {
-		return nil, err
-	}
+// fill makes a directory an installation of three cells without records.
+var fill = blank.New(func(dir string) error {
 	cells, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
-	if err == nil {
-		err = cells.Close()
-	}
-	files := fstest.MapFS{}
-	return files, errors.Join(err, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(filepath.Join(dir, path))
-		files[path] = &fstest.MapFile{Data: text, Mode: 0o600}
+	if err != nil {
 		return err
-	}), os.RemoveAll(dir))
+	}
+	return cells.Close()
 })
 
 // open opens an installation of three cells in a directory, which may be empty.
 func open(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
-	if files, err := os.ReadDir(dir); err == nil && len(files) == 0 {
-		from, err := blank()
-		if err == nil {
-			err = os.CopyFS(dir, from)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := fill(dir); err != nil {
+		t.Fatal(err)
 	}
 	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
 	if err != nil {

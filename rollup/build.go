@@ -22,7 +22,7 @@ var (
 	// scanned is the page size for rows and changes.
 	scanned = 5000
 	// falls limits the groups that one entity or record falls into, maxSlots the dimension values of a group.
-	falls, maxSlots = MaxProduct, MaxSlots
+	falls, maxSlots = maxProduct, MaxSlots
 )
 
 // unbuilt is the watermark of a generation whose build failed.
@@ -109,7 +109,7 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	}
 	keys := dl.keys()
 	rows, groups, wrong := dl.apply(keys, make([][]byte, len(keys)))
-	if wrong == nil && groups > MaxGroups {
+	if wrong == nil && groups > maxGroups {
 		wrong = tooMany(&g.Definition)
 	}
 	if wrong == nil {
@@ -190,7 +190,7 @@ func (dl *delta) recount(ctx context.Context, tx Tx, progress func(int)) error {
 		if n += len(items); progress != nil {
 			progress(n)
 		}
-		if len(dl.groups) > MaxGroups {
+		if len(dl.groups) > maxGroups {
 			return unfit{tooMany(dl.Definition)}
 		}
 		if len(items) < listed {

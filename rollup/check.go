@@ -14,12 +14,12 @@ import (
 
 // Limits of a definition and its results.
 const (
-	// MaxGroups limits the groups of a generation in one cell, MaxSlots the dimension values of a group. A
+	// maxGroups limits the groups of a generation in one cell, MaxSlots the dimension values of a group. A
 	// generation that exceeds either fails, because the definition is probably a mistake.
-	MaxGroups = 1_000_000
+	maxGroups = 1_000_000
 	MaxSlots  = 1000
-	// MaxProduct limits the groups that one entity or record may fall into.
-	MaxProduct = 4096
+	// maxProduct limits the groups that one entity or record may fall into.
+	maxProduct = 4096
 
 	maxAttributes = 3
 	maxMeasures   = 32

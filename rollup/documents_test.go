@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 // apartStage is a stage where some rollups keep their groups in documents.

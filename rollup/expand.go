@@ -21,7 +21,7 @@ import (
 // is in no group; without a dimension value it is under "", which is never a real value. A value too long for a
 // key is shortened and ends in a hash, so that different values stay different.
 //
-// One image cannot stop the whole rollup: if it would fall into more than MaxProduct groups, it falls into a
+// One image cannot stop the whole rollup: if it would fall into more than maxProduct groups, it falls into a
 // single one whose attributes are all [Crowded].
 func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) {
 	if im == nil || !d.holds(im) {
@@ -56,7 +56,7 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 	}
 }
 
-// Crowded replaces the attribute values of an image that would fall into more than MaxProduct groups.
+// Crowded replaces the attribute values of an image that would fall into more than 4,096 groups.
 const Crowded = "…"
 
 // valuesOf returns the values of an attribute, including source and outcome.

@@ -97,7 +97,7 @@ func (fw *CatchUp) Fits(g *Generation, docs []Moved) (groups int64, err error) {
 			return 0, unfit{d.err}
 		}
 	}
-	if g.Groups+groups > MaxGroups {
+	if g.Groups+groups > maxGroups {
 		return 0, unfit{tooMany(&g.Definition)}
 	}
 	return groups, nil

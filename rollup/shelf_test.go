@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 // groupsIn keeps groups in documents, in small pages; nil is none.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 // The simulator's documents: only the write of a single document is atomic. Other tasks run between any two reads

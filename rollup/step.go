@@ -260,7 +260,7 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 			return err
 		}
 		rows, groups, err := w.delta.apply(w.keys, stored)
-		if g.Groups += groups; err == nil && g.Groups > MaxGroups {
+		if g.Groups += groups; err == nil && g.Groups > maxGroups {
 			err = tooMany(&g.Definition)
 		}
 		if err == nil {
@@ -277,5 +277,5 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 }
 
 func tooMany(d *Definition) error {
-	return fmt.Errorf("%w: rollup %s: more than %d groups in a cell: group by less", ErrLimit, d.Name, MaxGroups)
+	return fmt.Errorf("%w: rollup %s: more than %d groups in a cell: group by less", ErrLimit, d.Name, maxGroups)
 }

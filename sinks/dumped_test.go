@@ -15,6 +15,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -42,7 +43,10 @@ func init() {
 
 func open(t *testing.T, dir string) *locus.DB {
 	t.Helper()
-	db, err := locus.Open(t.Context(), dir, &locus.Options{Sinks: &sinks.Options{}})
+	if err := blank.Fill(dir, 2); err != nil {
+		t.Fatal(err)
+	}
+	db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Scratch: true}, Sinks: &sinks.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +150,10 @@ func TestP17_RestoredSinksAreAboveTheFormer(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"keeps", "none"} {
+		before := until(t, was, name, func([]sink.Event, *sinks.Status) bool { return true })
 		if _, err := db.Sinks().Adopt(t.Context(), name, 0); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		before := until(t, was, name, func([]sink.Event, *sinks.Status) bool { return true })
 		after := until(t, db, name, func(events []sink.Event, _ *sinks.Status) bool { return shown(events)[0] == "upsert Joes Pizza" })
 		if after[0].ID != before[0].ID || after[0].Rev <= before[0].Rev {
 			t.Errorf("%s: %+v after %+v", name, after, before)

@@ -60,6 +60,7 @@ func TestP17_VerifyFindsAndRepairs(t *testing.T) {
 						return
 					default:
 						put(t, db, fmt.Sprint(n%20+100), fmt.Sprintf("Brass %c Heron %d", 'a'+n%20, n))
+						until(t, db, name, func(_ []sink.Event, s *sinks.Status) bool { return s.Delivered > int64(30+n) })
 					}
 				}
 			}()

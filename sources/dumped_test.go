@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
@@ -24,7 +25,8 @@ func TestP17_DumpsHaveWhatTheirPositionsCover(t *testing.T) {
 	b.Publish(0, begun, "", "no record")
 	create(t, was, sources.Definition{From: url, Mapping: mapping})
 	until(t, was, func(s *sources.Status) bool { return s.Dead == 1 })
-	const dumps, page, first = 6, 1, 3000
+	const dumps, page = 6, 1
+	first := longtest.Sample(300, 3000, 3000, 3000)
 	var files []*bytes.Buffer
 	at := []int64{}
 	done := make(chan struct{})

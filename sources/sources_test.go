@@ -15,11 +15,13 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/source/sourcetest"
 	"github.com/locus-db/locus/sources"
+	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -53,7 +55,10 @@ func broker(t *testing.T) (*sourcetest.Broker, string) {
 
 func open(t *testing.T, dir string, defineOnly bool) *locus.DB {
 	t.Helper()
-	db, err := locus.Open(t.Context(), "sqlite:"+dir, &locus.Options{Sources: &sources.Options{
+	if err := blank.Fill(dir, 2); err != nil {
+		t.Fatal(err)
+	}
+	db, err := locus.Open(t.Context(), "sqlite:"+dir, &locus.Options{Storage: storage.Options{Scratch: true}, Sources: &sources.Options{
 		Compile: intake.Compile, DefineOnly: defineOnly,
 		Secret: func(name string, _ *url.URL) (string, error) {
 			if name != "WRONG" {
@@ -334,7 +339,7 @@ func TestStore_BeginsAgainAfterARestore(t *testing.T) {
 	if p, err = store.Load(t.Context()); err != nil || p.Position.Next[0] != 5 {
 		t.Fatal(p, err)
 	}
-	if err := db.Sources().ReturnForTest(t.Context(), cell.ID{Index: 3}); err != nil {
+	if err := db.Sources().ReturnForTest(t.Context(), cell.ID{Index: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = store.Load(t.Context()); err != nil || len(p.Position.Next) != 0 || p.Position.Log != "" {

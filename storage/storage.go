@@ -100,7 +100,7 @@ var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 //   - sqlite:DIR or just DIR is a data directory of SQLite files, which belongs to this process while it is open.
 //     Write a path that looks like a URL with a leading ./.
 //   - postgres://HOST/NAME, or several such URLs separated by commas, is an installation in databases of PostgreSQL
-//     servers, named by postgres.Template. Any number of processes share it.
+//     servers; the first holds the map, in NAME_g0_0. Any number of processes share it.
 //
 // Single cells may have moved to another kind of database. The error is cell.ErrURL if the URL names no imported
 // kind of database.

@@ -696,6 +696,12 @@ export interface DecisionsFilter {
   source?: string
 }
 
+export interface DecisionsInterval {
+  high: number
+  low: number
+  value: number
+}
+
 export interface DecisionsKeyCount {
   key: string
   keys: number
@@ -723,8 +729,8 @@ export interface DecisionsKindQuality {
   drawn: number
   kind: string
   pairs: number
-  precision: EstimateInterval
-  recall: EstimateInterval
+  precision: DecisionsInterval
+  recall: DecisionsInterval
   strata: Array<DecisionsStratumQuality> | null
 }
 
@@ -975,12 +981,6 @@ export interface EntityRank {
 export interface EntityRef {
   key: string
   source: string
-}
-
-export interface EstimateInterval {
-  high: number
-  low: number
-  value: number
 }
 
 export interface ExplainComparison {

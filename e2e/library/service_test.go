@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
@@ -37,6 +38,9 @@ func open(t testing.TB, dir string, cells int) *locus.DB {
 
 func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	t.Helper()
+	if err := blank.Fill(dir, cells); err != nil {
+		t.Fatal(err)
+	}
 	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells})
 	if err != nil {
 		t.Fatal(err)

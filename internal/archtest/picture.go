@@ -74,7 +74,7 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "match/estimate", "match/learn", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
 // identifiers, the reader of definitions, and the interface of traces.
@@ -95,13 +95,13 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":       {Tests: []string{mongo, googleUUID}},
-	"cell":           {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
-	"entity":         {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
-	"changelog":      {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match/estimate": {},
-	"match/learn":    {Imports: []string{"match"}},
-	"match":          {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"locality":          {Tests: []string{mongo, googleUUID}},
+	"cell":              {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"entity":            {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
+	"changelog":         {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
+	"internal/estimate": {},
+	"internal/learn":    {Imports: []string{"match"}},
+	"match":             {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
@@ -121,9 +121,9 @@ var Picture = map[string]Rule{
 		Modules: []string{xxhash},
 	},
 	// The counters of a store that writes one document at a time, on the side of storage/mongodb.
-	"counter/perdocument":                    {Imports: []string{"counter"}},
+	"internal/perdocument":                   {Imports: []string{"counter"}},
 	"internal/conformance/countertest/model": {Imports: []string{"counter"}},
-	"rollup/documents":                       {Imports: []string{"changelog", "rollup"}},
+	"internal/documents":                     {Imports: []string{"changelog", "rollup"}},
 	"mirror":                                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
 	"sink":                                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span", "secret"}, Modules: []string{xSync, xxhash}},
 	"sink/file":                              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
@@ -156,20 +156,20 @@ var Picture = map[string]Rule{
 	"internal/conformance/leasetest":     {Imports: []string{"lease", conformance}},
 	"internal/conformance/countertest":   {Imports: []string{"counter", "internal/conformance/countertest/model", conformance}, Modules: []string{rapid, goCmp}},
 	"internal/conformance/perdocumenttest": {
-		Imports: []string{"counter", "internal/conformance/countertest", "internal/conformance/countertest/model", "counter/perdocument", conformance}, Modules: []string{goCmp},
+		Imports: []string{"counter", "internal/conformance/countertest", "internal/conformance/countertest/model", "internal/perdocument", conformance}, Modules: []string{goCmp},
 	},
 	"internal/conformance/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
 	"sink/sinktest":                   {Imports: []string{"sink", "cell", "changelog", "lease", "locality", conformance}, Modules: []string{goCmp}},
 	"source/sourcetest":               {Imports: []string{"source", "entity", "lease", conformance}},
 	"internal/conformance/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"internal/conformance/documentstest": {
-		Imports: []string{"changelog", "rollup/documents", "internal/conformance/rolluptest", conformance}, Modules: []string{rapid, goCmp},
+		Imports: []string{"changelog", "internal/documents", "internal/conformance/rolluptest", conformance}, Modules: []string{rapid, goCmp},
 	},
 	// The suites of all Stores, in one call.
 	"storage/storagetest": {
 		Imports: []string{
 			"storage", "resolve/derived", "match", "locality", conformance, "audit", "internal/conformance/audittest", "cell", "internal/conformance/celltest", "internal/conformance/copytest", "changelog", "internal/conformance/changelogtest",
-			"counter", "internal/conformance/countertest", "entity", "internal/conformance/entitytest", "lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
+			"counter", "internal/longtest", "internal/conformance/countertest", "entity", "internal/conformance/entitytest", "lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
 		},
 		Modules: []string{rapid, goCmp},
 	},
@@ -188,7 +188,7 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "counter/perdocument", "mirror", "rollup", "rollup/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "internal/perdocument", "mirror", "rollup", "internal/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/internal/document": {Imports: []string{"cell", "entity", "changelog", "storage/internal/posting"}},
 	// Postings as rows, without a database.
@@ -240,7 +240,7 @@ var Picture = map[string]Rule{
 	"decisions": {
 		Imports: []string{
 			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
-			"match/estimate", "match/learn", "records", "resolve", "resolve/derived", "storage",
+			"internal/estimate", "internal/learn", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
 	"changes": {
@@ -328,7 +328,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
 		Modules: []string{mcpSDK},
 	},
-	"internal/eval":  {Imports: []string{"match", "match/learn", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/eval":  {Imports: []string{"match", "internal/learn", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/judge": {Imports: []string{"entity", "sink/webhook"}},
 	"internal/cli": {
 		Imports: []string{
@@ -336,9 +336,9 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/estimate", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "match/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
 		},
@@ -351,6 +351,7 @@ var Picture = map[string]Rule{
 	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB or a stand-in
 	"internal/porttest":  {},                                                                                          // for tests: reusable ports
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
+	"internal/blank":     {Imports: []string{"storage"}},                                                              // for tests: installations by copying
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that

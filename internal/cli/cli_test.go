@@ -11,9 +11,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/cli"
 )
 
@@ -29,9 +31,27 @@ func run(ctx context.Context, env map[string]string, args ...string) result {
 
 // runWith runs a command that reads its standard input.
 func runWith(ctx context.Context, stdin string, env map[string]string, args ...string) result {
+	ready(args)
+	return runAsIs(ctx, stdin, env, args...)
+}
+
+// runAsIs is runWith where a command creates its data directory itself: installations that are filled have the same id.
+func runAsIs(ctx context.Context, stdin string, env map[string]string, args ...string) result {
 	var out, talk bytes.Buffer
 	code := cli.Run(ctx, args, strings.NewReader(stdin), &out, &talk, env)
 	return result{code, out.String(), talk.String()}
+}
+
+// ready fills the data directory that a command creates with an installation of two cells, not sixteen.
+func ready(args []string) {
+	creates := []string{"ingest", "serve", "token", "kind", "metric"}
+	at := slices.Index(args, "--data") + 1
+	if at == 0 || at == len(args) || !slices.Contains(creates, args[0]) || slices.Contains(args, "--cells") {
+		return
+	}
+	if err := blank.Fill(args[at], 2); err != nil {
+		panic(err)
+	}
 }
 
 // runUntil runs a command and interrupts it once it prints a word. said is its standard error.
@@ -109,7 +129,7 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"record", "erase"}, 2, "SOURCE:KEY is missing"},
 		{[]string{"ingest", "--limit", "-1", "f.csv"}, 2, "below 0"},
 	} {
-		got := run(t.Context(), nil, c.args...)
+		got := runAsIs(t.Context(), "", nil, c.args...)
 		if got.code != c.code || !strings.Contains(got.err, c.says) {
 			t.Errorf("locus %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code, c.says, got.err)
 		}

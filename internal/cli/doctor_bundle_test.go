@@ -100,7 +100,7 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		"build.json":        {`"go": "go1.`, `"version": `},
 		"doctor.jsonl":      {`"what":"cells"`, "1 record, 1 entity", " ends at 20", "a durable write takes"},
 		"configuration.txt": {"listen.addr: 127.0.0.1:7070\n", "listen.tls_key: (a file)\n", "oidc.roles: (1)\n"},
-		"status.json":       {`"cell": "g0-3"`, `"records": 1`, `"kind": "place"`},
+		"status.json":       {`"cell": "g0-1"`, `"records": 1`, `"kind": "place"`},
 		"cells.json":        {`"keys": "open"`},
 		"metrics.txt":       {"locus_cell_up{"},
 		"log.txt": {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 func (a *app) kindLearn() *cobra.Command {

@@ -15,9 +15,9 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 // fitted is a kind with weights learned from decisions, as JSON.

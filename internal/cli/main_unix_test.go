@@ -9,8 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m))) }
+func TestMain(m *testing.M) {
+	longtest.CollectRarely()
+	goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m)))
+}

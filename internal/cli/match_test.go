@@ -89,13 +89,13 @@ func TestMatch_RefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	file := write(t, "f.csv", "name\nx\n")
 	for says, args := range map[string][]string{
-		"FILE is missing":          {"match"},
-		"want a name that ends":    {"match", file, "-o", "x.txt"},
-		"would be read and written":          {"match", file, "-o", filepath.Dir(file) + "/./" + filepath.Base(file)},
-		"want 1 to 100":            {"match", file, "--top", "0"},
-		"want -100 to 100":         {"match", file, "--min-match-weight", "500"},
-		"--limit":                  {"match", file, "--limit", "-1"},
-		"unknown --format \"xls\"": {"match", file, "--format", "xls"},
+		"FILE is missing":           {"match"},
+		"want a name that ends":     {"match", file, "-o", "x.txt"},
+		"would be read and written": {"match", file, "-o", filepath.Dir(file) + "/./" + filepath.Base(file)},
+		"want 1 to 100":             {"match", file, "--top", "0"},
+		"want -100 to 100":          {"match", file, "--min-match-weight", "500"},
+		"--limit":                   {"match", file, "--limit", "-1"},
+		"unknown --format \"xls\"":  {"match", file, "--format", "xls"},
 	} {
 		if r := run(t.Context(), nil, args...); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("locus %s: exit code %d, want 2, and %q:\n%s", strings.Join(args, " "), r.code, says, r.err)

@@ -10,7 +10,6 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/estimate"
 )
 
 func (a *app) quality() *cobra.Command {
@@ -72,7 +71,7 @@ func (a *app) printQuality(q *decisions.Quality) error {
 }
 
 // within is an estimate with its interval.
-func within(i estimate.Interval) string {
+func within(i decisions.Interval) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", i.Value, i.Low, i.High)
 }
 

@@ -120,6 +120,7 @@ func launch(t *testing.T, args ...string) *started {
 func launchWith(t *testing.T, env map[string]string, args ...string) *started {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ready(args)
 	out, stdout := io.Pipe()
 	s := &started{talk: &bytes.Buffer{}}
 	ended := make(chan int, 1)

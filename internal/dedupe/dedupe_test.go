@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/demo"
@@ -100,7 +101,7 @@ func TestFinish_ClustersAreEntities(t *testing.T) {
 	longtest.Slow(t)
 	name, inputs := messy(t, 1500)
 	list := clusters(t, name)
-	db, err := locus.Open(context.WithoutCancel(t.Context()), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 2}})
+	db, err := locus.Open(context.WithoutCancel(t.Context()), blank.Dir(t, 2), &locus.Options{Storage: storage.Options{Scratch: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/records"
@@ -158,7 +159,7 @@ func shared(t testing.TB) *worlds {
 	defer sharing.Unlock()
 	if sharedWorld == nil {
 		w := &worlds{clock: &clock{}, former: map[string]*records.Record{}}
-		db := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 3}, Now: w.clock.now})
+		db := open(t, blank.Dir(t, 3), &locus.Options{Storage: storage.Options{Scratch: true}, Now: w.clock.now})
 		put(t, db, record("a", "10", "Quill kn Books", "415-555-2310"), record("a", "13", "Quill no Books", "415-555-2313"))
 		for _, key := range []string{"10", "13"} {
 			rec, err := db.Records().Get(t.Context(), entity.Ref{Source: "a", Key: key})

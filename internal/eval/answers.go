@@ -5,7 +5,7 @@ package eval
 import (
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/locus-db/locus/match/learn"
+	"github.com/locus-db/locus/internal/learn"
 )
 
 // Answered are figures with weights that were learned from answers about some pairs of a set.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 // wellJoined is the weight from the threshold from which a pair within an entity is no question, as in the review queue.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 // worst is the number of errors in a report.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
 	_ "github.com/locus-db/locus/source/nats"
@@ -17,7 +18,7 @@ import (
 // The page of streams shows what the JSON routes have.
 func TestConsole_Streams(t *testing.T) {
 	t.Parallel()
-	db, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{Sources: &sources.Options{Compile: intake.Compile, DefineOnly: true}})
+	db, err := locus.Open(t.Context(), blank.Dir(t, 2), &locus.Options{Sources: &sources.Options{Compile: intake.Compile, DefineOnly: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,17 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	longtest.CollectRarely()
+	goleak.VerifyTestMain(m)
+}
 
 // fixture is a server with an installation of its own.
 type fixture struct {
@@ -33,9 +38,13 @@ type fixture struct {
 // soon is the notice of a generation that a test waits for; a map covers at most a second more.
 const soon = 4 * time.Second
 
+// openService opens an installation of two cells, which is new if the directory is empty.
 func openService(t testing.TB, dir string, notice time.Duration) *locus.DB {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: notice})
+	if err := blank.Fill(dir, 2); err != nil {
+		t.Fatal(err)
+	}
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Notice: notice, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +63,12 @@ func setup(t *testing.T, opts *httpapi.Options) *fixture {
 // setupFor sets the notice of generations.
 func setupFor(t *testing.T, opts *httpapi.Options, notice time.Duration) *fixture {
 	t.Helper()
-	svc := openService(t, t.TempDir(), notice)
+	return setupIn(t, t.TempDir(), opts, notice)
+}
+
+func setupIn(t *testing.T, dir string, opts *httpapi.Options, notice time.Duration) *fixture {
+	t.Helper()
+	svc := openService(t, dir, notice)
 	t.Cleanup(func() {
 		if err := svc.Close(); err != nil {
 			t.Errorf("close: %v", err)

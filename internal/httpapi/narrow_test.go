@@ -25,6 +25,7 @@ import (
 	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/storage"
@@ -53,8 +54,8 @@ func setupSecretive(t *testing.T) *secretive {
 	t.Helper()
 	log := &safeBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	svc, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{
-		Storage: storage.Options{Cells: 2}, Logger: logger, Sinks: &sinks.Options{}, Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}},
+	svc, err := locus.Open(t.Context(), blank.Dir(t, 2), &locus.Options{
+		Storage: storage.Options{Scratch: true}, Logger: logger, Sinks: &sinks.Options{}, Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/tokens"
 )
@@ -22,8 +23,8 @@ func TestP10_Tenants(t *testing.T) {
 		word, id, token, session string
 	}
 	var all []*tenant
-	for _, word := range []string{"tenantalpha", "tenantbeta"} {
-		f := setup(t, nil)
+	for i, word := range []string{"tenantalpha", "tenantbeta"} {
+		f := setupIn(t, blank.Dir(t, 1+i), nil, 0) // of one and of two cells: copies of one installation have the same id
 		r := f.item(`{"source":"shop","key":"1","attributes":{"name":"Joes ` + word + `","city":"` + word + `"}}`)
 		f.define("cities", "kind: place\ngroup: city\nmeasures:\n  places: count\n")
 		one := &tenant{fixture: f, word: word, id: r.Entity.String(), token: f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})}

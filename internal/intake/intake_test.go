@@ -14,11 +14,13 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/source"
 	_ "github.com/locus-db/locus/source/nats"
 	"github.com/locus-db/locus/sources"
+	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
@@ -50,7 +52,10 @@ func broker(t *testing.T) (url string, js jetstream.JetStream) {
 
 func open(t *testing.T, dir string) *locus.DB {
 	t.Helper()
-	db, err := locus.Open(t.Context(), "sqlite:"+dir, &locus.Options{Sources: &sources.Options{Compile: intake.Compile}})
+	if err := blank.Fill(dir, 2); err != nil {
+		t.Fatal(err)
+	}
+	db, err := locus.Open(t.Context(), "sqlite:"+dir, &locus.Options{Storage: storage.Options{Scratch: true}, Sources: &sources.Options{Compile: intake.Compile}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/storage"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // opened returns an installation that is closed after the test.
 func opened(t testing.TB) *locus.DB {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
+	cells, err := storage.Open(t.Context(), blank.Dir(t, 2), &storage.Options{Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/resolve"
 )
@@ -76,7 +77,7 @@ func (c *caller) Forward(ctx context.Context, address string, ops []resolve.Op) 
 		return nil, fmt.Errorf("%w: %w", resolve.ErrNotHolder, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: the process that holds the lease: %w", resolve.ErrCommitUnknown, err)
+		return nil, fmt.Errorf("%w: the process that holds the lease: %w", cell.ErrCommitUnknown, err)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
@@ -94,7 +95,7 @@ func (c *caller) Forward(ctx context.Context, address string, ops []resolve.Op) 
 		results, err = decodeResults(text, len(ops))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: the process that holds the lease: %w", resolve.ErrCommitUnknown, err)
+		return nil, fmt.Errorf("%w: the process that holds the lease: %w", cell.ErrCommitUnknown, err)
 	}
 	return results, nil
 }

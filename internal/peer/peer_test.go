@@ -204,7 +204,7 @@ func TestForward_WhatMayHaveBeenAppliedIsUnknown(t *testing.T) {
 	} {
 		q.take = take
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		if _, err := caller.Forward(ctx, holder.Address(), someOps); !errors.Is(err, resolve.ErrCommitUnknown) || errors.Is(err, resolve.ErrNotHolder) {
+		if _, err := caller.Forward(ctx, holder.Address(), someOps); !errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, resolve.ErrNotHolder) {
 			t.Errorf("%s: %v, want that it is not known", name, err)
 		}
 		cancel()

@@ -16,8 +16,8 @@ import (
 
 func init() { sink.Register(Driver, "file") }
 
-// BatchSize is a good size of batches, of which a sink must deliver one at a time.
-const BatchSize = 2000
+// batchSize is a good size of batches, of which a sink must deliver one at a time.
+const batchSize = 2000
 
 // Driver delivers to directories below the one that the servers name.
 var Driver = sink.Driver{
@@ -35,7 +35,7 @@ var Driver = sink.Driver{
 		return OpenChanges(ctx, dir)
 	},
 	CheckChanges: checkChanges,
-	Lanes:        1, Batch: BatchSize,
+	Lanes:        1, Batch: batchSize,
 }
 
 func openSpec(ctx context.Context, s sink.Spec) (*Sink, error) {

@@ -14,8 +14,8 @@ import (
 func (s *Sink) SetNow(now func() time.Time) { s.now = now }
 
 // Newest returns the newest event of each ID of a directory, as a reader finds it.
-func Newest(dir string) (map[locality.ID]sink.Event, []Part, error) {
-	m, err := ReadManifest(dir)
+func Newest(dir string) (map[locality.ID]sink.Event, []part, error) {
+	m, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ type Sink struct {
 	dir      string
 	format   Format
 	now      func() time.Time
-	manifest Manifest // as it was read or written last
+	manifest manifest // as it was read or written last
 	claimed  bool     // strays were removed
 }
 
@@ -36,7 +36,7 @@ func Open(_ context.Context, dir string, format Format) (*Sink, error) {
 		return nil, fmt.Errorf("file: create the directory: %w", err)
 	}
 	s := &Sink{dir: dir, format: format, now: time.Now}
-	m, err := ReadManifest(dir)
+	m, err := readManifest(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		entries, err := os.ReadDir(dir)
@@ -77,7 +77,7 @@ func (s *Sink) Deliver(_ context.Context, b sink.Batch) error {
 		m.Token, s.claimed = b.Token, false
 	}
 	if m.Parts == nil {
-		m.Parts = []Part{}
+		m.Parts = []part{}
 	}
 	if !s.claimed {
 		if err := m.write(s.dir); err != nil { // refuses the former owner from here on
@@ -114,7 +114,7 @@ func (s *Sink) Deliver(_ context.Context, b sink.Batch) error {
 }
 
 // top is the highest level of a part.
-func (s *Sink) top(m *Manifest) (level int) {
+func (s *Sink) top(m *manifest) (level int) {
 	for _, p := range m.Parts {
 		level = max(level, p.Level)
 	}
@@ -122,13 +122,13 @@ func (s *Sink) top(m *Manifest) (level int) {
 }
 
 // add writes events as a part.
-func (s *Sink) add(m *Manifest, events []sink.Event) error {
+func (s *Sink) add(m *manifest, events []sink.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
 	sorted := slices.Clone(events)
 	slices.SortFunc(sorted, func(a, b sink.Event) int { return a.ID.Compare(b.ID) })
-	p := Part{Name: partName(m.Token, m.Next, s.format), Rows: int64(len(events))}
+	p := part{Name: partName(m.Token, m.Next, s.format), Rows: int64(len(events))}
 	w, err := createPart(filepath.Join(s.dir, p.Name), s.format)
 	if err != nil {
 		return err

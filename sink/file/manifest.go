@@ -18,28 +18,28 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// Manifest lists the parts that together have the newest event of every ID.
-type Manifest struct {
+// manifest lists the parts that together have the newest event of every ID.
+type manifest struct {
 	Format   Format        `json:"format"`
 	Token    int64         `json:"token,string"`
 	Position sink.Position `json:"position"`
-	Parts    []Part        `json:"parts"`
+	Parts    []part        `json:"parts"`
 	// Former are parts that were merged into others and will be removed.
-	Former []Former `json:"former,omitempty"`
+	Former []former `json:"former,omitempty"`
 	// Next is the number of the next part.
 	Next int64 `json:"next"`
 }
 
-// Part is a file of events in the order of their IDs, each ID once. The newest event of an ID has the highest rev of all
+// part is a file of events in the order of their IDs, each ID once. The newest event of an ID has the highest rev of all
 // parts.
-type Part struct {
+type part struct {
 	Name  string `json:"name"`
 	Level int    `json:"level"`
 	Rows  int64  `json:"rows"`
 }
 
-// Former is a part that a merge has replaced.
-type Former struct {
+// former is a part that a merge has replaced.
+type former struct {
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"`
 }
@@ -53,8 +53,8 @@ func partName(token, number int64, format Format) string {
 
 const partPrefix = "part-"
 
-// ReadManifest reads the manifest of a directory: that with the highest token. The error is fs.ErrNotExist if it has none.
-func ReadManifest(dir string) (m Manifest, err error) {
+// readManifest reads the manifest of a directory: that with the highest token. The error is fs.ErrNotExist if it has none.
+func readManifest(dir string) (m manifest, err error) {
 	token, err := newest(dir)
 	if err != nil {
 		return m, err
@@ -103,7 +103,7 @@ func manifestToken(name string) (int64, bool) {
 }
 
 // write replaces the manifest of its token. The parts are durable before.
-func (m *Manifest) write(dir string) error {
+func (m *manifest) write(dir string) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func syncDir(dir string) error {
 }
 
 // removeStrays removes what no manifest lists: files of a process that was killed, and the manifests of former owners.
-func (m *Manifest) removeStrays(dir string) error {
+func (m *manifest) removeStrays(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -137,8 +137,8 @@ func (m *Manifest) removeStrays(dir string) error {
 	for _, e := range entries {
 		name := e.Name()
 		token, manifest := manifestToken(name)
-		listed := slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Name == name }) ||
-			slices.ContainsFunc(m.Former, func(f Former) bool { return f.Name == name })
+		listed := slices.ContainsFunc(m.Parts, func(p part) bool { return p.Name == name }) ||
+			slices.ContainsFunc(m.Former, func(f former) bool { return f.Name == name })
 		temporary := strings.HasPrefix(name, "."+partPrefix) || strings.HasPrefix(name, "."+manifestPrefix)
 		if manifest && token < m.Token || !manifest && !listed && (strings.HasPrefix(name, partPrefix) || temporary) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,8 +150,8 @@ func (m *Manifest) removeStrays(dir string) error {
 }
 
 // removeFormer removes the parts that were replaced before a time.
-func (m *Manifest) removeFormer(dir string, before time.Time) (err error) {
-	m.Former = slices.DeleteFunc(slices.Clone(m.Former), func(f Former) bool {
+func (m *manifest) removeFormer(dir string, before time.Time) (err error) {
+	m.Former = slices.DeleteFunc(slices.Clone(m.Former), func(f former) bool {
 		if !f.Since.Before(before) {
 			return false
 		}

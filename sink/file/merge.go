@@ -13,7 +13,7 @@ import (
 const fanIn = 8
 
 // merge reads parts, which are sorted, and passes the newest line of each ID on, in the order of the IDs.
-func merge(dir string, format Format, parts []Part, pass func(*line) error) error {
+func merge(dir string, format Format, parts []part, pass func(*line) error) error {
 	var open []*partReader
 	defer func() {
 		for _, r := range open {
@@ -61,8 +61,8 @@ func merge(dir string, format Format, parts []Part, pass func(*line) error) erro
 }
 
 // rewrite replaces parts by one of a level. Events with a rev below sweep become deletions.
-func (s *Sink) rewrite(m *Manifest, parts []Part, level int, sweep int64) error {
-	p := Part{Name: partName(m.Token, m.Next, s.format), Level: level}
+func (s *Sink) rewrite(m *manifest, parts []part, level int, sweep int64) error {
+	p := part{Name: partName(m.Token, m.Next, s.format), Level: level}
 	w, err := createPart(filepath.Join(s.dir, p.Name), s.format)
 	if err != nil {
 		return err
@@ -81,20 +81,20 @@ func (s *Sink) rewrite(m *Manifest, parts []Part, level int, sweep int64) error 
 	}
 	p.Rows = w.n
 	m.Next++
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool { return slices.Contains(parts, p) })
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p part) bool { return slices.Contains(parts, p) })
 	if p.Rows > 0 {
 		m.Parts = append(m.Parts, p)
 	}
 	for _, old := range parts {
-		m.Former = append(m.Former, Former{Name: old.Name, Since: s.now().UTC()})
+		m.Former = append(m.Former, former{Name: old.Name, Since: s.now().UTC()})
 	}
 	return nil
 }
 
 // compact merges the parts of each level that has enough of them.
-func (s *Sink) compact(m *Manifest) error {
+func (s *Sink) compact(m *manifest) error {
 	for level := 0; ; level++ {
-		var of []Part
+		var of []part
 		higher := false
 		for _, p := range m.Parts {
 			if higher = higher || p.Level > level; p.Level == level {

@@ -17,7 +17,7 @@ var _ sink.Reader = (*Sink)(nil)
 
 // Read implements sink.Reader. It reads all parts of the newest manifest.
 func (s *Sink) Read(ctx context.Context, ids []locality.ID, fn func(sink.Held) error) error {
-	m, err := ReadManifest(s.dir)
+	m, err := readManifest(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

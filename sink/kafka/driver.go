@@ -12,13 +12,13 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-func init() { sink.Register(Driver, "kafka") }
+func init() { sink.Register(driver, "kafka") }
 
-// BatchSize is a good size of batches, of which a sink must deliver one at a time: each is a transaction.
-const BatchSize = 1000
+// batchSize is a good size of batches, of which a sink must deliver one at a time: each is a transaction.
+const batchSize = 1000
 
-// Driver delivers to topics.
-var Driver = sink.Driver{
+// driver delivers to topics.
+var driver = sink.Driver{
 	Check: check,
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL, s.Secret)
@@ -29,7 +29,7 @@ var Driver = sink.Driver{
 	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
 		return OpenChanges(ctx, s.URL, s.Secret)
 	},
-	Lanes: 1, Batch: BatchSize,
+	Lanes: 1, Batch: batchSize,
 }
 
 // topicForm is that of a topic, whose progress has a topic with a longer name.

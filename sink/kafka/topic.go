@@ -208,7 +208,7 @@ func (s *Sink) sweep(ctx context.Context, below int64) error {
 			return err
 		}
 	}
-	for part := range slices.Chunk(slices.SortedFunc(maps.Keys(lost), locality.ID.Compare), BatchSize) {
+	for part := range slices.Chunk(slices.SortedFunc(maps.Keys(lost), locality.ID.Compare), batchSize) {
 		records := make([]*kgo.Record, len(part))
 		for i, id := range part {
 			records[i] = s.message(id, below, sink.Delete)

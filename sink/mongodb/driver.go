@@ -14,13 +14,13 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-func init() { sink.Register(Driver, "mongodb", "mongodb+srv") }
+func init() { sink.Register(driver, "mongodb", "mongodb+srv") }
 
-// BatchSize is a good size of batches, of which a sink must deliver one at a time.
-const BatchSize = 500
+// batchSize is a good size of batches, of which a sink must deliver one at a time.
+const batchSize = 500
 
-// Driver delivers to collections.
-var Driver = sink.Driver{
+// driver delivers to collections.
+var driver = sink.Driver{
 	Check: func(u *url.URL) error {
 		_, _, err := split(u)
 		return err
@@ -39,7 +39,7 @@ var Driver = sink.Driver{
 		}
 		return Open(ctx, uri, collection, Options{Password: s.Secret, UnsafeDurability: s.UnsafeDurability})
 	},
-	Lanes: 1, Batch: BatchSize,
+	Lanes: 1, Batch: batchSize,
 }
 
 // parameters are those that a definition may have: others name files and credentials of the server that runs the sink, or

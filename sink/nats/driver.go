@@ -12,17 +12,17 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-func init() { sink.Register(Driver, "nats") }
+func init() { sink.Register(driver, "nats") }
 
 const (
-	// Lanes is the number of batches on their way at once, and BatchSize a good size of them: their events are published
+	// lanes is the number of batches on their way at once, and batchSize a good size of them: their events are published
 	// at once.
-	Lanes     = 4
-	BatchSize = 64
+	lanes     = 4
+	batchSize = 64
 )
 
-// Driver delivers to streams of JetStream.
-var Driver = sink.Driver{
+// driver delivers to streams of JetStream.
+var driver = sink.Driver{
 	Check: check,
 	Open: func(ctx context.Context, s sink.Spec) (sink.Sink, error) {
 		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret})
@@ -33,7 +33,7 @@ var Driver = sink.Driver{
 	Changes: func(ctx context.Context, s sink.Spec) (sink.ChangeSink, error) {
 		return Open(ctx, s.URL, Options{Name: s.Name, Secret: s.Secret, History: true})
 	},
-	Lanes: Lanes, Batch: BatchSize,
+	Lanes: lanes, Batch: batchSize,
 }
 
 // subjectForm is that of a prefix of subjects: no wildcards, and none of those that the server uses itself.

@@ -117,7 +117,7 @@ func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 	var mu sync.Mutex
 	var rejected []sink.Rejected
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(BatchSize)
+	g.SetLimit(batchSize)
 	for i := range b.Events {
 		e := &b.Events[i]
 		g.Go(func() error {

@@ -10,10 +10,10 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-func init() { sink.Register(Driver, "https", "http") }
+func init() { sink.Register(driver, "https", "http") }
 
-// Driver delivers to URLs without a query, which is often a secret.
-var Driver = sink.Driver{
+// driver delivers to URLs without a query, which is often a secret.
+var driver = sink.Driver{
 	Check: func(u *url.URL) error {
 		if u.RawQuery != "" {
 			return errors.New("webhook: the URL has a query, which may be a secret: leave it out, and verify the signatures")
@@ -23,7 +23,7 @@ var Driver = sink.Driver{
 	},
 	Open:    func(_ context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(s) },
 	Changes: func(_ context.Context, s sink.Spec) (sink.ChangeSink, error) { return openSpec(s) },
-	Lanes:   Lanes, Batch: 1,
+	Lanes:   lanes, Batch: 1,
 }
 
 func openSpec(s sink.Spec) (*Sink, error) {

@@ -37,8 +37,8 @@ type Options struct {
 const (
 	// patience is how long an attempt may take.
 	patience = 15 * time.Second
-	// Lanes is the number of requests on their way at once.
-	Lanes = 16
+	// lanes is the number of requests on their way at once.
+	lanes = 16
 	// excerpt is how much of an answer an error quotes.
 	excerpt = 200
 )
@@ -99,7 +99,7 @@ func Open(to string, opts Options) (*Sink, error) {
 func Client(u *url.URL, wait time.Duration, conf *tls.Config) *http.Client {
 	dialer := &net.Dialer{Timeout: patience}
 	transport := &http.Transport{
-		TLSClientConfig: conf, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: Lanes, IdleConnTimeout: time.Minute,
+		TLSClientConfig: conf, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: lanes, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: patience, Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext,
 	}
 	if u.Scheme == "http" { // localhost is a name that can be made to lead elsewhere

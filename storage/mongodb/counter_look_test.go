@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/mongotest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // TestCounters_ABulkThatIsWrittenInPart: another process writes to some days of a bulk between its reads and

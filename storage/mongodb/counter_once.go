@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // entry is what a day remembers of a batch that was counted in it.

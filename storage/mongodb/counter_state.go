@@ -18,7 +18,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // floor is the time below which batches may have been forgotten, as read and as the transaction leaves it.

@@ -6,9 +6,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 	"github.com/locus-db/locus/internal/mongotest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 func TestCounterStore(t *testing.T) {

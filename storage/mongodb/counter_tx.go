@@ -15,7 +15,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // counterTx is a transaction of counters as far as MongoDB single-document writes allow: it reads each document

@@ -17,7 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // several is the number of concurrent writes that each need their own result.

@@ -3,8 +3,8 @@
 package mongodb
 
 import (
-	"github.com/locus-db/locus/counter/perdocument"
-	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/internal/documents"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // Smaller sizes, so that a few documents need several bulks and queries.

@@ -16,8 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 // Groups of rollups are documents of one collection:

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/internal/documents"
 )
 
 // write is a swap with the index of its result.

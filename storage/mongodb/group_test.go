@@ -8,8 +8,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/conformance/documentstest"
+	groups "github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/internal/mongotest"
-	groups "github.com/locus-db/locus/rollup/documents"
 )
 
 func TestRollupDocuments(t *testing.T) {

@@ -36,7 +36,7 @@ func (c *Cell) recognise(at place, home *place) error {
 		what = "a replica that was promoted, or recovered to an earlier moment"
 	}
 	return fmt.Errorf("%w: %s is %s (written on server %s, timeline %d, as database %d, found on server %s, timeline %d, as %d): it may not know what was promised since",
-		ErrStrange, c.target.shown, what, home.system, home.timeline, home.oid, at.system, at.timeline, at.oid)
+		storage.ErrStrange, c.target.shown, what, home.system, home.timeline, home.oid, at.system, at.timeline, at.oid)
 }
 
 // queueWhere queues the check of the timeline.
@@ -47,7 +47,7 @@ func (t *tx) queueWhere() {
 			return err
 		}
 		if home != at && (at != 0 || !t.cell.opts.Standby) {
-			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", ErrStrange, t.cell.target.shown, home, at)
+			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", storage.ErrStrange, t.cell.target.shown, home, at)
 		}
 		return nil
 	}))
@@ -91,7 +91,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 			return err
 		case id.Map != m.Spec().ID || !m.Has(id.Cell):
 			return fmt.Errorf("%w: it is cell %s of the map %s, which is no cell of the map %s, epoch %d",
-				ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
+				cell.ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
 		}
 		h := t.head.RecoverFromReplica(id.Cell, m)
 		h.Incarnation++
@@ -144,7 +144,7 @@ func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error)
 	}
 	if !c.opts.Restored {
 		return nil, fmt.Errorf("%w: %s holds the cell map, and nobody can say whether it is the newest: if it was promoted or restored, run locus cell restored",
-			ErrStrange, c.target.shown)
+			storage.ErrStrange, c.target.shown)
 	}
 	_, text, err := t.CellMap(ctx)
 	if err != nil {

@@ -72,11 +72,11 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	must(t, original.Update(t.Context(), appends(1)))
 
 	copied, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, true)
-	if !errors.Is(err, postgres.ErrStrange) || !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "copy") {
+	if !errors.Is(err, storage.ErrStrange) || !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "copy") {
 		t.Fatalf("a copy: %v, want ErrStrange", err)
 	}
 	err = copied.Update(t.Context(), func(storage.Tx) error { return errors.New("it ran") })
-	if !errors.Is(err, postgres.ErrStrange) {
+	if !errors.Is(err, storage.ErrStrange) {
 		t.Fatalf("an update of a copy: %v, want ErrStrange", err)
 	}
 	away := errors.New("away")
@@ -253,7 +253,7 @@ func TestP07_ARestoredInstallation(t *testing.T) {
 		s.Exec(t, "postgres", "CREATE DATABASE a"+name+" TEMPLATE backup")
 		s.Exec(t, "postgres", "DROP DATABASE backup")
 	}
-	if _, err := open("a", nil, true); !errors.Is(err, postgres.ErrStrange) || !strings.Contains(err.Error(), "locus cell restored") {
+	if _, err := open("a", nil, true); !errors.Is(err, storage.ErrStrange) || !strings.Contains(err.Error(), "locus cell restored") {
 		t.Errorf("a restored installation: %v, want ErrStrange and what to do", err)
 	}
 	cells, err = open("a", &postgres.Options{Restored: true}, true)

@@ -116,7 +116,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	if err := t.prepare(ctx, d.opts, create); err != nil {
 		p.hung(err, d.opts.ConnectTimeout)
 		if why := refusedParameter(err); create && why != "" {
-			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", ErrURL, t.shown, why)
+			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", cell.ErrURL, t.shown, why)
 		}
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	c.writable = breaker.New(breaker.Options{Probe: c.probe(writers), Rand: d.opts.Rand})
 	on, err := c.acquire(ctx, false)
 	switch {
-	case errors.Is(err, ErrStrange): // transactions will report it, and Adopt may resolve it
+	case errors.Is(err, storage.ErrStrange): // transactions will report it, and Adopt may resolve it
 	case err != nil:
 		return nil, errors.Join(err, c.Close())
 	default:

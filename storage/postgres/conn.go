@@ -12,8 +12,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/locality/localitypgx"
+	"github.com/locus-db/locus/storage"
 )
 
 // conn is a connection to the database of one cell.
@@ -79,11 +81,11 @@ func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case state(err) == missingDatabase:
-		return nil, fmt.Errorf("%w: %s", ErrMissing, t.shown)
+		return nil, fmt.Errorf("%w: %s", cell.ErrMissing, t.shown)
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("connect to %s: %w", t.shown, &slowError{err})
 	case isRefused(err):
-		return nil, fmt.Errorf("connect to %s: %w: %w", t.shown, ErrRefused, err)
+		return nil, fmt.Errorf("connect to %s: %w: %w", t.shown, storage.ErrRefused, err)
 	}
 	return nil, fmt.Errorf("connect to %s: %w", t.shown, &lostError{err})
 }
@@ -98,7 +100,7 @@ func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 	// A fifth of the lifetime is random, so that connections opened together do not end together.
 	life := c.opts.Lifetime - time.Duration(c.opts.Rand()*float64(c.opts.Lifetime)/5)
 	got := &conn{Conn: pg, cell: c, until: c.opts.Now().Add(life)}
-	if err := c.inspect(ctx, got); err != nil && !(strange && errors.Is(err, ErrStrange)) {
+	if err := c.inspect(ctx, got); err != nil && !(strange && errors.Is(err, storage.ErrStrange)) {
 		got.close()
 		return nil, err
 	}

@@ -16,23 +16,8 @@ import (
 var (
 	// ErrClosed means that the cell is closed.
 	ErrClosed = fmt.Errorf("postgres: the cell is closed: %w", cell.ErrUnavailable)
-	// ErrIdentity is cell.ErrIdentity.
-	ErrIdentity = cell.ErrIdentity
-	// ErrMissing is cell.ErrMissing.
-	ErrMissing = cell.ErrMissing
-	// ErrFormat is cell.ErrFormat.
-	ErrFormat = cell.ErrFormat
-	// ErrPreflight is cell.ErrPreflight.
-	ErrPreflight = cell.ErrPreflight
-	// ErrStrange means that a database is not the one its cell was written in, but a copy, a restored backup or a
-	// promoted replica, which may lack acknowledged writes. Cell.Adopt makes it the cell.
-	ErrStrange = storage.ErrStrange
-	// ErrRefused means that the server rejects the role or denies it a required privilege.
-	ErrRefused = storage.ErrRefused
-	// ErrTx means that a transaction was used after its function returned.
-	ErrTx = errors.New("postgres: the transaction is over")
-	// ErrURL is cell.ErrURL.
-	ErrURL = cell.ErrURL
+	// errTx means that a transaction was used after its function returned.
+	errTx = errors.New("postgres: the transaction is over")
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
 	errNobody  = errors.New("postgres: the cell was never told who it is")
@@ -92,7 +77,7 @@ func explain(err error) error {
 	case queryCanceled:
 		return fmt.Errorf("a statement took too long: %w: %w", cell.ErrUnavailable, err)
 	case noPrivilege:
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+		return fmt.Errorf("%w: %w", storage.ErrRefused, err)
 	case outOfMemory, tooManyConnections:
 		return fmt.Errorf("the server is short of something: %w: %w", cell.ErrUnavailable, err)
 	case dataCorrupted, indexCorrupted, fileMissing:

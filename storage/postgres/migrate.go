@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
@@ -61,11 +62,11 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, true), (3, true
 func (t *target) prepare(ctx context.Context, opts *Options, create bool) error {
 	o := new(*opts)
 	o.StatementTimeout, o.LockTimeout, o.IdleTimeout = 0, 0, 0
-	on, err := (*pgx.Conn)(nil), fmt.Errorf("%w: %s", ErrMissing, t.shown)
+	on, err := (*pgx.Conn)(nil), fmt.Errorf("%w: %s", cell.ErrMissing, t.shown)
 	if !t.pooler || !t.lacks(ctx, o) {
 		on, err = t.insist(ctx, o)
 	}
-	if errors.Is(err, ErrMissing) && create {
+	if errors.Is(err, cell.ErrMissing) && create {
 		if err := t.create(ctx, o); err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create b
 		return err
 	}
 	if !create && has == 0 {
-		return fmt.Errorf("%w: %s has no tables", ErrMissing, t.shown)
+		return fmt.Errorf("%w: %s has no tables", cell.ErrMissing, t.shown)
 	}
 	// The process that holds this lock migrates, the others wait. The transaction keeps the lock, and behind a
 	// pooler the server.
@@ -239,13 +240,13 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 	case err != nil:
 		return 0, fmt.Errorf("read the format of %s: %w", t.shown, explain(err))
 	case isCell != (has > 0) || !migrated && tables > 0:
-		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", ErrFormat, t.shown)
+		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", cell.ErrFormat, t.shown)
 	case has > format && reader > 0 && reader <= format:
 		return format, nil // a newer Locus has added what this one does not notice
 	case has > format:
-		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, t.shown, has, format)
+		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", cell.ErrFormat, t.shown, has, format)
 	case has > 0 && has < oldest:
-		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new database", ErrFormat, t.shown, has, oldest)
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new database", cell.ErrFormat, t.shown, has, oldest)
 	}
 	return has, nil
 }

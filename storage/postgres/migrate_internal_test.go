@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -76,7 +77,7 @@ func TestMigrate_TakesWhatANewerOneHasOnlyAddedTo(t *testing.T) {
 	s.Exec(t, name, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 	for comment, takes := range map[string]bool{"": false, "oldest reader 99": false, fmt.Sprint("oldest reader ", format): true, fmt.Sprint("oldest reader ", format-1): true} {
 		s.Exec(t, name, "COMMENT ON TABLE locus_cell IS '"+comment+"'")
-		if err := dial(); (err == nil) != takes || !takes && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 99, this one reads up to ")) {
+		if err := dial(); (err == nil) != takes || !takes && (!errors.Is(err, cell.ErrFormat) || !strings.Contains(err.Error(), "format 99, this one reads up to ")) {
 			t.Errorf("%q: %v", comment, err)
 		}
 	}

@@ -48,7 +48,7 @@ const (
 // OpenMap opens the installation at the URLs maps (see Template), or creates it. Any number of processes may have
 // it open. Databases of cells are opened on first use, so an unreachable one does not affect the others.
 func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells, error) {
-	authority, template, err := Template(maps)
+	authority, template, err := mapTemplate(maps)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells
 		Authority: authority, Others: first(template), Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
 		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Standby || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
 		Driver: func(url string) (storage.Driver, error) {
-			if IsURL(url) || opts.Other == nil {
+			if isURL(url) || opts.Other == nil {
 				return opts.Driver, nil
 			}
 			return opts.Other(url)
@@ -75,7 +75,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells
 	}
 	opts.Driver.Follow(cells)
 	if have := cells.Map().Count(0); opts.Cells != 0 && have != uint64(opts.Cells) {
-		err := fmt.Errorf("%w: %s began with %d cells, not %d: leave the number out", ErrIdentity, cell.Redact(maps), have, opts.Cells)
+		err := fmt.Errorf("%w: %s began with %d cells, not %d: leave the number out", cell.ErrIdentity, cell.Redact(maps), have, opts.Cells)
 		return nil, errors.Join(err, cells.Close())
 	}
 	return cells, nil
@@ -90,7 +90,7 @@ func first(template []string) []string {
 	return urls
 }
 
-// IsURL reports whether url is a PostgreSQL URL.
-func IsURL(url string) bool {
+// isURL reports whether url is a PostgreSQL URL.
+func isURL(url string) bool {
 	return strings.HasPrefix(url, "postgres:") || strings.HasPrefix(url, "postgresql:")
 }

@@ -52,7 +52,7 @@ func (s *server) check(o *Options, at string, pooler bool, of profile) error {
 	var errs []error
 	rule := func(broken bool, format string, args ...any) {
 		if broken {
-			errs = append(errs, fmt.Errorf("%w: %s: %s", ErrPreflight, at, fmt.Sprintf(format, args...)))
+			errs = append(errs, fmt.Errorf("%w: %s: %s", cell.ErrPreflight, at, fmt.Sprintf(format, args...)))
 		}
 	}
 	major := s.version / 10000

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/cell"
 )
 
 // The page about servers explains each setting that is looked at.
@@ -60,7 +62,7 @@ func TestServer_Check(t *testing.T) {
 		s := good
 		c.change(&s)
 		err := s.check(c.opts.withDefaults(), "postgres://db1/x", c.pooler, c.of)
-		if (err != nil) != (c.says != nil) || err != nil && !errors.Is(err, ErrPreflight) {
+		if (err != nil) != (c.says != nil) || err != nil && !errors.Is(err, cell.ErrPreflight) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -25,9 +25,9 @@ func parseProfile(name string) (profile, error) {
 	case "", aurora, neon:
 		return p, nil
 	case "rds", "cloudsql", "alloydb":
-		return "", fmt.Errorf("%w: profile=%s: leave it out, no rule is another one there", ErrURL, name)
+		return "", fmt.Errorf("%w: profile=%s: leave it out, no rule is another one there", cell.ErrURL, name)
 	}
-	return "", fmt.Errorf("%w: profile=%.40s: want aurora or neon, or nothing", ErrURL, name)
+	return "", fmt.Errorf("%w: profile=%.40s: want aurora or neon, or nothing", cell.ErrURL, name)
 }
 
 // sqlTimeline is the timeline of the log being written. pg_control_checkpoint is stale for a while after a promotion.

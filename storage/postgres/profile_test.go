@@ -89,7 +89,7 @@ func TestProfile_Neon(t *testing.T) {
 		}
 	}
 	s.Exec(t, "postgres", "ALTER DATABASE "+db+" SET neon.timeline_id = 'b2'")
-	if err := usable(t, url+"&profile=neon", false); !errors.Is(err, postgres.ErrStrange) {
+	if err := usable(t, url+"&profile=neon", false); !errors.Is(err, storage.ErrStrange) {
 		t.Errorf("a branch: %v, want ErrStrange", err)
 	}
 }
@@ -98,7 +98,7 @@ func TestProfile_Neon(t *testing.T) {
 func TestProfile_Names(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{"rds": "leave it out", "cloudsql": "leave it out", "alloydb": "leave it out", "aurora2": "want aurora or neon", "Neon": "want aurora or neon"} {
-		if err := postgres.NewDriver(nil).Check("postgres:///x?host=/tmp&profile=" + name); !errors.Is(err, postgres.ErrURL) || !strings.Contains(err.Error(), says) {
+		if err := postgres.NewDriver(nil).Check("postgres:///x?host=/tmp&profile=" + name); !errors.Is(err, cell.ErrURL) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

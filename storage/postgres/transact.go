@@ -125,7 +125,7 @@ func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, fa
 		c.pool.drop(c) // the others have probably ended too
 		err, failure, _ = c.once(ctx, m, fn)
 	}
-	if errors.Is(failure, ErrStrange) && m != adopting {
+	if errors.Is(failure, storage.ErrStrange) && m != adopting {
 		if err = c.adopt(ctx, c.newest); err == nil {
 			err, failure, _ = c.once(ctx, m, fn)
 		}

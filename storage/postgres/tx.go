@@ -165,7 +165,7 @@ func (t *tx) end() {
 // use checks that the transaction is usable; every method calls it first.
 func (t *tx) use(ctx context.Context) error {
 	if t.over {
-		return ErrTx
+		return errTx
 	}
 	if t.err != nil {
 		return fmt.Errorf("the transaction has failed before: %w", explain(t.err))

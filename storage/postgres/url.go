@@ -40,24 +40,24 @@ func parseURL(raw string, unsafe, standby bool) (*target, error) {
 	q, err := url.ParseQuery(u.RawQuery)
 	switch {
 	case u.Scheme != "postgres" && u.Scheme != "postgresql" || !strings.Contains(raw, "://"):
-		return nil, fmt.Errorf("%w: %s does not begin with postgres://: %s", ErrURL, t.shown, example)
+		return nil, fmt.Errorf("%w: %s does not begin with postgres://: %s", cell.ErrURL, t.shown, example)
 	case t.db == "" || strings.Contains(t.db, "/"):
-		return nil, fmt.Errorf("%w: %s names no database: %s", ErrURL, t.shown, example)
+		return nil, fmt.Errorf("%w: %s names no database: %s", cell.ErrURL, t.shown, example)
 	case len(t.db) > longestName:
-		return nil, fmt.Errorf("%w: the name of the database in %s has %d bytes: PostgreSQL cuts it after %d, so choose a shorter one", ErrURL, t.shown, len(t.db), longestName)
+		return nil, fmt.Errorf("%w: the name of the database in %s has %d bytes: PostgreSQL cuts it after %d, so choose a shorter one", cell.ErrURL, t.shown, len(t.db), longestName)
 	case !utf8.ValidString(t.db) || strings.ContainsFunc(t.db, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return nil, fmt.Errorf("%w: the name of the database in %s has a character that does not print: %s", ErrURL, t.shown, example)
+		return nil, fmt.Errorf("%w: the name of the database in %s has a character that does not print: %s", cell.ErrURL, t.shown, example)
 	case u.Fragment != "":
-		return nil, fmt.Errorf("%w: %s has a #: leave out what follows it, or write it as %%23", ErrURL, t.shown)
+		return nil, fmt.Errorf("%w: %s has a #: leave out what follows it, or write it as %%23", cell.ErrURL, t.shown)
 	case err != nil:
-		return nil, fmt.Errorf("%w: the parameters of %s cannot be read: write ?NAME=VALUE&NAME=VALUE, and other characters as %%20", ErrURL, t.shown)
+		return nil, fmt.Errorf("%w: the parameters of %s cannot be read: write ?NAME=VALUE&NAME=VALUE, and other characters as %%20", cell.ErrURL, t.shown)
 	}
 	switch v := q.Get("pooler"); v {
 	case "", "0":
 	case "1":
 		t.pooler = true
 	default:
-		return nil, fmt.Errorf("%w: pooler=%s: want 1 where PgBouncer pools by transaction, or nothing", ErrURL, v)
+		return nil, fmt.Errorf("%w: pooler=%s: want 1 where PgBouncer pools by transaction, or nothing", cell.ErrURL, v)
 	}
 	q.Del("pooler")
 	if t.profile, err = parseProfile(q.Get("profile")); err != nil {
@@ -71,7 +71,7 @@ func parseURL(raw string, unsafe, standby bool) (*target, error) {
 		u.RawQuery = q.Encode()
 		if t.config, err = pgx.ParseConfig(u.String()); err != nil {
 			_, why, _ := strings.Cut(strings.ReplaceAll(err.Error(), u.String(), t.shown), "`: ")
-			return fmt.Errorf("%w: %s: %s: %s", ErrURL, t.shown, why, example)
+			return fmt.Errorf("%w: %s: %s: %s", cell.ErrURL, t.shown, why, example)
 		}
 		return nil
 	}
@@ -85,7 +85,7 @@ func parseURL(raw string, unsafe, standby bool) (*target, error) {
 		}
 	}
 	if t.exposed() && !unsafe {
-		return nil, fmt.Errorf("%w: the connection to %s would not be verified: leave sslmode out, or write sslmode=verify-full", ErrPreflight, t.shown)
+		return nil, fmt.Errorf("%w: the connection to %s would not be verified: leave sslmode out, or write sslmode=verify-full", cell.ErrPreflight, t.shown)
 	}
 	t.server = t.config.User + "@" + strings.Join(t.hosts(), ",")
 	return t, nil
@@ -106,7 +106,7 @@ func unparsed(raw string, err error) error {
 	case errors.As(err, new(url.EscapeError)):
 		why = "a % in it is not followed by two hex digits"
 	}
-	return fmt.Errorf("%w: %s cannot be parsed: %s: %s", ErrURL, cell.Redact(raw), why, example)
+	return fmt.Errorf("%w: %s cannot be parsed: %s: %s", cell.ErrURL, cell.Redact(raw), why, example)
 }
 
 // hosts returns all hosts of the URL, with their ports.
@@ -139,14 +139,14 @@ func isHere(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// Template returns the URLs of the cells of an installation that is named by one URL, or by several separated by
+// mapTemplate returns the URLs of the cells of an installation that is named by one URL, or by several separated by
 // commas, one per server:
 //
 //	postgres://db1/locus,postgres://db2/locus
 //
 // authority is the cell that holds the map, postgres://db1/locus_g0_0. Cell i of generation g is at template[i mod
 // len], with {g} and {i} replaced: postgres://db1/locus_g{g}_{i}.
-func Template(maps string) (authority string, template []string, err error) {
+func mapTemplate(maps string) (authority string, template []string, err error) {
 	for _, raw := range splitURLs(maps) {
 		if _, err := parseURL(raw, true, false); err != nil {
 			return "", nil, err
@@ -156,12 +156,12 @@ func Template(maps string) (authority string, template []string, err error) {
 			query = "?" + query
 		}
 		if strings.ContainsAny(raw, "{}") {
-			return "", nil, fmt.Errorf("%w: %s is a template already: leave _g{g}_{i} out", ErrURL, cell.Redact(raw))
+			return "", nil, fmt.Errorf("%w: %s is a template already: leave _g{g}_{i} out", cell.ErrURL, cell.Redact(raw))
 		}
 		template = append(template, before+"_g{g}_{i}"+query)
 	}
 	if len(template) == 0 {
-		return "", nil, fmt.Errorf("%w: there is none", ErrURL)
+		return "", nil, fmt.Errorf("%w: there is none", cell.ErrURL)
 	}
 	return strings.NewReplacer("{g}", "0", "{i}", "0").Replace(template[0]), template, nil
 }

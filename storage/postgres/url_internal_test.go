@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/cell"
 )
 
 func TestParseURL(t *testing.T) {
@@ -47,16 +49,16 @@ func TestParseURL_RefusesWhatIsNotVerified(t *testing.T) {
 		"postgres://db1/x?sslmode=disable", "postgres://db1/x?sslmode=allow", "postgres://db1/x?sslmode=prefer", "postgres://db1/x?sslmode=require",
 		"postgres://db1/x?sslmode=verify-ca", "postgres://localhost,db1/x?sslmode=disable", "postgres://192.0.2.1/x?sslmode=prefer",
 	} {
-		if _, err := parseURL(url, false, false); !errors.Is(err, ErrPreflight) || !strings.Contains(err.Error(), "verify-full") {
-			t.Errorf("%s: %v, want ErrPreflight", url, err)
+		if _, err := parseURL(url, false, false); !errors.Is(err, cell.ErrPreflight) || !strings.Contains(err.Error(), "verify-full") {
+			t.Errorf("%s: %v, want cell.ErrPreflight", url, err)
 		}
 		if _, err := parseURL(url, true, false); err != nil {
 			t.Errorf("%s, where unsafe is what was asked for: %v", url, err)
 		}
 	}
 	t.Setenv("PGSSLMODE", "require")
-	if _, err := parseURL("postgres://db1/x", false, false); !errors.Is(err, ErrPreflight) {
-		t.Errorf("PGSSLMODE=require: %v, want ErrPreflight", err)
+	if _, err := parseURL("postgres://db1/x", false, false); !errors.Is(err, cell.ErrPreflight) {
+		t.Errorf("PGSSLMODE=require: %v, want cell.ErrPreflight", err)
 	}
 }
 
@@ -76,8 +78,8 @@ func TestParseURL_Refuses(t *testing.T) {
 		"postgres://u:s3cret@db1/y?connect_timeout=x": "y",
 	} {
 		_, err := parseURL(url, false, false)
-		if !errors.Is(err, ErrURL) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, want ErrURL and %s", url, err, says)
+		if !errors.Is(err, cell.ErrURL) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want cell.ErrURL and %s", url, err, says)
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: the error shows the password: %v", url, err)
@@ -96,14 +98,14 @@ func TestTemplate(t *testing.T) {
 		"postgres://a/x,postgresql://b/y": {"postgres://a/x_g0_0", []string{"postgres://a/x_g{g}_{i}", "postgresql://b/y_g{g}_{i}"}},
 		"postgres://a,b/x,postgres://c/x": {"postgres://a,b/x_g0_0", []string{"postgres://a,b/x_g{g}_{i}", "postgres://c/x_g{g}_{i}"}},
 	} {
-		authority, template, err := Template(maps)
+		authority, template, err := mapTemplate(maps)
 		if err != nil || authority != want.authority || !slices.Equal(template, want.template) {
 			t.Errorf("%s: %s, %v, %v", maps, authority, template, err)
 		}
 	}
 	for _, maps := range []string{"", "postgres://a", "postgres://a/x_g{g}_{i}", "postgres://a/x,postgres://", "sqlite:x"} {
-		if _, _, err := Template(maps); !errors.Is(err, ErrURL) {
-			t.Errorf("%q: %v, want ErrURL", maps, err)
+		if _, _, err := mapTemplate(maps); !errors.Is(err, cell.ErrURL) {
+			t.Errorf("%q: %v, want cell.ErrURL", maps, err)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestDriver_ReadsThePasswordFileAgain(t *testing.T) {
 	must(t, view())
 	s.Exec(t, "postgres", "ALTER ROLE keeper PASSWORD 'two'")
 	s.Exec(t, "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keeper'")
-	await(t, func() bool { err := view(); return errors.Is(err, postgres.ErrRefused) })
+	await(t, func() bool { err := view(); return errors.Is(err, storage.ErrRefused) })
 	password("two")
 	await(t, func() bool { return view() == nil })
 }

@@ -45,7 +45,7 @@ func TestOpen_RefusesAnotherCell(t *testing.T) {
 			id := identity()
 			c.change(&id)
 			_, err := sqlite.Open(t.Context(), f.path, id, nil)
-			if !errors.Is(err, sqlite.ErrIdentity) {
+			if !errors.Is(err, cell.ErrIdentity) {
 				t.Fatalf("a cell %s: %v, want ErrIdentity", name, err)
 			}
 			for _, word := range append(c.says, filepath.Base(f.path)) {
@@ -67,21 +67,21 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 		want error
 		says string
 	}{
-		"a text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, sqlite.ErrFormat, "no database"},
-		"another program's": {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, sqlite.ErrFormat, "another program"},
-		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 99") }, sqlite.ErrFormat, "format 99, this one reads up to "},
+		"a text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, cell.ErrFormat, "no database"},
+		"another program's": {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, cell.ErrFormat, "another program"},
+		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 99") }, cell.ErrFormat, "format 99, this one reads up to "},
 		"a newer one's that only newer ones may work with": {func(t *testing.T, path string) {
 			cellOf(t, path)
 			script(t, path, fmt.Sprintf("PRAGMA user_version = %d", 99+99<<16))
-		}, sqlite.ErrFormat, "format 99, this one reads up to "},
+		}, cell.ErrFormat, "format 99, this one reads up to "},
 		"an unreleased one's": {func(t *testing.T, path string) {
 			cellOf(t, path)
 			script(t, path, "PRAGMA user_version = 2")
-		}, sqlite.ErrFormat, "before the first release"},
-		"an empty one":       {func(t *testing.T, path string) { write(t, path, "") }, sqlite.ErrMissing, "backup"},
-		"one that must be":   {func(*testing.T, string) {}, sqlite.ErrMissing, "backup"},
-		"a file cut short":   {func(t *testing.T, path string) { write(t, path, "SQLite format 3\x00 and no more") }, sqlite.ErrFormat, "no database"},
-		"another's settings": {func(t *testing.T, path string) { script(t, path, "PRAGMA application_id = 7; CREATE TABLE a (b)") }, sqlite.ErrFormat, "another program"},
+		}, cell.ErrFormat, "before the first release"},
+		"an empty one":       {func(t *testing.T, path string) { write(t, path, "") }, cell.ErrMissing, "backup"},
+		"one that must be":   {func(*testing.T, string) {}, cell.ErrMissing, "backup"},
+		"a file cut short":   {func(t *testing.T, path string) { write(t, path, "SQLite format 3\x00 and no more") }, cell.ErrFormat, "no database"},
+		"another's settings": {func(t *testing.T, path string) { script(t, path, "PRAGMA application_id = 7; CREATE TABLE a (b)") }, cell.ErrFormat, "another program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -78,7 +78,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 		return nil, err
 	}
 	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
-		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", ErrMissing, path)
+		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", cell.ErrMissing, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%w: %q is a file: write the path of a directory", cell.ErrURL, path)
@@ -122,7 +122,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 		return nil, fmt.Errorf("open data directory %s: %w", path, err)
 	}
 	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
-		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, path, have, o.Cells)
+		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", cell.ErrIdentity, path, have, o.Cells)
 	}
 	if err == nil {
 		err = openFiles(ctx, cells)
@@ -139,11 +139,11 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 	return cells, nil
 }
 
-func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
+func isFile(url string) bool { return strings.HasPrefix(url, scheme+":") }
 
 // isWithin reports whether url is a file inside the directory, which is copied along with it.
 func isWithin(url string) bool {
-	file, ok := strings.CutPrefix(url, Scheme+":")
+	file, ok := strings.CutPrefix(url, scheme+":")
 	return ok && !filepath.IsAbs(filepath.FromSlash(file))
 }
 
@@ -231,7 +231,7 @@ func lock(dir string) (*os.File, error) {
 	ok, err := tryLock(f)
 	if err == nil && !ok {
 		owner, _ := io.ReadAll(io.LimitReader(f, 32))
-		err = fmt.Errorf("%w: %s is in use by process %s: stop it, or choose another directory", ErrInUse, dir, strings.TrimSpace(string(owner)))
+		err = fmt.Errorf("%w: %s is in use by process %s: stop it, or choose another directory", storage.ErrInUse, dir, strings.TrimSpace(string(owner)))
 	}
 	if err == nil {
 		err = errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintln(os.Getpid())))

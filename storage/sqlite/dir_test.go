@@ -119,7 +119,7 @@ func TestOpenDir_OneProcessAtATime(t *testing.T) {
 	path := t.TempDir()
 	d := openDir(t, path, &sqlite.DirOptions{Cells: 1})
 	_, err := sqlite.OpenDir(t.Context(), path, nil)
-	if !errors.Is(err, sqlite.ErrInUse) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d:", os.Getpid())) {
+	if !errors.Is(err, storage.ErrInUse) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d:", os.Getpid())) {
 		t.Fatalf("a second server: %v, want ErrInUse with directory and process", err)
 	}
 	closeDir(t, d)
@@ -135,12 +135,12 @@ func TestOpenDir_Refuses(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"other rules":          {nil, sqlite.DirOptions{Rules: "r2"}, sqlite.ErrIdentity, `"r2"`},
-		"another number":       {nil, sqlite.DirOptions{Rules: "r", Cells: 5}, sqlite.ErrIdentity, "has 4 cells, not 5"},
-		"a cell missing":       {func(dir string) error { return os.Remove(file(dir, "g0-2")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrMissing, "g0-2.db"},
-		"two cells swapped":    {func(dir string) error { return swap(file(dir, "g0-1"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "swapped"},
-		"a cell as authority":  {func(dir string) error { return swap(file(dir, "g0-0"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "g0-3"},
-		"nothing there":        {os.RemoveAll, sqlite.DirOptions{Rules: "r", MustExist: true}, sqlite.ErrMissing, "holds no data"},
+		"other rules":          {nil, sqlite.DirOptions{Rules: "r2"}, cell.ErrIdentity, `"r2"`},
+		"another number":       {nil, sqlite.DirOptions{Rules: "r", Cells: 5}, cell.ErrIdentity, "has 4 cells, not 5"},
+		"a cell missing":       {func(dir string) error { return os.Remove(file(dir, "g0-2")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrMissing, "g0-2.db"},
+		"two cells swapped":    {func(dir string) error { return swap(file(dir, "g0-1"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrIdentity, "swapped"},
+		"a cell as authority":  {func(dir string) error { return swap(file(dir, "g0-0"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrIdentity, "g0-3"},
+		"nothing there":        {os.RemoveAll, sqlite.DirOptions{Rules: "r", MustExist: true}, cell.ErrMissing, "holds no data"},
 		"a file, no directory": {func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) }, sqlite.DirOptions{Rules: "r"}, cell.ErrURL, "is a file"},
 		"too many cells":       {os.RemoveAll, sqlite.DirOptions{Cells: 1 << 40}, cell.ErrMap, "cell"},
 		"a cell of another place": {func(dir string) error {
@@ -149,7 +149,7 @@ func TestOpenDir_Refuses(t *testing.T) {
 				return err
 			}
 			return os.Rename(file(other, "g0-1"), file(dir, "g0-1"))
-		}, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "another installation"},
+		}, sqlite.DirOptions{Rules: "r"}, cell.ErrIdentity, "another installation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestOpenDir_Refuses(t *testing.T) {
 			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v, want %v and %q", name, err, c.want, c.says)
 			}
-			if again, err := sqlite.OpenDir(t.Context(), dir, &c.opts); errors.Is(err, sqlite.ErrInUse) {
+			if again, err := sqlite.OpenDir(t.Context(), dir, &c.opts); errors.Is(err, storage.ErrInUse) {
 				t.Errorf("the refusal kept the lock: %v", err)
 			} else if err == nil {
 				closeDir(t, again)
@@ -300,7 +300,7 @@ func TestOpenDir_CellsAreAdded(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "cells", "g1-5.db")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqlite.OpenDir(t.Context(), dir, nil); !errors.Is(err, sqlite.ErrMissing) || !strings.Contains(err.Error(), "g1-5.db") {
+	if _, err := sqlite.OpenDir(t.Context(), dir, nil); !errors.Is(err, cell.ErrMissing) || !strings.Contains(err.Error(), "g1-5.db") {
 		t.Errorf("a cell that was added is missing: %v, want ErrMissing and its file", err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// Scheme is the scheme of file URLs: sqlite:PATH.
-	Scheme = "sqlite"
+	// scheme is the scheme of file URLs: sqlite:PATH.
+	scheme = "sqlite"
 	// cacheSize is the page cache of all cells of a driver together, in bytes. One cell gets at most a sixteenth of
 	// it.
 	cacheSize = 192 << 20
@@ -100,7 +100,7 @@ func (d *Driver) Check(url string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%w: %q is a directory: write the path of a file, as in %s", cell.ErrURL, url, Scheme+":"+filepath.ToSlash(filepath.Join(path, "g0-3.db")))
+		return fmt.Errorf("%w: %q is a directory: write the path of a file, as in %s", cell.ErrURL, url, scheme+":"+filepath.ToSlash(filepath.Join(path, "g0-3.db")))
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %q is no regular file: %s", cell.ErrURL, url, example)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -113,7 +113,7 @@ const example = "write sqlite:PATH, as in sqlite:/srv/locus/g0-3.db"
 
 // path returns the path of a file.
 func (d *Driver) path(url string) (string, error) {
-	path, ok := strings.CutPrefix(url, Scheme+":")
+	path, ok := strings.CutPrefix(url, scheme+":")
 	path = filepath.FromSlash(path)
 	switch {
 	case !ok || path == "":

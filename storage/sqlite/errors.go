@@ -11,7 +11,6 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/storage"
 )
 
 var (
@@ -20,18 +19,8 @@ var (
 	// ErrFailed means that the cell closed itself because a disk write failed. What the disk holds is known again
 	// only after the process has restarted.
 	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
-	// ErrIdentity is cell.ErrIdentity.
-	ErrIdentity = cell.ErrIdentity
-	// ErrFormat is cell.ErrFormat.
-	ErrFormat = cell.ErrFormat
-	// ErrPreflight is cell.ErrPreflight.
-	ErrPreflight = cell.ErrPreflight
-	// ErrInUse means that another process has the data directory open.
-	ErrInUse = storage.ErrInUse
-	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, does not exist.
-	ErrMissing = cell.ErrMissing
-	// ErrTx means that a transaction was used after its function returned.
-	ErrTx = errors.New("sqlite: the transaction is over")
+	// errTx means that a transaction was used after its function returned.
+	errTx = errors.New("sqlite: the transaction is over")
 )
 
 // code returns the extended result code of a driver error, or 0 for any other error.

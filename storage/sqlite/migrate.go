@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
@@ -69,7 +70,7 @@ func migrated(ctx context.Context, path string, o *Options) (*conn, error) {
 	case current > 0:
 		err = upgrade(ctx, path, current)
 	case o.MustExist:
-		err = fmt.Errorf("%w: cell file %s is empty: restore it from a backup", ErrMissing, path)
+		err = fmt.Errorf("%w: cell file %s is empty: restore it from a backup", cell.ErrMissing, path)
 	default:
 		err = c.create(path, o)
 	}
@@ -184,13 +185,13 @@ func (c *conn) format(path string) (int64, error) {
 	version, reader := version&(1<<readerShift-1), version>>readerShift
 	switch {
 	case id != applicationID && (id != 0 || version != 0 || reader != 0 || tables != 0):
-		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
+		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", cell.ErrFormat, path)
 	case version > format && reader > 0 && reader <= format:
 		return format, nil // a newer Locus has added what this one does not notice
 	case version > format:
-		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
+		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", cell.ErrFormat, path, version, format)
 	case version > 0 && version < oldest:
-		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new data directory", ErrFormat, path, version, oldest)
+		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new data directory", cell.ErrFormat, path, version, oldest)
 	}
 	return version, nil
 }
@@ -198,7 +199,7 @@ func (c *conn) format(path string) (int64, error) {
 // notDatabase wraps the error of a file that SQLite cannot read in ErrFormat.
 func notDatabase(path string, err error) error {
 	if code(err)&0xff == lib.SQLITE_NOTADB {
-		return fmt.Errorf("%w: %s is no database: choose another directory: %w", ErrFormat, path, err)
+		return fmt.Errorf("%w: %s is no database: choose another directory: %w", cell.ErrFormat, path, err)
 	}
 	return err
 }

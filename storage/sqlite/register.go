@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	storage.Register(func(o *storage.Options) storage.Backend { return &backend{opts: o} }, Scheme)
+	storage.Register(func(o *storage.Options) storage.Backend { return &backend{opts: o} }, scheme)
 }
 
 // backend is a storage.Backend.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/locus-db/locus/cell"
 )
 
 // setting is a pragma that every connection of a kind must have.
@@ -105,7 +107,7 @@ func (c *conn) check(settings []setting) error {
 		// Memory maps may be compiled out; then the pragma returns nothing.
 		if got != s.want && !(s.pragma == "mmap_size" && got == "") {
 			return fmt.Errorf("%w: %s is %q on a connection, want %q: the file system may not support it; put the data on a local disk",
-				ErrPreflight, s.pragma, got, s.want)
+				cell.ErrPreflight, s.pragma, got, s.want)
 		}
 	}
 	return nil
@@ -127,7 +129,7 @@ func checkVersion(version string) error {
 		}
 		if n < least {
 			return fmt.Errorf("%w: SQLite %s is older than %d.%d.%d, which repairs the log and multi-file commits: update the driver",
-				ErrPreflight, version, minVersion[0], minVersion[1], minVersion[2])
+				cell.ErrPreflight, version, minVersion[0], minVersion[1], minVersion[2])
 		}
 	}
 	return nil

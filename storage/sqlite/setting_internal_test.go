@@ -34,8 +34,8 @@ func TestCheck_SeesEveryBrokenSetting(t *testing.T) {
 			if _, err := c.do("PRAGMA " + pragma + " = " + value); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.check(settings); !errors.Is(err, ErrPreflight) || !strings.Contains(err.Error(), pragma) {
-				t.Errorf("a connection with %s = %s: %v, want ErrPreflight that names it", pragma, value, err)
+			if err := c.check(settings); !errors.Is(err, cell.ErrPreflight) || !strings.Contains(err.Error(), pragma) {
+				t.Errorf("a connection with %s = %s: %v, want cell.ErrPreflight that names it", pragma, value, err)
 			}
 			if err := c.close(); err != nil {
 				t.Error(err)
@@ -80,8 +80,8 @@ func TestView_EveryConnectionIsChecked(t *testing.T) {
 func TestDial_RefusesWhatIsNotTaken(t *testing.T) {
 	t.Parallel()
 	_, err := dial(filepath.Join(t.TempDir(), "cell.db"), []setting{{"synchronous", "NORMAL", "2"}})
-	if !errors.Is(err, ErrPreflight) || !strings.Contains(err.Error(), "synchronous") {
-		t.Errorf("a connection that is not synchronous: %v, want ErrPreflight", err)
+	if !errors.Is(err, cell.ErrPreflight) || !strings.Contains(err.Error(), "synchronous") {
+		t.Errorf("a connection that is not synchronous: %v, want cell.ErrPreflight", err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestCheckVersion(t *testing.T) {
 		"3.53.3": false, "3.53": false, "3.9.9": false, "2.99.99": false, "": false, "x": false,
 	} {
 		err := checkVersion(version)
-		if ok != (err == nil) || err != nil && !errors.Is(err, ErrPreflight) {
+		if ok != (err == nil) || err != nil && !errors.Is(err, cell.ErrPreflight) {
 			t.Errorf("version %q: %v", version, err)
 		}
 	}

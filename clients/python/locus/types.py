@@ -715,6 +715,12 @@ class DecisionsFilter(TypedDict):
     source: NotRequired[str]
 
 
+class DecisionsInterval(TypedDict):
+    high: float
+    low: float
+    value: float
+
+
 class DecisionsKeyCount(TypedDict):
     key: str
     keys: int
@@ -742,8 +748,8 @@ class DecisionsKindQuality(TypedDict):
     drawn: int
     kind: str
     pairs: int
-    precision: EstimateInterval
-    recall: EstimateInterval
+    precision: DecisionsInterval
+    recall: DecisionsInterval
     strata: list[DecisionsStratumQuality] | None
 
 
@@ -1002,12 +1008,6 @@ class EntityRank(TypedDict):
 class EntityRef(TypedDict):
     key: str
     source: str
-
-
-class EstimateInterval(TypedDict):
-    high: float
-    low: float
-    value: float
 
 
 class ExplainComparison(TypedDict):

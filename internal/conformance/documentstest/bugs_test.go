@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/documentstest"
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/rolluptest"
-	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/internal/documents"
 )
 
 func emptyShelf(t tester, s Shelf) {

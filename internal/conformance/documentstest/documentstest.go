@@ -19,7 +19,7 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
-	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/internal/documents"
 )
 
 // tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing case.

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/rolluptest"
-	"github.com/locus-db/locus/rollup/documents"
+	"github.com/locus-db/locus/internal/documents"
 )
 
 type documentsModel map[documents.Namespace]map[string]documents.Document

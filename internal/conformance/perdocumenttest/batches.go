@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 func dayBatches(t tester, c Cell, of ...perdocument.DayBatch) []counter.DedupRecord {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/countertest/model"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // disturbed runs do twice in each of 8 writers, and once more in the middle of each run, so that each run

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/countertest/model"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // Step is one access of a transaction to a database. Steps of other transactions may fall between any two

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 func (t *memoryTx) DayBatches(ctx context.Context, of []perdocument.DayBatch) ([]counter.DedupRecord, error) {

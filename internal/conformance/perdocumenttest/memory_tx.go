@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/countertest/model"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 var _ perdocument.Store = (*memoryTx)(nil)

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // commit writes metrics, then days, then summaries, unless the dedup horizon has risen.

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/conformance/countertest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // Cell is a fresh, empty cell under test.

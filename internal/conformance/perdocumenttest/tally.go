@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/countertest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // A day in 2026, and its noon.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 // people returns records of n persons, and for every third of them a second record with mistakes in it.

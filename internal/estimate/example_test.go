@@ -5,7 +5,7 @@ package estimate_test
 import (
 	"fmt"
 
-	"github.com/locus-db/locus/match/estimate"
+	"github.com/locus-db/locus/internal/estimate"
 )
 
 func Example() {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 // one is a database with one cell and one metric.

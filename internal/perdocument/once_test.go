@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/counter/perdocument"
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
+	"github.com/locus-db/locus/internal/perdocument"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/locus-db/locus/internal/estimate"
 	"github.com/locus-db/locus/internal/longtest"
-	"github.com/locus-db/locus/match/estimate"
 )
 
 // installation has the true share of each stratum of pairs that are the same thing.

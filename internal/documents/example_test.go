@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/locus-db/locus/internal/documents"
 	"github.com/locus-db/locus/rollup"
-	"github.com/locus-db/locus/rollup/documents"
 )
 
 // shelf is a Store in memory, for one build of one generation.

@@ -5,8 +5,8 @@ package learn_test
 import (
 	"fmt"
 
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 func ExampleWeights() {

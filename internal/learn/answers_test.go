@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus/internal/learn"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/match/learn"
 )
 
 // answers returns what a person says about n pairs of persons who agree in their names, have another date of birth and live
