@@ -35,7 +35,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/upgrade/"+release+" fr
 
 // release is the one whose formats this tree has. A change of a stored format needs a release of its own here, and the fixtures of the
 // former ones stay: data of all of them is opened by every later Locus.
-const release = "0.2.0"
+const release = "0.3.0"
 
 // fixture is what fixture.json says of the files beside it.
 type fixture struct {

@@ -5,6 +5,7 @@ package login_test
 import (
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -102,7 +103,15 @@ func TestP10_UnknownKeysAreAskedForSeldom(t *testing.T) {
 		t.Errorf("asked %d times within a minute", idp.KeysAsked())
 	}
 	now = now.Add(time.Minute)
-	if !valid(idp) || idp.KeysAsked() != 2 {
+	known := valid(idp)
+	for range 1000 { // until the library has taken the result of the last request away
+		if known {
+			break
+		}
+		runtime.Gosched()
+		known = valid(idp)
+	}
+	if !known || idp.KeysAsked() != 2 {
 		t.Errorf("the new key is not known after a minute; asked %d times", idp.KeysAsked())
 	}
 }
