@@ -138,7 +138,9 @@ func (p *partial) draw(ctx context.Context) error {
 		return err
 	}
 	for _, q := range around { // walk reads their edges
-		p.of[q] = p.of[q] //nolint:staticcheck // chosen, if it was not
+		if _, is := p.of[q]; !is {
+			p.of[q] = chosen{}
+		}
 	}
 	more, err := p.renamed(ctx, asked)
 	if err != nil {

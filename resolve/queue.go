@@ -162,22 +162,16 @@ func (q *Queue) run() {
 	defer close(q.done)
 	ctx := context.Background()
 	for {
-		var first *call
-		select {
-		case first = <-q.calls:
-		default:
-			var open bool
-			if first, open = q.wait(ctx); !open {
-				q.rest(ctx)
-				return
-			}
+		first, open := q.wait(ctx)
+		if !open {
+			q.rest(ctx)
+			return
 		}
 		q.serve(ctx, q.gather(first))
 	}
 }
 
-// wait calls Rest until a call arrives, which it returns, or the queue is closed. Callers that were just answered often
-// call again at once: Rest begins after restAfter, so that they do not wait for it.
+// wait calls Rest until a call arrives, which it returns, or the queue is closed.
 func (q *Queue) wait(ctx context.Context) (*call, bool) {
 	again := time.NewTimer(restAfter)
 	defer again.Stop()
@@ -197,6 +191,8 @@ func (q *Queue) wait(ctx context.Context) (*call, bool) {
 	}
 }
 
+// restAfter is how long the queue has no call before it rests: callers that were just answered often call again at once, and
+// would wait for it.
 const restAfter = 10 * time.Millisecond
 
 // forever is longer than the lifetime of any process.

@@ -229,10 +229,8 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if !t.begun { // what was appended before is journaled before
-		if err := t.flush(ctx); err != nil {
-			return fmt.Errorf("skip %d puids: %w", n, err)
-		}
+	if err := t.pass(ctx); err != nil { // it says whether what was appended is journaled
+		return fmt.Errorf("skip %d puids: %w", n, err)
 	}
 	t.queueTotals()
 	t.queueJournal()

@@ -87,10 +87,8 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
 	}
-	if !t.begun {
-		if err := t.flush(ctx); err != nil {
-			return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
-		}
+	if err := t.pass(ctx); err != nil {
+		return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
 	}
 	return t.head, nil
 }

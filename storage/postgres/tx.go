@@ -98,6 +98,14 @@ func (t *tx) flush(ctx context.Context) error {
 	return nil
 }
 
+// pass sends what is queued, unless the gate has been passed.
+func (t *tx) pass(ctx context.Context) error {
+	if t.begun {
+		return nil
+	}
+	return t.flush(ctx)
+}
+
 // finish commits. It ignores ctx once the commit is sent and waits for the result, which no other process could
 // determine.
 func (t *tx) finish(ctx context.Context) error {
@@ -109,10 +117,8 @@ func (t *tx) finish(ctx context.Context) error {
 	case t.mode == reading && (!t.begun || t.lingers()):
 		return nil
 	}
-	if !t.begun { // the commit must not be on its way before the gate is passed
-		if err := t.flush(ctx); err != nil {
-			return fmt.Errorf("write in cell %s: %w", t.cell, err)
-		}
+	if err := t.pass(ctx); err != nil { // the commit must not be on its way before
+		return fmt.Errorf("write in cell %s: %w", t.cell, err)
 	}
 	t.queueTotals()
 	t.queueJournal()
