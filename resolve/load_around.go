@@ -38,36 +38,26 @@ func (partEdge) read(b []byte) partEdge {
 func (p *partial) walk(ctx context.Context) error {
 	next := slices.AppendSeq(slices.Collect(maps.Keys(p.of)), maps.Keys(p.gone))
 	for len(next) > 0 {
-		groups := map[cell.ID][]entity.PUID{}
-		for _, q := range unique(next) {
-			id, err := p.home(q)
-			if err != nil {
+		from := unique(next)
+		next = nil
+		if err := p.eachHome(from, p.loads.rows, func(id cell.ID, page []entity.PUID) error {
+			var edges []derived.Edge
+			if err := p.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
+				edges, err = tx.Edges(ctx, page)
+				return err
+			}); err != nil {
+				return fmt.Errorf("cell %v: read edges: %w", id, err)
+			}
+			rows := make([]partEdge, len(edges))
+			for i, e := range edges {
+				rows[i] = partEdge(e)
+			}
+			if err := p.edges.add(int(uint64(page[0])%uint64(len(p.edges.all))), rows...); err != nil {
 				return err
 			}
-			groups[id] = append(groups[id], q)
-		}
-		ids := slices.SortedFunc(maps.Keys(groups), cell.ID.Compare)
-		next = nil
-		if err := p.abreast(len(ids), func(i int) error {
-			for page := range slices.Chunk(groups[ids[i]], p.loads.rows) {
-				var edges []derived.Edge
-				if err := p.Resolver.read(ctx, ids[i], func(tx storage.Tx) (err error) {
-					edges, err = tx.Edges(ctx, page)
-					return err
-				}); err != nil {
-					return fmt.Errorf("cell %v: read edges: %w", ids[i], err)
-				}
-				rows := make([]partEdge, len(edges))
-				for i, e := range edges {
-					rows[i] = partEdge(e)
-				}
-				if err := p.edges.add(int(uint64(page[0])%uint64(len(p.edges.all))), rows...); err != nil {
-					return err
-				}
-				p.mu.Lock()
-				next = p.follow(next, page, edges)
-				p.mu.Unlock()
-			}
+			p.mu.Lock()
+			next = p.follow(next, page, edges)
+			p.mu.Unlock()
 			return nil
 		}); err != nil {
 			return err

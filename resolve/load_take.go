@@ -42,11 +42,40 @@ func (p *partial) readPut(ctx context.Context, entries []loadEntry) error {
 
 // take reads records, several cells at a time, and keeps those that live and were not read yet. The keys of renewed ones are collected.
 func (p *partial) take(ctx context.Context, puids []entity.PUID, is standing) error {
-	groups := map[cell.ID][]entity.PUID{}
-	for _, q := range unique(slices.Clone(puids)) {
-		if p.of[q].slot != 0 {
-			continue
+	unread := slices.DeleteFunc(unique(slices.Clone(puids)), func(q entity.PUID) bool { return p.of[q].slot != 0 })
+	if err := p.eachHome(unread, p.loads.page, func(id cell.ID, page []entity.PUID) error {
+		var records []*entity.Record
+		if err := p.Resolver.read(ctx, id, func(tx storage.Tx) (err error) {
+			records, err = tx.Records(ctx, page)
+			return err
+		}); err != nil {
+			return fmt.Errorf("cell %v: read records: %w", id, err)
 		}
+		nodes := make([]*node, 0, len(page))
+		for _, rec := range records {
+			if rec == nil || rec.Deleted() {
+				continue
+			}
+			n := &node{Record: rec, kind: p.Rules().Kind(rec.Kind)}
+			if n.kind == nil {
+				return fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
+			}
+			if is&isRenewed != 0 {
+				n.norm = n.kind.normalise(rec)
+			}
+			nodes = append(nodes, n)
+		}
+		return p.keep(nodes, is)
+	}); err != nil {
+		return err
+	}
+	return p.spill.flush()
+}
+
+// eachHome calls fn for records of one cell, up to size at a time, and for several cells at once.
+func (p *partial) eachHome(puids []entity.PUID, size int, fn func(id cell.ID, page []entity.PUID) error) error {
+	groups := map[cell.ID][]entity.PUID{}
+	for _, q := range puids {
 		id, err := p.home(q)
 		if err != nil {
 			return err
@@ -54,38 +83,14 @@ func (p *partial) take(ctx context.Context, puids []entity.PUID, is standing) er
 		groups[id] = append(groups[id], q)
 	}
 	ids := slices.SortedFunc(maps.Keys(groups), cell.ID.Compare)
-	if err := p.abreast(len(ids), func(i int) error {
-		for page := range slices.Chunk(groups[ids[i]], p.loads.page) {
-			var records []*entity.Record
-			if err := p.Resolver.read(ctx, ids[i], func(tx storage.Tx) (err error) {
-				records, err = tx.Records(ctx, page)
-				return err
-			}); err != nil {
-				return fmt.Errorf("cell %v: read records: %w", ids[i], err)
-			}
-			nodes := make([]*node, 0, len(page))
-			for _, rec := range records {
-				if rec == nil || rec.Deleted() {
-					continue
-				}
-				n := &node{Record: rec, kind: p.Rules().Kind(rec.Kind)}
-				if n.kind == nil {
-					return fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
-				}
-				if is&isRenewed != 0 {
-					n.norm = n.kind.normalise(rec)
-				}
-				nodes = append(nodes, n)
-			}
-			if err := p.keep(nodes, is); err != nil {
+	return p.abreast(len(ids), func(i int) error {
+		for page := range slices.Chunk(groups[ids[i]], size) {
+			if err := fn(ids[i], page); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		return err
-	}
-	return p.spill.flush()
+	})
 }
 
 // keep adds records to the spill.
