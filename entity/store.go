@@ -49,6 +49,11 @@ type Store interface {
 	// Search returns the entities that match every part of the query, in the order that the query asks for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
+	// Unfound returns the anchors of those entities that a search by all of their words and terms does not return, in
+	// any order. It costs about the same for each, whatever the cell contains, if there are thousands of them with anchors that
+	// are near each other.
+	Unfound(ctx context.Context, entities []Indexed) ([]PUID, error)
+
 	// Occurrences returns up to limit of the words that entities can be found by, each with each entity that has it,
 	// after the given one, the zero Occurrence to begin. The order is one of the backend's own. Words that an entity does not
 	// have any more may be among them until the cell is vacuumed, and words of more than 1,024 bytes may have another form.

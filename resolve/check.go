@@ -250,7 +250,7 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 			continue
 		}
 		if len(rows) == 0 {
-			return nil
+			return c.searchCarried(ctx, id, s, true)
 		}
 		key = keyWidth(s.table)
 		after = rows[len(rows)-1][:key]
@@ -262,6 +262,9 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 			if err := c.settle(ctx, id, s, v.found); err != nil {
 				return err
 			}
+		}
+		if err := c.searchCarried(ctx, id, s, false); err != nil {
+			return err
 		}
 		n += len(rows)
 		if err := c.tell(Progress{Cell: id, Step: s.name, Rows: n}); err != nil {

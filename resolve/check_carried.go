@@ -4,9 +4,14 @@ package resolve
 
 import "github.com/locus-db/locus/entity"
 
-// carried caches the blocking keys that records are posted under, because a posting names only one of them. It
-// has two halves, like cache.
-type carried struct{ young, old map[entity.PUID][]uint64 }
+// carried is what a first look keeps from page to page.
+type carried struct {
+	// young and old cache the blocking keys that records are posted under, because a posting names only one of them. They are
+	// two halves, like those of cache.
+	young, old map[entity.PUID][]uint64
+	// unsearched are entities that are as they should be, which are yet to be searched for.
+	unsearched []expected
+}
 
 // mostCarried is the number of records per half, at about 200 bytes each.
 const mostCarried = 100_000
@@ -17,7 +22,7 @@ func newCarried() *carried {
 	return c
 }
 
-func (c *carried) clear() { c.young, c.old = map[entity.PUID][]uint64{}, nil }
+func (c *carried) clear() { *c = carried{young: map[entity.PUID][]uint64{}} }
 
 func (c *carried) get(p entity.PUID) []uint64 {
 	if c == nil {

@@ -143,26 +143,16 @@ func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	}
 }
 
-// compareEntities compares stored entities and search results with the expected entities.
+// compareEntities compares stored entities with the expected ones, and searches for those that are equal.
 func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 	anchors := make([]entity.PUID, len(should))
 	for i, e := range should {
 		anchors[i] = e.PUID
 	}
 	var stored []*entity.Entity
-	found := make([]bool, len(should))
 	err := v.ask(ctx, v.id, func(tx storage.Tx) (err error) {
-		if stored, err = tx.Entities(ctx, anchors); err != nil {
-			return err
-		}
-		for i, e := range should {
-			if stored[i] != nil && !found[i] {
-				if found[i], err = finds(ctx, tx, e.is); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		stored, err = tx.Entities(ctx, anchors)
+		return err
 	})
 	if err != nil {
 		if errors.Is(err, cell.ErrUnavailable) || ctx.Err() != nil {
@@ -180,6 +170,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 		s.repairs, s.redo = []repairWrite{v.remove(should[0].PUID)}, anchors
 		return nil
 	}
+	var equals []expected
 	for i, e := range should {
 		switch {
 		case stored[i] == nil:
@@ -190,26 +181,15 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 			for _, m := range stored[i].Members {
 				s.about = append(s.about, m.PUID)
 			}
-		case !found[i]:
-			v.note("search", e, "not found by its words").repairs = []repairWrite{{v.id, func(ctx context.Context, tx storage.Tx) error {
-				if err := tx.DeleteEntities(ctx, []entity.PUID{e.PUID}); err != nil {
-					return err
-				}
-				return tx.PutEntities(ctx, []entity.Indexed{e.is})
-			}}}
+		default:
+			equals = append(equals, e)
 		}
 	}
-	return nil
+	return v.search(ctx, equals)
 }
 
 func (v *checks) note(what string, e expected, is string) *suspect {
 	return v.suspect(rowOf(e.node), what, e.PUID.String(), is, fmt.Sprintf("entity %v of %d records", e.is.ID, len(e.is.Members)), e.members...)
-}
-
-// finds reports whether the search finds an entity by all of its words and terms.
-func finds(ctx context.Context, tx storage.Tx, e entity.Indexed) (bool, error) {
-	found, err := tx.Search(ctx, entity.Query{Words: e.Words, Terms: e.Terms, After: e.Anchor() - 1, Limit: 1})
-	return len(found) == 1 && found[0].ID == e.ID, err
 }
 
 // equal reports whether two stored entities are equal in all parts.

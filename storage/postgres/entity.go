@@ -82,7 +82,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 		column(entities, func(e entity.Indexed) int64 { return int64(e.Anchor()) }),
 		column(entities, func(e entity.Indexed) locality.ID { return e.ID }),
 		column(entities, func(e entity.Indexed) int64 { return int64(e.Stamp) }),
-		column(entities, words),
+		column(entities, func(e entity.Indexed) string { return words(e, " ") }),
 		column(entities, func(e entity.Indexed) int32 { return int32(document.RankNumber(e.Rank)) }),
 		column(entities, func(e entity.Indexed) []byte { return document.AppendEntity(nil, e.Entity) }))
 	return nil

@@ -210,6 +210,10 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
 		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}}) },
 		func() error { _, err := t.Occurrences(ctx, entity.Occurrence{}, 1); return err },
+		func() error {
+			_, err := t.Unfound(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}})
+			return err
+		},
 		func() error { _, err := t.Search(ctx, entity.Query{Best: true, Points: 1, Limit: 1}); return err },
 		func() error {
 			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})

@@ -22,18 +22,20 @@ import (
 const (
 	hashMark = "\ue001" // private use: no word of a name contains it
 	longest  = 1024
+	and      = " & "
 	allWords = 1 << 19 // bytes; PostgreSQL limits a tsvector to 1 MiB
 )
 
-// words returns the search words of an entity as the text of a tsvector.
-func words(e entity.Indexed) string {
+// words returns the search words of an entity, with separators: the text of a tsvector with blanks, and with and the
+// text of a tsquery that finds it.
+func words(e entity.Indexed, separator string) string {
 	b := appendRank(make([]byte, 0, 256), e.Rank.Points())
 	for _, term := range e.Terms {
-		b = appendTerm(append(b, ' '), term)
+		b = appendTerm(append(b, separator...), term)
 	}
 	for _, word := range e.Words {
 		if len(b) < allWords && word != "" {
-			b = appendWord(append(b, ' '), word)
+			b = appendWord(append(b, separator...), word)
 		}
 	}
 	return string(b)
@@ -131,7 +133,7 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (
 	for i := range matches {
 		ranked := appendRank(make([]byte, 0, len(match)+16), query.Points-i)
 		if match != "" {
-			ranked = append(append(ranked, " & "...), match...)
+			ranked = append(append(ranked, and...), match...)
 		}
 		matches[i], after[i] = string(ranked), math.MinInt64
 	}
@@ -144,14 +146,14 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (
 func (t *tx) expression(query entity.Query) (match string, possible bool) {
 	b := t.text[:0]
 	for _, term := range query.Terms {
-		b = append(appendTerm(b, term), " & "...)
+		b = append(appendTerm(b, term), and...)
 	}
 	if slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
 		return "", false
 	}
 	b = appendWords(b, query.Words, query.Instead, nil)
 	for _, term := range query.Without {
-		b = append(appendTerm(append(b, '!'), term), " & "...)
+		b = append(appendTerm(append(b, '!'), term), and...)
 	}
 	if query.Except != nil && len(query.Words) > 0 {
 		differing := document.Differing(query)
@@ -159,10 +161,10 @@ func (t *tx) expression(query entity.Query) (match string, possible bool) {
 			return "", false
 		}
 		b = appendWords(append(b, "!("...), query.Words, query.Except, differing)
-		b = append(bytes.TrimSuffix(b, []byte(" & ")), ") & "...)
+		b = append(bytes.TrimSuffix(b, []byte(and)), ") & "...)
 	}
 	t.text = b
-	return strings.TrimSuffix(string(b), " & "), true
+	return strings.TrimSuffix(string(b), and), true
 }
 
 // appendWords appends a tsquery for words, the last of which may be a prefix, or others in their place, and " & ": for

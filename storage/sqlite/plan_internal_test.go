@@ -141,6 +141,10 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
 		func() error { _, err := t.Occurrences(ctx, entity.Occurrence{}, 1); return err },
+		func() error {
+			_, err := t.Unfound(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}})
+			return err
+		},
 		func() error { _, err := t.Search(ctx, entity.Query{Best: true, Points: 1, Limit: 1}); return err },
 		best,
 		func() error { return t.PutEntities(ctx, many) },

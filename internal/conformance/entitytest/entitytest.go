@@ -69,6 +69,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "SearchInstead", Run: searchInstead},
 	{Name: "SearchExcept", Run: searchExcept},
 	{Name: "ListOccurrences", Run: listOccurrences},
+	{Name: "ListUnfound", Run: listUnfound},
 	{Name: "SearchTerms", Run: searchTerms},
 	{Name: "SearchAllScripts", Run: searchAllScripts},
 	{Name: "SearchInPages", Run: searchInPages},

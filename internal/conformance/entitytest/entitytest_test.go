@@ -195,6 +195,19 @@ func (s store) Occurrences(ctx context.Context, after entity.Occurrence, limit i
 	return all, err
 }
 
+func (s store) Unfound(ctx context.Context, entities []entity.Indexed) ([]entity.PUID, error) {
+	asked := slices.Clone(entities)
+	for i, e := range asked {
+		switch {
+		case s.bug == "only words are searched":
+			asked[i].Terms = nil
+		case s.bug == "the first word is enough" && len(e.Words) > 0:
+			asked[i].Words = e.Words[:1]
+		}
+	}
+	return s.Store.Unfound(ctx, asked)
+}
+
 func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	switch s.bug {
 	case "the last word matches whole only":
@@ -368,6 +381,8 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"numbers are no words":                         "ListOccurrences",
 			"a page of words begins with the last one":     "ListOccurrences",
 			"a word occurs once":                           "ListOccurrences",
+			"only words are searched":                      "ListUnfound",
+			"the first word is enough":                     "ListUnfound",
 			"counts never fall":                            "CountsAddUp",
 			"rollback keeps rows":                          "RollbackLeavesNothing",
 			"error is swallowed":                           "RollbackLeavesNothing",

@@ -196,6 +196,17 @@ func matches(e entity.Indexed, q entity.Query) bool {
 	return has(q.Instead) && (q.Except == nil || len(q.Words) == 0 || !has(q.Except))
 }
 
+func (m *model) Unfound(ctx context.Context, entities []entity.Indexed) (unfound []entity.PUID, err error) {
+	for _, e := range entities {
+		stored, ok := m.entities[e.Anchor()]
+		lacks := func(word string) bool { return !slices.Contains(stored.Words, word) }
+		if !ok || slices.ContainsFunc(e.Words, lacks) || slices.ContainsFunc(e.Terms, func(term uint64) bool { return !slices.Contains(stored.Terms, term) }) {
+			unfound = append(unfound, e.Anchor())
+		}
+	}
+	return unfound, ctx.Err()
+}
+
 func (m *model) Occurrences(ctx context.Context, after entity.Occurrence, limit int) (all []entity.Occurrence, err error) {
 	for _, anchor := range slices.Sorted(maps.Keys(m.entities)) {
 		words := slices.Clone(m.entities[anchor].Words)

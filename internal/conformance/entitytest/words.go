@@ -113,3 +113,34 @@ func listOccurrences(t tester, c Cell) {
 		t.Fatalf("a transaction sees %v after it adds zzz", own)
 	}
 }
+
+func listUnfound(t tester, c Cell) {
+	unfound := func(asked []entity.Indexed, want ...entity.PUID) {
+		t.Helper()
+		got := read(t, c, func(ctx context.Context, s entity.Store) ([]entity.PUID, error) { return s.Unfound(ctx, asked) })
+		slices.Sort(got)
+		same(t, "unfound", got, want)
+	}
+	unfound(nil)
+	unfound([]entity.Indexed{indexed(1, "pizza")}, 1)
+	long := strings.Repeat("y", 1500)
+	stored := []entity.Indexed{indexed(1, "joes pizza 94110", 7, 8), indexed(2, "pizza пицца 寿司 café", 8), indexed(3, ""), indexed(-4, "pizza "+long, 7)}
+	putEntities(t, c, stored...)
+	unfound(stored)
+	unfound([]entity.Indexed{stored[3], stored[0]})
+	unfound([]entity.Indexed{
+		indexed(1, "joes pizza bar", 7, 8), indexed(2, "pizz", 8), indexed(3, "", 9), indexed(-4, "pizza "+long+"y", 7), indexed(5, "pizza"),
+	}, -4, 1, 2, 3, 5)
+	unfound([]entity.Indexed{indexed(1, "pizza", 7), indexed(2, "94110"), indexed(-4, "", 8)}, -4, 2)
+	putEntities(t, c, indexed(1, "joes bar", 7))
+	deleteEntities(t, c, 2)
+	unfound(stored, 1, 2)
+	var many []entity.Indexed
+	for i := range 300 {
+		many = append(many, indexed(entity.PUID(100+i), "many "+[]string{"blue", "red", "green"}[i%3], uint64(i)))
+	}
+	putEntities(t, c, many...)
+	unfound(many)
+	many[100], many[200] = indexed(200, "many violet", 100), indexed(300, "many red", 200)
+	unfound(many, 200, 300)
+}
