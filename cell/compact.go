@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 const (
@@ -33,8 +35,8 @@ func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Pr
 		return fmt.Errorf("compact to generation %d: %w: want one up to the current, %d", to, ErrMap, current)
 	}
 	w := &worker[T]{cells: c, progress: progress}
-	p := NewCompaction(to, c.Map().View())
-	for p.Next().Do != ActionDone {
+	p := protocol.NewCompaction(to, c.Map().view())
+	for p.Next().Do != protocol.ActionDone {
 		r, err := w.compact(ctx, p)
 		if err != nil {
 			return fmt.Errorf("compact to generation %d: %w", to, err)
@@ -44,23 +46,23 @@ func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Pr
 	return nil
 }
 
-func (w *worker[T]) compact(ctx context.Context, p Compaction) (Reply, error) {
+func (w *worker[T]) compact(ctx context.Context, p protocol.Compaction) (protocol.Reply, error) {
 	r := p.Next()
 	gen := int(r.Gen)
 	switch r.Do {
-	case ActionSeal:
-		return Reply{}, w.seal(ctx, r)
-	case ActionCopy:
+	case protocol.ActionSeal:
+		return protocol.Reply{}, w.seal(ctx, r)
+	case protocol.ActionCopy:
 		return w.copyKeys(ctx, p)
-	case ActionRefresh:
+	case protocol.ActionRefresh:
 		err := w.cells.Refresh(ctx)
-		return Reply{View: w.cells.Map().View()}, err
-	case ActionFloor:
+		return protocol.Reply{View: w.cells.Map().view()}, err
+	case protocol.ActionFloor:
 		return w.change(ctx, func(m *Map) error { return w.raise(ctx, m, gen) })
-	case ActionRetire:
-		return Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error { return w.advance(ctx, id, Retired, r.Epoch) })
+	case protocol.ActionRetire:
+		return protocol.Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error { return w.advance(ctx, id, Retired, r.Epoch) })
 	default: // ActionDrop
-		return Reply{}, w.all(ctx, StepDropped, gen, w.drop)
+		return protocol.Reply{}, w.all(ctx, StepDropped, gen, w.drop)
 	}
 }
 
@@ -100,7 +102,7 @@ func (w *worker[T]) drop(ctx context.Context, id ID) error {
 // copyKeys copies the older rows that p selects into the cells of the current generation, several cells at a time. The
 // reply is Fenced if a target cell takes no keys. Rows of a cell that is retired during the read may be missing: the
 // process that retired it has copied them.
-func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
+func (w *worker[T]) copyKeys(ctx context.Context, p protocol.Compaction) (protocol.Reply, error) {
 	m := w.cells.Map()
 	began := w.cells.opts.Now()
 	var mu sync.Mutex
@@ -117,14 +119,14 @@ func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 		})
 	})
 	if errors.Is(err, ErrFenced) {
-		return Reply{Fenced: true}, nil
+		return protocol.Reply{Fenced: true}, nil
 	}
-	return Reply{}, err
+	return protocol.Reply{}, err
 }
 
 // copyInto copies into one cell of the current generation. Because segments nest, its rows come from one cell of each
 // older generation, in copy order.
-func (w *worker[T]) copyInto(ctx context.Context, m *Map, p Compaction, target ID, copied func(rows int)) error {
+func (w *worker[T]) copyInto(ctx context.Context, m *Map, p protocol.Compaction, target ID, copied func(rows int)) error {
 	lo, end := m.bounds(target)
 	newest, oldest := p.From()
 	var sources []*source[T]

@@ -5,6 +5,8 @@ package cell
 import (
 	"context"
 	"fmt"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // Source is the part of an installation that a Directory uses. Cells implements it.
@@ -45,8 +47,8 @@ func NewDirectory[T Store](src Source[T]) *Directory[T] {
 
 // Lookup returns the puid of each key, Nothing for keys without one. After an error there are no results.
 func (d *Directory[T]) Lookup(ctx context.Context, keys []Key) ([]int64, error) {
-	b := d.batch(WalkLookup, keys)
-	b.drive(ctx, ActionDone)
+	b := d.batch(protocol.WalkLookup, keys)
+	b.drive(ctx, protocol.ActionDone)
 	puids := make([]int64, len(keys))
 	for i := range b.trips {
 		puids[i] = b.trips[i].puid
@@ -72,8 +74,8 @@ type Found struct {
 // It returns which keys have puids and where the others can get theirs. It reads no cell if no older cell has to be
 // read, for instance with one generation. The error is that of ctx; errors of single keys are in Found.Err.
 func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
-	b := d.batch(WalkPut, keys)
-	b.drive(ctx, ActionPut)
+	b := d.batch(protocol.WalkPut, keys)
+	b.drive(ctx, protocol.ActionPut)
 	found := make([]Found, len(keys))
 	m := d.src.Map()
 	for i := range b.trips {
@@ -101,8 +103,8 @@ func (d *Directory[T]) Forget(k Key) { d.facts.forget(k) }
 // Put allocates a puid for every key that has none, and returns the puid of each key and whether this call allocated
 // it. After an error some keys may have theirs already; retrying returns the same ones.
 func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error) {
-	b := d.batch(WalkPut, keys)
-	b.drive(ctx, ActionDone)
+	b := d.batch(protocol.WalkPut, keys)
+	b.drive(ctx, protocol.ActionDone)
 	rows := make([]Allocation, len(keys))
 	for i := range b.trips {
 		rows[i] = Allocation{PUID: b.trips[i].puid, Fresh: b.trips[i].fresh}
@@ -131,8 +133,8 @@ func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error 
 			keys = append(keys, Key{Ring: int64(uint64(p)<<32 ^ 1<<63)})
 		}
 	}
-	b := d.batch(WalkPost, keys)
-	b.drive(ctx, ActionPut)
+	b := d.batch(protocol.WalkPost, keys)
+	b.drive(ctx, protocol.ActionPut)
 	return b.err("seal older cells")
 }
 
@@ -163,13 +165,13 @@ func (d *Directory[T]) learn(c ID, head Head) {
 }
 
 // view returns the part of the newest map that a walk for the key uses.
-func (d *Directory[T]) view(op Op, k Key) View {
+func (d *Directory[T]) view(op protocol.Op, k Key) protocol.View {
 	m := d.src.Map()
-	v := m.View()
+	v := m.view()
 	for gen := v.Floor; gen < v.Current; gen++ {
 		c := m.Key(int(gen), k.Position())
-		if op == WalkPost && d.facts.isSealed(c) || op != WalkPost && d.src.DefinitelyAbsent(c, k) {
-			v.skip(gen)
+		if op == protocol.WalkPost && d.facts.isSealed(c) || op != protocol.WalkPost && d.src.DefinitelyAbsent(c, k) {
+			v.MarkSkipped(gen)
 		}
 	}
 	return v

@@ -71,10 +71,8 @@
 // sealed cells, so that a new key costs one read instead of one per generation. [Compact] copies old puids to the
 // current generation and retires whole generations.
 //
-// A [Walk] is the lookup or put of one key. Walk, [Rollout] and [Compaction] are values: each returns its next
-// request and is given the reply. So the production code also runs in a model that explores every interleaving of three
-// processes, three generations and a key, and in a simulator of killed servers, unreachable cells, lost replies and
-// lost seals. For each rule there is a planted bug that omits it, and the model finds each of them.
+// The steps of a lookup or put, of Grow and of Compact are decided by package internal/protocol, which has no database: a model
+// explores every interleaving of them.
 //
 // The hash of keys, the salt of digests and the width of ranges are part of the stored format and never change. Source:
 // "Scaling out Postgres, Part 2: Routing" (2012) for the rings and the generations; the rounding, the chain of

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // Growth describes a generation of cells to add.
@@ -99,9 +101,9 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 		return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
 	}
 	w := &worker[T]{cells: c, progress: progress}
-	a := NewRollout(next.Generations()-1, m.View())
-	for a.Next().Do != ActionDone {
-		if do := a.Next().Do; do != ActionMake && do != ActionAnnounce {
+	a := protocol.NewRollout(next.Generations()-1, m.view())
+	for a.Next().Do != protocol.ActionDone {
+		if do := a.Next().Do; do != protocol.ActionMake && do != protocol.ActionAnnounce {
 			announced()
 		}
 		r, err := w.activate(ctx, a.Next(), g)

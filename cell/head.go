@@ -2,7 +2,11 @@
 
 package cell
 
-import "github.com/locus-db/locus/internal/problem"
+import (
+	"github.com/locus-db/locus/internal/problem"
+
+	"github.com/locus-db/locus/internal/protocol"
+)
 
 // ErrMoved means that the cell is not, or temporarily not, at this database: refresh the map and try again. Nothing was
 // done.
@@ -70,10 +74,10 @@ func (h Head) advance(keys KeyState, epoch uint64) Head {
 // then may the cell serve as open. It may also have lost rows that other cells have built on, so it is unsettled.
 func (h Head) RecoverFromReplica(c ID, m *Map) Head {
 	h.Returns++
-	return h.recoverFromReplica(c.Gen, m.View())
+	return h.recoverFromReplica(c.Gen, m.view())
 }
 
-func (h Head) recoverFromReplica(gen uint16, v View) Head {
+func (h Head) recoverFromReplica(gen uint16, v protocol.View) Head {
 	switch {
 	case gen < v.Floor:
 		return h.retire(v.Epoch)
@@ -91,9 +95,9 @@ type KeyState uint8
 
 // A directory is open, then sealed, then retired.
 const (
-	Open    KeyState = iota // takes keys and postings
-	Sealed                  // takes none: its rows are final
-	Retired                 // has none: they were copied to newer cells
+	Open    = KeyState(protocol.Open)    // takes keys and postings
+	Sealed  = KeyState(protocol.Sealed)  // takes none: its rows are final
+	Retired = KeyState(protocol.Retired) // has none: they were copied to newer cells
 )
 
 // String returns open, sealed or retired.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/protocol"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -153,5 +154,13 @@ func (m *Map) generationAt(z int64) int {
 func (m *Map) must(c ID) {
 	if !m.Has(c) {
 		panic(fmt.Sprintf("cell: the map has no cell %v", c))
+	}
+}
+
+// view returns the part of the map that the key protocol uses, nothing skipped.
+func (m *Map) view() protocol.View {
+	return protocol.View{
+		Epoch: m.spec.Epoch, Generations: uint16(len(m.gens)),
+		Current: uint16(m.spec.Current), Floor: uint16(m.spec.Floor),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // A model of the key directory, small enough to explore every interleaving: one key, a cell for each of three
@@ -50,7 +52,7 @@ type modelCell struct {
 }
 
 type modelProc struct {
-	walk  Walk
+	walk  protocol.Walk
 	known modelMap
 	// call is the number of calls it has finished, phase its progress in the current one.
 	call  uint8
@@ -76,8 +78,8 @@ const (
 
 type modelMap struct{ generations, current, floor uint8 }
 
-func (m modelMap) view() View {
-	return View{
+func (m modelMap) view() protocol.View {
+	return protocol.View{
 		Epoch:       uint64(m.generations) + uint64(m.current) + uint64(m.floor), // each change raises one
 		Generations: uint16(m.generations), Current: uint16(m.current), Floor: uint16(m.floor),
 	}
@@ -90,14 +92,14 @@ type state struct {
 	puids  int8
 	// grows is how many activations are done, grower the current one.
 	grows      uint8
-	grower     Rollout
+	grower     protocol.Rollout
 	compactors [modelCompactors]modelCompactor
 	promoted   uint8
 }
 
 // modelCompactor is an operator that compacts.
 type modelCompactor struct {
-	machine Compaction
+	machine protocol.Compaction
 	over    bool
 	// rows are those that it has read to be copied; has is a bit set of generations.
 	rows [modelGens]int8
@@ -150,7 +152,7 @@ type model struct {
 type modelDB struct {
 	s    *state
 	gen  uint16
-	op   Op
+	op   protocol.Op
 	bit  uint8
 	down bool
 }
@@ -205,7 +207,7 @@ func (t modelTx) Lookup(_ context.Context, keys []Key) ([]int64, error) {
 }
 
 func (t modelTx) Allocate(context.Context, []Key) ([]Allocation, error) {
-	if t.db.op == WalkPost {
+	if t.db.op == protocol.WalkPost {
 		t.c.posts |= t.db.bit
 		return []Allocation{{PUID: 1, Fresh: true}}, nil
 	}
@@ -309,26 +311,26 @@ func (m *model) process(s *state, i int) {
 }
 
 // skips returns the views that a process may have of its map: with the existing filters, and without.
-func (m *model) skips(s *state, p *modelProc, op Op) []View {
+func (m *model) skips(s *state, p *modelProc, op protocol.Op) []protocol.View {
 	v := p.known.view()
 	with := v
 	for g := v.Floor; g < v.Current; g++ {
-		if c := &s.cells[g]; op == WalkPost && c.keys != Open || op != WalkPost && m.filters && c.filter == 1 {
-			with.skip(g)
+		if c := &s.cells[g]; op == protocol.WalkPost && c.keys != Open || op != protocol.WalkPost && m.filters && c.filter == 1 {
+			with.MarkSkipped(g)
 		}
 	}
 	if with == v {
-		return []View{v}
+		return []protocol.View{v}
 	}
-	return []View{v, with}
+	return []protocol.View{v, with}
 }
 
 func (m *model) start(s *state, i int) {
-	op := map[byte]Op{'p': WalkPut, 'l': WalkLookup, 'o': WalkPost}[m.procs[i][s.procs[i].call]]
+	op := map[byte]protocol.Op{'p': protocol.WalkPut, 'l': protocol.WalkLookup, 'o': protocol.WalkPost}[m.procs[i][s.procs[i].call]]
 	for _, v := range m.skips(s, &s.procs[i], op) {
 		n := *s
 		p := &n.procs[i]
-		p.walk, p.phase = Walk{Op: op}.Start(v), walking
+		p.walk, p.phase = protocol.Walk{Op: op}.Start(v), walking
 		p.values = 1 << s.value()
 		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "post"}[op]), v.Current}, nil)
 	}
@@ -337,7 +339,7 @@ func (m *model) start(s *state, i int) {
 // walk emits the state after the request of a process's walk.
 func (m *model) walk(s *state, i int, down bool) {
 	r := s.procs[i].walk.Next()
-	if r.Do == ActionRefresh {
+	if r.Do == protocol.ActionRefresh {
 		if down {
 			return
 		}
@@ -345,22 +347,22 @@ func (m *model) walk(s *state, i int, down bool) {
 		n.procs[i].known = s.newest
 		for _, v := range m.skips(s, &n.procs[i], s.procs[i].walk.Op) {
 			n := n
-			n.procs[i].walk = n.procs[i].walk.Step(Reply{View: v})
+			n.procs[i].walk = n.procs[i].walk.Step(protocol.Reply{View: v})
 			m.step(s, &n, event{int8(i), "refreshes to", v.Current}, nil)
 		}
 		return
 	}
-	if g := r.Gen; r.Do == ActionRead && s.procs[i].has>>g&1 == 1 && !down {
+	if g := r.Gen; r.Do == protocol.ActionRead && s.procs[i].has>>g&1 == 1 && !down {
 		n := *s
 		p := &n.procs[i]
-		p.walk = p.walk.Step(Reply{Keys: Sealed, Row: int64(p.kept[g])})
+		p.walk = p.walk.Step(protocol.Reply{Keys: protocol.Sealed, Row: int64(p.kept[g])})
 		m.finish(s, &n, i, event{int8(i), "remembers what was read ahead of", g}, nil)
 	}
 	n := *s
 	p := &n.procs[i]
 	db := &modelDB{s: &n, gen: r.Gen, op: p.walk.Op, bit: 1 << i, down: down}
 	replies, _, err := ask(context.Background(), db, r, oneKey)
-	e := event{int8(i), [...]string{ActionRead: "reads", ActionSeal: "seals", ActionPut: "puts into"}[r.Do], r.Gen}
+	e := event{int8(i), [...]string{protocol.ActionRead: "reads", protocol.ActionSeal: "seals", protocol.ActionPut: "puts into"}[r.Do], r.Gen}
 	if err != nil {
 		if !errors.Is(err, errModelDown) {
 			panic(err)
@@ -373,11 +375,11 @@ func (m *model) walk(s *state, i int, down bool) {
 	p.walk = p.walk.Step(reply)
 	var change func(before, after int8) error
 	switch {
-	case r.Do == ActionPut && p.walk.Op == WalkPost && !reply.Fenced:
+	case r.Do == protocol.ActionPut && p.walk.Op == protocol.WalkPost && !reply.Fenced:
 		p.phase, p.at, p.saw = reading, int8(r.Gen), 0
 		m.step(s, &n, e, nil)
 		return
-	case r.Do == ActionPut && reply.Fresh:
+	case r.Do == protocol.ActionPut && reply.Fresh:
 		change = func(before, after int8) error {
 			if before != Nothing || int64(after) != reply.Row {
 				return fmt.Errorf("puid %d was given out: the value of the key was %d and became %d", reply.Row, before, after)
@@ -391,7 +393,7 @@ func (m *model) walk(s *state, i int, down bool) {
 // finish emits a state, and checks and ends the call if its walk is done.
 func (m *model) finish(s, n *state, i int, e event, change func(before, after int8) error) {
 	p := &n.procs[i]
-	if p.walk.Next().Do != ActionDone {
+	if p.walk.Next().Do != protocol.ActionDone {
 		m.step(s, n, e, change)
 		return
 	}
@@ -417,13 +419,13 @@ func (m *model) finish(s, n *state, i int, e event, change func(before, after in
 
 // readAhead emits reads of older cells before the walk requests them.
 func (m *model) readAhead(s *state, i int) {
-	v := s.procs[i].walk.view
+	v := s.procs[i].walk.View()
 	for g := v.Floor; g < v.Current; g++ {
 		if s.procs[i].has>>g&1 == 1 {
 			continue
 		}
 		n := *s
-		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, Request{Do: ActionRead, Gen: g}, oneKey)
+		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, protocol.Request{Do: protocol.ActionRead, Gen: g}, oneKey)
 		if err != nil {
 			panic(err)
 		}
@@ -461,45 +463,45 @@ func (m *model) growth(s *state) {
 		return
 	}
 	target := int(m.grow[s.grows])
-	if again := NewRollout(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Rollout{}) {
+	if again := protocol.NewRollout(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == protocol.Rollout{}) {
 		n := *s
 		n.grower = again
 		m.step(s, &n, event{operator, "begins (again) to activate", uint16(target)}, nil)
 	}
-	if s.grower == (Rollout{}) {
+	if s.grower == (protocol.Rollout{}) {
 		return
 	}
 	n := *s
 	r := s.grower.Next()
 	e := event{operator, "", r.Gen}
-	var reply Reply
+	var reply protocol.Reply
 	won := r.Epoch == s.newest.view().Epoch // the compare-and-swap
 	switch r.Do {
-	case ActionMake:
+	case protocol.ActionMake:
 		e.what = "makes the databases of"
-	case ActionAnnounce:
+	case protocol.ActionAnnounce:
 		e.what = "announces"
 		if won {
 			n.newest.generations++
 		}
-	case ActionWait:
+	case protocol.ActionWait:
 		e.what = "waits for"
-	case ActionPublish:
+	case protocol.ActionPublish:
 		e.what = "publishes"
 		if won {
 			n.newest.current = uint8(r.Gen)
 		}
-	case ActionSeal:
+	case protocol.ActionSeal:
 		e.what = "seals"
 		m.mustAsk(&n, r)
-	case ActionFilter:
+	case protocol.ActionFilter:
 		e.what = "builds the filter of"
 		if c := &n.cells[r.Gen]; m.filters && (Head{Keys: c.keys}).filterable() {
 			c.filter = filterOf(c.row)
 		}
-	case ActionDone:
+	case protocol.ActionDone:
 		n.grows++
-		n.grower = Rollout{}
+		n.grower = protocol.Rollout{}
 		m.step(s, &n, event{operator, "is done with", r.Gen}, nil)
 		return
 	}
@@ -508,7 +510,7 @@ func (m *model) growth(s *state) {
 	m.step(s, &n, e, nil)
 }
 
-func (m *model) mustAsk(n *state, r Request) {
+func (m *model) mustAsk(n *state, r protocol.Request) {
 	if _, _, err := ask(context.Background(), &modelDB{s: n, gen: r.Gen}, r, nil); err != nil {
 		panic(err)
 	}
@@ -521,41 +523,41 @@ func (m *model) compaction(s *state, i int) {
 		return
 	}
 	who := int8(compacter + i)
-	if again := NewCompaction(int(floor), s.newest.view()); again != c.machine && (m.restarts || c.machine == Compaction{}) {
+	if again := protocol.NewCompaction(int(floor), s.newest.view()); again != c.machine && (m.restarts || c.machine == protocol.Compaction{}) {
 		n := *s
 		n.compactors[i] = modelCompactor{machine: again}
 		m.step(s, &n, event{who, "begins (again) with floor", uint16(floor)}, nil)
 	}
-	if c.machine == (Compaction{}) {
+	if c.machine == (protocol.Compaction{}) {
 		return
 	}
 	n := *s
 	r := c.machine.Next()
 	e := event{who, "", r.Gen}
-	var reply Reply
+	var reply protocol.Reply
 	switch at := &n.cells[min(r.Gen, modelGens-1)]; r.Do {
-	case ActionSeal:
+	case protocol.ActionSeal:
 		e.what = "seals"
 		m.mustAsk(&n, r)
-	case ActionCopy:
+	case protocol.ActionCopy:
 		m.copy(s, i, r)
 		return
-	case ActionFloor:
+	case protocol.ActionFloor:
 		e.what = "raises the floor to"
 		if r.Epoch == s.newest.view().Epoch {
 			n.newest.floor = floor
 		}
-	case ActionRefresh:
+	case protocol.ActionRefresh:
 		e.what = "refreshes"
-	case ActionRetire:
+	case protocol.ActionRetire:
 		e.what = "retires"
 		at.keys = Head{Keys: at.keys}.retire(r.Epoch).Keys
-	case ActionDrop:
+	case protocol.ActionDrop:
 		e.what = "drops the rows of"
 		if at.keys == Retired {
 			at.row = Nothing
 		}
-	case ActionDone:
+	case protocol.ActionDone:
 		n.compactors[i] = modelCompactor{over: true}
 		m.step(s, &n, event{who, "is done with floor", r.Gen}, nil)
 		return
@@ -567,7 +569,7 @@ func (m *model) compaction(s *state, i int) {
 
 // copy emits the parts of ActionCopy: the older cells are read, one by one in any order, and the row that Compaction
 // selects is put into the newest, which refuses if it is not open.
-func (m *model) copy(s *state, i int, r Request) {
+func (m *model) copy(s *state, i int, r protocol.Request) {
 	c, who := &s.compactors[i], int8(compacter+i)
 	newest, oldest := c.machine.From()
 	var rows []int64
@@ -600,7 +602,7 @@ func (m *model) copy(s *state, i int, r Request) {
 			panic(err)
 		}
 	}
-	n.compactors[i] = modelCompactor{machine: c.machine.Step(Reply{Fenced: refused})}
+	n.compactors[i] = modelCompactor{machine: c.machine.Step(protocol.Reply{Fenced: refused})}
 	m.step(s, &n, e, nil)
 }
 

@@ -2,6 +2,8 @@
 
 package cell
 
+import "github.com/locus-db/locus/internal/protocol"
+
 type simOperator struct {
 	*simTask
 	server *simServer
@@ -12,34 +14,34 @@ type simOperator struct {
 // run does the remaining work. It may be killed at any point; another one resumes.
 func (o *simOperator) run() {
 	for g := 1; g < o.gens; g++ {
-		if !o.machine(func(v View) (func() Request, func(Reply)) {
-			a := NewRollout(g, v)
-			return func() Request { return a.Next() }, func(r Reply) { a = a.Step(r) }
+		if !o.machine(func(v protocol.View) (func() protocol.Request, func(protocol.Reply)) {
+			a := protocol.NewRollout(g, v)
+			return func() protocol.Request { return a.Next() }, func(r protocol.Reply) { a = a.Step(r) }
 		}, nil) {
 			return
 		}
 		if floor := min(g, o.floor); floor > 0 && (g == o.gens-1 || o.w.rng.IntN(2) == 0) {
-			var c Compaction
-			o.machine(func(v View) (func() Request, func(Reply)) {
-				c = NewCompaction(floor, v)
-				return func() Request { return c.Next() }, func(r Reply) { c = c.Step(r) }
+			var c protocol.Compaction
+			o.machine(func(v protocol.View) (func() protocol.Request, func(protocol.Reply)) {
+				c = protocol.NewCompaction(floor, v)
+				return func() protocol.Request { return c.Next() }, func(r protocol.Reply) { c = c.Step(r) }
 			}, &c)
 		}
 	}
 }
 
-// machine runs an Rollout or a Compaction, and reports whether it finished. Now and then it restarts, as after a
+// machine runs a Rollout or a Compaction, and reports whether it finished. Now and then it restarts, as after a
 // crash.
-func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c *Compaction) bool {
+func (o *simOperator) machine(begin func(protocol.View) (func() protocol.Request, func(protocol.Reply)), c *protocol.Compaction) bool {
 	for o.server.Refresh(ctx) != nil {
 		if o.killed {
 			return false
 		}
 	}
-	want, got := begin(o.server.m.View())
+	want, got := begin(o.server.m.view())
 	for !o.killed {
 		r := want()
-		if r.Do == ActionDone {
+		if r.Do == protocol.ActionDone {
 			if c == nil {
 				o.w.growing = false
 				o.w.counts[sawGrown]++
@@ -57,58 +59,58 @@ func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c 
 		}
 		if o.w.chance(3) {
 			o.w.counts[sawRestarted]++
-			want, got = begin(o.server.m.View())
+			want, got = begin(o.server.m.view())
 		}
 	}
 	return false
 }
 
 // step carries out a request, in the cells that the keys use.
-func (o *simOperator) step(r Request, c *Compaction) (Reply, error) {
+func (o *simOperator) step(r protocol.Request, c *protocol.Compaction) (protocol.Reply, error) {
 	w := o.w
 	gen := int(r.Gen)
 	switch r.Do {
-	case ActionSeal:
-		return Reply{}, o.heads(gen, func(h Head) Head { return h.Seal(r.Epoch) })
-	case ActionRetire:
-		return Reply{}, o.heads(gen, func(h Head) Head { return h.retire(r.Epoch) })
-	case ActionFilter:
-		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, filterSim) })
-	case ActionDrop:
-		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, dropSim) })
-	case ActionCopy:
+	case protocol.ActionSeal:
+		return protocol.Reply{}, o.heads(gen, func(h Head) Head { return h.Seal(r.Epoch) })
+	case protocol.ActionRetire:
+		return protocol.Reply{}, o.heads(gen, func(h Head) Head { return h.retire(r.Epoch) })
+	case protocol.ActionFilter:
+		return protocol.Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, filterSim) })
+	case protocol.ActionDrop:
+		return protocol.Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, dropSim) })
+	case protocol.ActionCopy:
 		for k := range w.keys {
 			if reply, err := o.copy(k, r, *c); err != nil || reply.Fenced {
 				return reply, err
 			}
 		}
-		return Reply{}, nil
-	case ActionAnnounce:
+		return protocol.Reply{}, nil
+	case protocol.ActionAnnounce:
 		return o.change(r, len(w.newest.gens)+1, w.newest.Current(), w.newest.Floor())
-	case ActionPublish:
+	case protocol.ActionPublish:
 		return o.change(r, len(w.newest.gens), gen, w.newest.Floor())
-	case ActionFloor:
+	case protocol.ActionFloor:
 		return o.change(r, len(w.newest.gens), w.newest.Current(), gen)
-	case ActionRefresh:
+	case protocol.ActionRefresh:
 		return o.refresh()
 	}
-	return Reply{}, o.pause()
+	return protocol.Reply{}, o.pause()
 }
 
-func (o *simOperator) refresh() (Reply, error) {
+func (o *simOperator) refresh() (protocol.Reply, error) {
 	err := o.server.Refresh(ctx)
-	return Reply{View: o.server.m.View()}, err
+	return protocol.Reply{View: o.server.m.view()}, err
 }
 
 // change is the compare-and-swap of the next map; it succeeds if the request was routed with the newest map.
-func (o *simOperator) change(r Request, gens, current, floor int) (Reply, error) {
+func (o *simOperator) change(r protocol.Request, gens, current, floor int) (protocol.Reply, error) {
 	w := o.w
 	if err := o.pause(); err != nil {
-		return Reply{}, err
+		return protocol.Reply{}, err
 	}
 	if w.newest.Epoch() == r.Epoch {
 		w.newest = w.maps[gens][current][floor]
-		w.growing = w.growing || r.Do == ActionPublish
+		w.growing = w.growing || r.Do == protocol.ActionPublish
 	}
 	return o.refresh()
 }
@@ -154,7 +156,7 @@ func dropSim(tx simTx) error {
 }
 
 // copy copies one key to its cell of the newest generation.
-func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err error) {
+func (o *simOperator) copy(k int, r protocol.Request, c protocol.Compaction) (reply protocol.Reply, err error) {
 	at := o.w.keys[k].Position()
 	newest, oldest := c.From()
 	var rows []int64
@@ -168,7 +170,7 @@ func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err err
 	}
 	puid := c.Carry(rows)
 	if puid == Nothing {
-		return Reply{}, nil
+		return protocol.Reply{}, nil
 	}
 	err = simDB{o.simTask, o.w.newest.Key(int(r.Gen), at)}.Update(ctx, func(tx simTx) error {
 		if reply.Fenced = !tx.c.head.admits(r.Epoch); reply.Fenced {

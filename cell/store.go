@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // ErrNoRoom means that a cell has allocated all puids of its range. Existing records are not affected; new ones need a
@@ -13,7 +14,7 @@ import (
 var ErrNoRoom = problem.Class(problem.ErrUnavailable, "cell: the cell's range of puids is used up: add a generation of cells")
 
 // Nothing is returned for a key without a puid. It is never a puid: a range begins after its base.
-const Nothing = 0
+const Nothing = protocol.Nothing
 
 // Store is the key directory of one cell, and the cell's metadata, inside one transaction. A transaction reads its own
 // writes; others see them when it commits. Methods take batches, return results in their order, and cost a fixed number

@@ -9,39 +9,41 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
-// worker carries out the steps of an Rollout or a Compaction.
+// worker carries out the steps of a Rollout or a Compaction.
 type worker[T Store] struct {
 	cells    *Cells[T]
 	progress func(Progress)
 }
 
-func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, error) {
+func (w *worker[T]) activate(ctx context.Context, r protocol.Request, g Growth) (protocol.Reply, error) {
 	gen := int(r.Gen)
 	switch r.Do {
-	case ActionMake:
-		return Reply{}, w.create(ctx, gen, g)
-	case ActionAnnounce:
+	case protocol.ActionMake:
+		return protocol.Reply{}, w.create(ctx, gen, g)
+	case protocol.ActionAnnounce:
 		return w.announce(ctx, gen, g)
-	case ActionWait:
-		return Reply{}, w.wait(ctx, gen)
-	case ActionPublish:
+	case protocol.ActionWait:
+		return protocol.Reply{}, w.wait(ctx, gen)
+	case protocol.ActionPublish:
 		return w.change(ctx, func(m *Map) error { return w.publish(ctx, m, gen) })
-	case ActionSeal:
-		return Reply{}, w.seal(ctx, r)
+	case protocol.ActionSeal:
+		return protocol.Reply{}, w.seal(ctx, r)
 	default: // ActionFilter
-		return Reply{}, w.all(ctx, StepFilters, gen, w.cells.buildFilter)
+		return protocol.Reply{}, w.all(ctx, StepFilters, gen, w.cells.buildFilter)
 	}
 }
 
 // change tries to change the map, and replies with the newest one, whether this or another process changed it.
-func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, error) {
+func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (protocol.Reply, error) {
 	err := do(w.cells.Map())
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrCommitUnknown) {
 		err = w.cells.Refresh(ctx)
 	}
-	return Reply{View: w.cells.Map().View()}, err
+	return protocol.Reply{View: w.cells.Map().view()}, err
 }
 
 func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
@@ -91,7 +93,7 @@ func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 	})
 }
 
-func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, error) {
+func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (protocol.Reply, error) {
 	r, err := w.change(ctx, func(m *Map) error {
 		if len(m.gens) > gen { // another process was faster, and a cell reported its map
 			return nil
@@ -143,7 +145,7 @@ func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 	return nil
 }
 
-func (w *worker[T]) seal(ctx context.Context, r Request) error {
+func (w *worker[T]) seal(ctx context.Context, r protocol.Request) error {
 	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error { return w.advance(ctx, id, Sealed, r.Epoch) })
 }
 

@@ -76,9 +76,9 @@ const (
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
 
-// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, checks of
+// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, the key protocol, checks of
 // identifiers, the reader of definitions, and the interface of traces.
-var Shared = []string{"internal/problem", "internal/identifier", "internal/definition", "internal/span"}
+var Shared = []string{"internal/problem", "internal/protocol", "internal/identifier", "internal/definition", "internal/span"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
 const conformance = "internal/conformance"
@@ -96,7 +96,8 @@ var TestModules = []string{
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
 	"locality":          {Tests: []string{mongo, googleUUID}},
-	"cell":              {Imports: []string{"internal/problem", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"internal/protocol": {},
+	"cell":              {Imports: []string{"internal/problem", "internal/protocol", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":            {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
 	"changelog":         {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
 	"internal/estimate": {},
@@ -371,7 +372,7 @@ var Picture = map[string]Rule{
 	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
-	"bench/internal/simulate":          {Imports: []string{"cell", "locality", "internal/term"}},
+	"bench/internal/simulate":          {Imports: []string{"cell", "locality", "internal/protocol", "internal/term"}},
 	"bench/simulate":                   {Imports: []string{"bench/internal/simulate", "internal/term"}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},

@@ -14,7 +14,7 @@
 //	                              a fixed factor a year
 //	the fullest, emptiest cell    drawn: hashing gives a cell a Poisson number of records, and the largest
 //	                              of C such numbers is the quantile at the C-th root of one random number
-//	cells that are looked at      counted: cell.Walk, the protocol itself, runs for a sample of keys, each of a
+//	cells that are looked at      counted: protocol.Walk, the protocol itself, runs for a sample of keys, each of a
 //	                              generation chosen by how many records it took; filters lie for 1 of 256 keys
 //	where puids and ids live      asked: the real map, and each of its former versions, for a sample of puids
 //	                              and ids; a wrong cell is counted

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // probe counts the cells that lookups visit while a generation is the newest.
@@ -30,20 +30,20 @@ func (s *simulation) probe(gen int) {
 // walk looks up a key whose row is in the cell of generation home, or nowhere if that is negative, and returns the
 // number of cells it visited. The older cells are sealed, with or without filters.
 func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
-	view := cell.View{Epoch: 1, Generations: uint16(newest + 1), Current: uint16(newest)}
+	view := protocol.View{Epoch: 1, Generations: uint16(newest + 1), Current: uint16(newest)}
 	for g := 0; filters && g < newest && newest-g <= 64; g++ {
 		if g != home && r.Float64() >= filterLies {
 			view.Skip |= 1 << (newest - 1 - g)
 		}
 	}
-	w := cell.Walk{Op: cell.WalkLookup}.Start(view)
-	for w.Next().Do != cell.ActionDone {
-		reply := cell.Reply{Keys: cell.Sealed}
+	w := protocol.Walk{Op: protocol.WalkLookup}.Start(view)
+	for w.Next().Do != protocol.ActionDone {
+		reply := protocol.Reply{Keys: protocol.Sealed}
 		switch g := int(w.Next().Gen); {
 		case g == newest && g == home:
-			reply = cell.Reply{Keys: cell.Open, Row: 1}
+			reply = protocol.Reply{Keys: protocol.Open, Row: 1}
 		case g == newest:
-			reply = cell.Reply{Keys: cell.Open}
+			reply = protocol.Reply{Keys: protocol.Open}
 		case g == home:
 			reply.Row = 1
 		}

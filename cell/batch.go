@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // retries is how often a walk starts again with a newer map before it gives up: more often than generations are added,
@@ -23,22 +25,22 @@ type batch[T Store] struct {
 
 type operation struct {
 	key   Key
-	walk  Walk
+	walk  protocol.Walk
 	puid  int64
 	fresh bool
 	err   error
 	// retries counts the maps that were too old.
 	retries int
 	// ahead is a sealed cell's reply to a request that the walk may make next.
-	ahead    Reply
-	aheadFor Request
+	ahead    protocol.Reply
+	aheadFor protocol.Request
 }
 
-func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
+func (d *Directory[T]) batch(op protocol.Op, keys []Key) *batch[T] {
 	b := &batch[T]{dir: d, trips: make([]operation, len(keys))}
 	for i, k := range keys {
 		t := &b.trips[i]
-		t.key, t.walk = k, Walk{Op: op}
+		t.key, t.walk = k, protocol.Walk{Op: op}
 		if t.puid = d.facts.puid(k); t.puid == Nothing {
 			t.walk = t.walk.Start(d.view(op, k))
 		}
@@ -47,7 +49,7 @@ func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
 }
 
 // drive continues all walks until each is done, has failed, or requests until, which the caller does itself.
-func (b *batch[T]) drive(ctx context.Context, until Action) {
+func (b *batch[T]) drive(ctx context.Context, until protocol.Action) {
 	for {
 		groups, stale := b.gather(until)
 		if len(groups) == 0 && len(stale) == 0 {
@@ -61,7 +63,7 @@ func (b *batch[T]) drive(ctx context.Context, until Action) {
 // group is the requests to one cell in one transaction.
 type group struct {
 	cell    ID
-	request Request
+	request protocol.Request
 	keys    []Key
 	members []member
 }
@@ -73,10 +75,10 @@ type member struct {
 }
 
 // gather groups the requests of the walks, in their order, and returns the walks that need a newer map.
-func (b *batch[T]) gather(until Action) (groups []*group, stale []*operation) {
+func (b *batch[T]) gather(until protocol.Action) (groups []*group, stale []*operation) {
 	type wanted struct {
 		cell ID
-		Request
+		protocol.Request
 	}
 	m, index := b.dir.src.Map(), map[wanted]*group{}
 	for i := range b.trips {
@@ -87,7 +89,7 @@ func (b *batch[T]) gather(until Action) (groups []*group, stale []*operation) {
 		if r := t.walk.Next(); r == t.aheadFor && t.ahead.Lasting() {
 			t.walk = t.walk.Step(t.ahead)
 		}
-		join := func(r Request, ahead bool) {
+		join := func(r protocol.Request, ahead bool) {
 			c := m.Key(int(r.Gen), t.key.Position())
 			if ahead && !b.dir.facts.mayReadAhead(c) {
 				return
@@ -101,20 +103,20 @@ func (b *batch[T]) gather(until Action) (groups []*group, stale []*operation) {
 			g.keys, g.members = append(g.keys, t.key), append(g.members, member{t, ahead})
 		}
 		switch r := t.walk.Next(); r.Do {
-		case ActionDone:
+		case protocol.ActionDone:
 			b.found(t)
 		case until:
-		case ActionRefresh:
+		case protocol.ActionRefresh:
 			stale = append(stale, t)
-		case ActionRead:
+		case protocol.ActionRead:
 			join(r, false)
 			// If this cell has no row, the walk continues with the next; if that one is known to be sealed, it can be
 			// read at the same time.
-			nothing := Reply{Keys: Open}
+			nothing := protocol.Reply{Keys: protocol.Open}
 			if b.dir.facts.isSealed(m.Key(int(r.Gen), t.key.Position())) {
-				nothing.Keys = Sealed
+				nothing.Keys = protocol.Sealed
 			}
-			if next := t.walk.Step(nothing).Next(); next.Do == ActionRead {
+			if next := t.walk.Step(nothing).Next(); next.Do == protocol.ActionRead {
 				join(next, true)
 			}
 		default:
@@ -151,7 +153,7 @@ func (b *batch[T]) ask(ctx context.Context, groups []*group) {
 }
 
 func (b *batch[T]) askOne(ctx context.Context, g *group) {
-	var replies []Reply
+	var replies []protocol.Reply
 	var head Head
 	db, err := b.dir.src.Cell(g.cell)
 	if err == nil {
@@ -198,7 +200,7 @@ func (b *batch[T]) refresh(ctx context.Context, stale []*operation) {
 			t.err = fmt.Errorf("%w: the newest that can be had, epoch %d, is refused by the cells of a key",
 				ErrStaleMap, b.dir.src.Map().Epoch())
 		default:
-			t.walk = t.walk.Step(Reply{View: b.dir.view(t.walk.Op, t.key)})
+			t.walk = t.walk.Step(protocol.Reply{View: b.dir.view(t.walk.Op, t.key)})
 		}
 	}
 }

@@ -5,22 +5,24 @@ package cell
 import (
 	"context"
 	"errors"
+
+	"github.com/locus-db/locus/internal/protocol"
 )
 
 // ask carries out a request for keys of one cell in one transaction. It returns the reply for each key, and the cell's
 // head after the transaction. An error means that the cell could not be asked, never that a key is absent.
-func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([]Reply, Head, error) {
-	var replies []Reply
+func ask[T Store](ctx context.Context, db Database[T], r protocol.Request, keys []Key) ([]protocol.Reply, Head, error) {
+	var replies []protocol.Reply
 	var head Head
 	fn := func(tx T) (err error) {
-		replies, head, err = r.run(ctx, tx, keys)
+		replies, head, err = run(ctx, tx, r, keys)
 		return err
 	}
 	var err error
 	switch r.Do {
-	case ActionSeal:
+	case protocol.ActionSeal:
 		err = db.Exclusive(ctx, fn)
-	case ActionPut:
+	case protocol.ActionPut:
 		err = db.Update(ctx, fn)
 	default:
 		err = db.View(ctx, fn)
@@ -36,11 +38,11 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 
 // run is the body of the transaction. In an update the head stays valid until the end. A view reads the rows first, because
 // a database may send for the head together with them.
-func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, error) {
+func run(ctx context.Context, tx Store, r protocol.Request, keys []Key) ([]protocol.Reply, Head, error) {
 	var rows []int64
 	var head Head
 	var err error
-	if views := r.Do != ActionPut && r.Do != ActionSeal; views {
+	if views := r.Do != protocol.ActionPut && r.Do != protocol.ActionSeal; views {
 		rows, err = tx.Lookup(ctx, keys)
 	}
 	if err == nil {
@@ -49,12 +51,12 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 	if err != nil {
 		return nil, head, err
 	}
-	switch writes := r.Do == ActionPut; {
+	switch writes := r.Do == protocol.ActionPut; {
 	case writes && !head.admits(r.Epoch), !writes && head.Home != Serving:
 		return fenced(len(keys)), head, nil
 	case writes:
-		return r.put(ctx, tx, head, keys)
-	case r.Do == ActionSeal:
+		return put(ctx, tx, head, keys)
+	case r.Do == protocol.ActionSeal:
 		if sealed := head.Seal(r.Epoch); sealed != head {
 			head, err = sealed, tx.SetHead(ctx, sealed)
 		}
@@ -65,25 +67,25 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 	if err != nil {
 		return nil, head, err
 	}
-	replies := make([]Reply, len(rows))
+	replies := make([]protocol.Reply, len(rows))
 	for i, row := range rows {
-		replies[i] = Reply{Keys: head.Keys, Row: row}
+		replies[i] = protocol.Reply{Keys: protocol.State(head.Keys), Row: row}
 	}
 	return replies, head, err
 }
 
-func (r Request) put(ctx context.Context, tx Store, head Head, keys []Key) ([]Reply, Head, error) {
+func put(ctx context.Context, tx Store, head Head, keys []Key) ([]protocol.Reply, Head, error) {
 	rows, err := tx.Allocate(ctx, keys)
-	replies := make([]Reply, len(rows))
+	replies := make([]protocol.Reply, len(rows))
 	for i, row := range rows {
-		replies[i] = Reply{Keys: head.Keys, Row: row.PUID, Fresh: row.Fresh}
+		replies[i] = protocol.Reply{Keys: protocol.State(head.Keys), Row: row.PUID, Fresh: row.Fresh}
 	}
 	return replies, head, err
 }
 
 // fenced returns n replies of a cell that refuses.
-func fenced(n int) []Reply {
-	replies := make([]Reply, n)
+func fenced(n int) []protocol.Reply {
+	replies := make([]protocol.Reply, n)
 	for i := range replies {
 		replies[i].Fenced = true
 	}

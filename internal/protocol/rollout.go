@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cell
+package protocol
 
 // Rollout makes a generation of cells the current one. Like Walk, it is a value that returns its next request and is
 // given the reply:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cell
+package protocol
 
 // Walk is the search for one key through the generations, from the newest down, and the write at the end. It is a value
 // that returns its next request and is given the reply: no goroutine, clock or database. The same code runs in
-// [Directory], in the simulator and in the model that explores every interleaving:
+// cell.Directory, in the simulator and in the model that explores every interleaving:
 //
 //	w := Walk{Op: WalkPut}.Start(view)
-//	for w.Want().Do != ActionDone {
-//		w = w.Got(reply to w.Want())
+//	for w.Next().Do != ActionDone {
+//		w = w.Step(reply to w.Next())
 //	}
 //	w.Answer()
 //
@@ -50,16 +50,8 @@ type View struct {
 	Skip uint64
 }
 
-// View returns the part of the map that walks use, nothing skipped.
-func (m *Map) View() View {
-	return View{
-		Epoch: m.spec.Epoch, Generations: uint16(len(m.gens)),
-		Current: uint16(m.spec.Current), Floor: uint16(m.spec.Floor),
-	}
-}
-
-// skip marks a generation as one that need not be read. Only the 64 before the current one can be marked.
-func (v *View) skip(gen uint16) {
+// MarkSkipped marks a generation as one that need not be read. Only the 64 before the current one can be marked.
+func (v *View) MarkSkipped(gen uint16) {
 	if behind := v.Current - 1 - gen; gen < v.Current && behind < 64 {
 		v.Skip |= 1 << behind
 	}
@@ -68,59 +60,6 @@ func (v *View) skip(gen uint16) {
 func (v View) skips(gen uint16) bool {
 	behind := v.Current - 1 - gen
 	return behind < 64 && v.Skip>>behind&1 == 1
-}
-
-// Action is the next step of a Walk, an Rollout or a Compaction.
-type Action uint8
-
-// Steps on the cell of a generation, on the map, or on all cells.
-const (
-	ActionDone    Action = iota // nothing more
-	ActionRefresh               // the newest map, in Reply.View
-
-	// ActionRead and the next two are one transaction each, in the key's cell of generation Gen.
-	ActionRead // its state and row, from one snapshot
-	ActionSeal // open becomes sealed, which waits for the writers in flight; then as ActionRead
-	ActionPut  // if the cell is open: the key gets a puid unless it has one; the row
-
-	// ActionMake and the following are steps of growth, on the cells of generation Gen; so is ActionSeal.
-	ActionMake     // the databases of the new generation
-	ActionAnnounce // the next map lists generation Gen; the newest map after that
-	ActionWait     // until generation Gen starts
-	ActionPublish  // the next map makes generation Gen current; the newest map after that
-	ActionFilter   // filters of sealed cells
-	ActionCopy     // the rows of older generations that Compaction.Carry selects, into Gen
-	ActionFloor    // the next map has the floor Gen; the newest map after that
-	ActionRetire   // sealed becomes retired
-	ActionDrop     // the key rows of retired cells are deleted
-)
-
-// Request is the next step. It is atomic and may be repeated.
-type Request struct {
-	Do  Action
-	Gen uint16
-	// Epoch is that of the map that the request was routed with: a cell that knows a newer map may reject a write.
-	Epoch uint64
-}
-
-// Reply is the result of a Request.
-type Reply struct {
-	// Keys is the state of the cell, Row the puid of the key there, or Nothing.
-	Keys KeyState
-	Row  int64
-	// Fresh reports that the request gave the key its puid.
-	Fresh bool
-	// Fenced reports that the cell refused: it is not open, or not here, or its Head.Epoch is above the request's.
-	// Nothing was done.
-	Fenced bool
-	// View is the newest map, if the request was for that.
-	View View
-}
-
-// Lasting reports whether a reply to ActionRead stays true and may be cached: the rows of a sealed cell never change,
-// those of an open one may.
-func (r Reply) Lasting() bool {
-	return !r.Fenced && r.Keys == Sealed
 }
 
 // Start begins the walk, with a map of any age.
@@ -142,6 +81,9 @@ func (w Walk) alone() bool {
 	}
 	return true
 }
+
+// View returns the part of the map that the walk uses.
+func (w Walk) View() View { return w.view }
 
 // Next returns the next request of the walk.
 func (w Walk) Next() Request {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cell
+package protocol
 
 // Compaction removes the oldest generations from key lookups: it copies their puids to the cells of the current
 // generation. Records stay where they are. Like Walk, it is a value that returns its next request:
@@ -81,7 +81,7 @@ func (c Compaction) Carry(rows []int64) int64 {
 }
 
 // Step returns the compaction after its request was carried out. The reply to ActionCopy is Fenced if a target cell
-// refused the rows (Head.admits). The replies to ActionRefresh and ActionFloor carry the newest map, also if another
+// refused the rows. The replies to ActionRefresh and ActionFloor carry the newest map, also if another
 // process changed the map first.
 func (c Compaction) Step(r Reply) Compaction {
 	switch c.do {
