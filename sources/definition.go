@@ -163,9 +163,9 @@ func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Stat
 	})
 }
 
-// Drop forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound if
+// Delete forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound if
 // there is none.
-func (h *Handle) Drop(ctx context.Context, name string) error {
+func (h *Handle) Delete(ctx context.Context, name string) error {
 	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
 		if c.find(name) == nil {
 			return fmt.Errorf("%w: %s", ErrNotFound, name)

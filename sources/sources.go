@@ -170,8 +170,8 @@ func (h *Handle) Retry(ctx context.Context, name string, at ...source.At) (n int
 	return h.letters(ctx, name, at, func(l *source.Letter) (keep bool) { l.Again = true; return true })
 }
 
-// Discard removes dead letters as Retry selects them, and returns how many.
-func (h *Handle) Discard(ctx context.Context, name string, at ...source.At) (n int, err error) {
+// Drop removes dead letters as Retry selects them, and returns how many.
+func (h *Handle) Drop(ctx context.Context, name string, at ...source.At) (n int, err error) {
 	return h.letters(ctx, name, at, func(*source.Letter) bool { return false })
 }
 

@@ -184,7 +184,7 @@ func TestSources_DeadLetters(t *testing.T) {
 			t.Errorf("letter %d is %+v, want %q", i, letters[i], want)
 		}
 	}
-	if n, err := db.Sources().Discard(t.Context(), "crm", source.At{Offset: 1}, source.At{Offset: 77}); n != 1 || err != nil {
+	if n, err := db.Sources().Drop(t.Context(), "crm", source.At{Offset: 1}, source.At{Offset: 77}); n != 1 || err != nil {
 		t.Error(n, err)
 	}
 	if _, changed, err := db.Sources().Create(t.Context(), sources.Definition{Name: "crm", From: url, Mapping: mapping + "ignore: tel\n"}); !changed || err != nil {
@@ -232,7 +232,7 @@ func TestSources_PauseResumeDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, db, func(s *sources.Status) bool { return s.Messages == 2 })
-	if err := db.Sources().Drop(t.Context(), "crm"); err != nil {
+	if err := db.Sources().Delete(t.Context(), "crm"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Sources().Get(t.Context(), "crm"); !errors.Is(err, sources.ErrNotFound) || !errors.Is(err, locus.ErrNotFound) {

@@ -126,7 +126,7 @@ func (s *Server) putStream(c *call) (any, error) {
 func (s *Server) deleteStream(c *call) (any, error) {
 	name, err := c.path("source")
 	if err == nil {
-		err = s.svc.Sources().Drop(c, name)
+		err = s.svc.Sources().Delete(c, name)
 	}
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (s *Server) dropLetters(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.svc.Sources().Discard(c, name, at...)
+	n, err := s.svc.Sources().Drop(c, name, at...)
 	if err != nil {
 		return nil, err
 	}
