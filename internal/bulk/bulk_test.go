@@ -296,7 +296,7 @@ func TestRow_FlatIsReadAgain(t *testing.T) {
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
-		{"nmae", "name"}, {"Name", "name"}, {"phone", "phones"}, {"adress", "address"}, {"zip", ""}, {"", ""}, {strings.Repeat("x", 10000), ""},
+		{"nmae", "name"}, {"Name", "name"}, {"phone", "phones"}, {"adress", "address"}, {"DATE", ""}, {"nam", "name"}, {"zip", ""}, {"", ""}, {strings.Repeat("x", 10000), ""},
 	} {
 		if got := bulk.Nearest(c.in, attributes); got != c.want {
 			t.Errorf("Nearest(%.20q) = %q, want %q", c.in, got, c.want)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/locus-db/locus/internal/strictjson"
 )
@@ -94,7 +93,7 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 			if !errors.Is(err, c.err) {
 				continue
 			}
-			reason := strings.TrimPrefix(err.Error(), "strictjson: ")
+			reason := err.Error()
 			if d.last && c.code == "malformed" {
 				reason += ": the input ends in this line, as if what wrote it had been stopped"
 			}
