@@ -159,7 +159,7 @@ func (r *recognition) guessAttributes() {
 	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
 	for _, g := range all {
 		name := r.columns[g.column].name
-		if r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
+		if r.isPartOfTown(g, all) || r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
@@ -185,7 +185,9 @@ func (r *recognition) guessKey() {
 	}
 	best, rank := "", 0
 	for _, c := range r.columns {
-		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
+		uses, _ := r.mapping.resolve(c.name)
+		part := slices.ContainsFunc(uses, func(u use) bool { return u.kind == usePart }) // the number of a house is no key
+		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && !part && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
 			best, rank = c.name, n
 		}
 	}

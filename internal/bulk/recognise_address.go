@@ -17,6 +17,22 @@ func isHouseNumber(name string) bool {
 	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
 }
 
+// isPartOfTown reports whether another column is rather the town than that of a candidate: of suburb or locality and town, both of
+// which a town may be called, town stands first among the aliases.
+func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
+	if g.attribute.Role != match.RoleLocality {
+		return false
+	}
+	at := func(g guessed) int {
+		return slices.Index(r.kind.AliasesOf(g.attribute.Name), plainName(r.columns[g.column].name))
+	}
+	own := at(g)
+	return own > 0 && slices.ContainsFunc(all, func(other guessed) bool {
+		i := at(other)
+		return other.attribute == g.attribute && len(r.columns[other.column].values) > 0 && i >= 0 && i < own
+	})
+}
+
 // hasWords reports whether most values have a word of three letters, as streets do and house numbers do not.
 func hasWords(values []string) bool {
 	n := 0
