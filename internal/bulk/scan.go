@@ -89,7 +89,11 @@ func (s *scanner) next() (first int64, err error) {
 	case err != nil:
 		return first, err
 	case len(s.row.spans) > MaxColumns:
-		return first, s.refuse(first, "too_large", causeWide, "it has more than %d columns", MaxColumns)
+		least := ""
+		if !s.ended { // of a sample
+			least = "at least "
+		}
+		return first, s.refuse(first, "too_large", causeWide, "it has %s%d columns, at most %d", least, len(s.row.spans), MaxColumns)
 	case s.width == 0:
 		return first, nil
 	case len(s.row.spans) != s.width:

@@ -17,14 +17,6 @@ func (o *reading) drafts() bool {
 	return o.kind == "" && len(o.options.Set) == 0 && !o.options.IgnoreUnknown
 }
 
-// lost names the columns that no kind compares.
-func lost(d *bulk.Draft) string {
-	if len(d.Lost) == 0 {
-		return "any of the columns"
-	}
-	return term.Escape(strings.Join(d.Lost, ", "))
-}
-
 // hintKind says which files have rows that none of the kinds compares well, and how to get a kind that does.
 func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 	if !o.drafts() {
@@ -42,4 +34,12 @@ func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 		a.say("no kind has %s: draft one that has with locus kind suggest %s -o %s.yaml, store it with locus kind create %s.yaml, and import with --kind %s",
 			lost(d), file, kind, kind, kind)
 	}
+}
+
+// lost names the columns that no kind compares.
+func lost(d *bulk.Draft) string {
+	if len(d.Lost) == 0 {
+		return "any of the columns"
+	}
+	return term.Escape(strings.Join(d.Lost, ", "))
 }
