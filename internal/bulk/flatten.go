@@ -6,14 +6,57 @@ import "github.com/locus-db/locus/internal/strictjson"
 
 // flatten calls add for every value of an object, with its path: location.city for an object in an object,
 // contacts[].email for a list of objects, and phones for each value of a list. Numbers and booleans stay as written,
-// null is absent.
+// null is absent. The point of a GeoJSON feature has geometry.longitude and geometry.latitude.
 func flatten(prefix string, object strictjson.Value, add func(path, value string)) {
+	place := pointOf(prefix, object)
 	for name, value := range object.Members() {
+		if place != nil && name == "type" {
+			continue
+		}
+		if place != nil && name == "geometry" {
+			add("geometry.longitude", place[0])
+			add("geometry.latitude", place[1])
+			continue
+		}
 		if prefix != "" {
 			name = prefix + "." + name
 		}
 		flattenValue(name, value, false, add)
 	}
+}
+
+// pointOf returns the coordinates of a GeoJSON feature that is a point (RFC 7946), nil for any other object.
+func pointOf(prefix string, object strictjson.Value) (coordinates []string) {
+	member := func(of strictjson.Value, name string) (found strictjson.Value) {
+		for n, value := range of.Members() {
+			if n == name {
+				found = value
+			}
+		}
+		return found
+	}
+	is := func(v strictjson.Value, text string) bool { return v.Kind() == strictjson.String && v.Text() == text }
+	if prefix != "" || !is(member(object, "type"), "Feature") {
+		return nil
+	}
+	geometry := member(object, "geometry")
+	if geometry.Kind() != strictjson.Object || !is(member(geometry, "type"), "Point") {
+		return nil
+	}
+	list := member(geometry, "coordinates")
+	if list.Kind() != strictjson.Array {
+		return nil
+	}
+	for _, n := range list.Items() {
+		if n.Kind() != strictjson.Number {
+			return nil
+		}
+		coordinates = append(coordinates, n.Number())
+	}
+	if len(coordinates) < 2 {
+		return nil
+	}
+	return coordinates[:2]
 }
 
 func flattenValue(path string, value strictjson.Value, inList bool, add func(path, value string)) {

@@ -16,6 +16,8 @@ var foreign = []struct{ begins, is, hint string }{
 	{"%PDF-", "is a PDF", "ask for the table as CSV or XLSX"},
 	{"Obj\x01", "is an Avro file", "convert it to Parquet or JSON lines"},
 	{"ORC", "is an ORC file", "convert it to Parquet or JSON lines"},
+	{"\xff\xfe\x00\x00", "is text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE | locus ingest --source NAME -"},
+	{"\x00\x00\xfe\xff", "is text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE | locus ingest --source NAME -"},
 	{"ARROW1\x00\x00", "is an Arrow file (Feather)", "convert it to Parquet"},
 }
 

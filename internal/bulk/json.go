@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/locus-db/locus/internal/strictjson"
 )
@@ -94,7 +93,7 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 			if !errors.Is(err, c.err) {
 				continue
 			}
-			reason := strings.TrimPrefix(err.Error(), "strictjson: ")
+			reason := err.Error()
 			if d.last && c.code == "malformed" {
 				reason += ": the input ends in this line, as if what wrote it had been stopped"
 			}
@@ -103,7 +102,11 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 		return nil, err
 	}
 	if object.Kind() != strictjson.Object {
-		return nil, refused.whole(d.text, "malformed", "no object", "it is no JSON object: JSON lines have one object a line; --format json reads an array")
+		reason := "it is no JSON object: JSON lines have one object a line; --format json reads an array"
+		if _, elements := r.documents.(*valueDocuments); elements && object.Kind() == strictjson.Array {
+			reason = "it is a list and no JSON object, so nothing names its columns; jq -r '.[] | @csv' makes CSV of lists"
+		}
+		return nil, refused.whole(d.text, "malformed", "no object", reason)
 	}
 	if inner, wrapped := unwrapped(object); wrapped {
 		if object = inner; object.Kind() != strictjson.Object {

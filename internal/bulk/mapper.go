@@ -34,7 +34,7 @@ func newMapper(m *mapping) *mapper {
 }
 
 // maxNames is how many names of columns the rows of a JSON file may have altogether. Further ones mean nothing.
-const maxNames = 16 * MaxColumns
+const maxNames = MaxColumns
 
 // column returns the number of a column, and adds it if it is new; -1 if there are too many.
 func (m *mapper) column(name string) int {

@@ -138,7 +138,7 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 var keyNames = [][]string{
 	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
 	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
-		leadid personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
+		leadid facilityid schoolid hospitalid establishmentid officeid restaurantid hotelid libraryid museumid npi personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
 		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
 		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
 		artikelnummer artikelnr artnr teilenummer teilenr sachnummer materialnummer materialnr bestellnummer bestellnr personalnummer personalnr filialnummer filialnr datensatzid

@@ -4,9 +4,9 @@ package bulk
 
 import "strings"
 
-// Nearest returns the name that a misspelt one probably means, "" if none is close.
+// Nearest returns the name that a misspelt one probably means, "" if none is close: two letters of six may differ, one of three.
 func Nearest(name string, names []string) string {
-	best, nearest := min(3, len(name)), ""
+	best, nearest := min(3, len(name)/3+1), ""
 	for _, candidate := range names {
 		d := distance(strings.ToLower(name), candidate)
 		if strings.HasPrefix(candidate, name) || strings.HasPrefix(name, candidate) {

@@ -5,6 +5,8 @@ package bulk_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -132,6 +134,112 @@ func TestRecognise_KeyAboveATotal(t *testing.T) {
 	}
 }
 
+// The last row of a list may look like a total. It is said, since only a person knows.
+func TestPlan_Total(t *testing.T) {
+	t.Parallel()
+	const list = "name;city;turnover\nBlue;Bath;1.200,50\nCorner;York;900\nMill;Leeds;100\n"
+	for last, want := range map[string]bool{
+		"Summe;;2.200,50\n": true, "TOTAL:;;2200\n": true, "Grand total;;2200\n": true, "Insgesamt 2025;;2200\n": true, "Total;York;12\n": false, "Golden;;3\n": false,
+		"Grand Hotel;;3\n": false, "Total Office Supplies and More;;3\n": false,
+	} {
+		p := recognised(t, last, list+last, &bulk.Options{Source: "x", Key: []string{bulk.HashKey}, IgnoreUnknown: true})
+		if row := p.Total(); (row != nil) != want || row != nil && row.Line != 5 {
+			t.Errorf("%q: %v, want %t", last, row, want)
+		}
+	}
+	if p := recognised(t, "a key", "no,name,city\n1,Blue,Bath\n2,Corner,York\nTotal,2,\n", &bulk.Options{Source: "x"}); p.Total() == nil {
+		t.Error("a total in the column of the key")
+	}
+}
+
+// Rows of delimiters alone have no value. They are left out, and counted.
+func TestReader_Empty(t *testing.T) {
+	t.Parallel()
+	p := recognised(t, "empty rows", "id;name\n1;Blue\n;\n\n2;Corner\n;\n;\n", &bulk.Options{Source: "x"})
+	r, err := p.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := 0
+	for _, err := range r.All() {
+		if n++; err != nil {
+			t.Error(err)
+		}
+	}
+	if e := r.Empty(); n != 2 || e != (bulk.Empty{Rows: 3, Line: 3}) {
+		t.Errorf("%d rows, empty %+v", n, e)
+	}
+}
+
+// A point of GeoJSON has a longitude and a latitude; other geometry stays what it is.
+func TestRecognise_GeoJSON(t *testing.T) {
+	t.Parallel()
+	const text = `{"type":"FeatureCollection","features":[
+		{"type":"Feature","id":"n/1","geometry":{"type":"Point","coordinates":[7.1,50.1,12]},"properties":{"name":"Blue","addr:city":"Bath"}},
+		{"type":"Feature","id":"n/2","geometry":{"type":"LineString","coordinates":[[7,50],[8,51]]},"properties":{"name":"Corner"}},
+		{"type":"Feature","id":"n/3","geometry":null,"properties":{"name":"Mill"}}]}`
+	p := recognised(t, "features", text, &bulk.Options{Source: "x", IgnoreUnknown: true})
+	all := rows(t, p)
+	if p.Rows != "features" || len(all) != 3 || all[0].Attributes["longitude"][0] != "7.1" || all[0].Attributes["latitude"][0] != "50.1" || all[0].Attributes["category"] != nil || all[1].Attributes["latitude"] != nil {
+		t.Errorf("rows in %q: %v", p.Rows, all)
+	}
+}
+
+// The name of a file does not make JSON a table, and an object of rows or of columns is no record.
+func TestRecognise_JSONThatIsNoList(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":{"name":"Blue","city":"Bath"},"b":{"name":"Corner","city":"York"},"c":{"name":"Mill","city":"Leeds"}}`: "its members look like rows",
+		`{"name":["Blue","Corner"],"city":["Bath","York"]}`:                                                          "its members look like columns",
+		`{"name":{"0":"Blue","1":"Corner"},"city":{"0":"Bath","1":"York"}}`:                                          "its members look like columns",
+		`{"customer":{"id":1,"name":"Blue"},"address":{"city":"Bath"}}`:                                              "",
+		`{"name":"Blue","billing":{"city":"Bath"},"shipping":{"city":"York"}}`:                                       "",
+		`{"name":["Blue"],"city":["Bath"]}`:                                                                          "",
+	} {
+		p := recognised(t, text, text, &bulk.Options{Source: "x"})
+		got := ""
+		for _, q := range p.Questions {
+			if strings.Contains(q.Text, "members") {
+				got = q.Text
+			}
+		}
+		if want == "" && got != "" || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	dir := t.TempDir()
+	for text, want := range map[string]bulk.Format{`[{"id":1,"name":"Blue"}]`: bulk.JSON, "{\"id\":1,\"name\":\"Blue\"}\n": bulk.JSONL, "[id],name\n1,Blue\n": bulk.CSV, "{id},name\n1,Blue\n": bulk.CSV} {
+		name := filepath.Join(dir, string(want)+"x.csv")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := bulk.Recognise(name, nil, match.Kinds(), nil); err != nil || p.Format != want {
+			t.Errorf("%q: %v %v", text, p, err)
+		}
+	}
+	p := recognised(t, "lists", `[["id","name"],[1,"Blue"]]`, &bulk.Options{Source: "x"})
+	if len(p.Refused) != 2 || !strings.Contains(p.Refused[0].Reason, "@csv") {
+		t.Errorf("lists of values: %v", p.Refused)
+	}
+}
+
+// The plan shows rows as records before their key is known, and judges all rows of the sample.
+func TestPlan_SampleWithoutKey(t *testing.T) {
+	t.Parallel()
+	p := recognised(t, "no key", "name,city\nBlue,Bath\nBlue,York\nCorner\n", &bulk.Options{Source: "x"})
+	if len(p.Sample) != 2 || p.Sample[0].Key == "" || len(p.Refused) != 1 || p.Err() == nil {
+		t.Errorf("sample %v, refused %v, error %v", p.Sample, p.Refused, p.Err())
+	}
+	if p := recognised(t, "a long row", "id,note\n1,"+strings.Repeat("x", 300<<10)+"\n", &bulk.Options{Source: "x"}); p.IsEmpty() {
+		t.Error("a file whose first row is longer than the sample has no rows")
+	}
+	p = recognised(t, "other values", "id,name,zip\n1,Blue,XYZ\n2,Corner,ABC\n", &bulk.Options{Source: "x"})
+	if len(p.Questions) != 1 || !strings.Contains(p.Questions[0].Text, `name of postcode and other values, such as "XYZ"`) {
+		t.Errorf("%v", p.Questions)
+	}
+}
+
 // Names within a list are about its elements, and not about the row.
 func TestRecognise_ElementsOfLists(t *testing.T) {
 	t.Parallel()
@@ -173,7 +281,7 @@ func TestRecognise_Foreign(t *testing.T) {
 	t.Parallel()
 	for begin, want := range map[string]string{
 		"BZh91AY&SY\x00\x01": "bunzip2", "\xfd7zXZ\x00\x00\x04": "xz -dc", "SQLite format 3\x00\x10\x00": "sqlite:", "%PDF-1.4\n%\xe2\xe3\n": "is a PDF",
-		"Obj\x01\x04\x14avro": "Avro", "ORC\x00\x01": "ORC", "ARROW1\x00\x00": "Arrow", "7z\xbc\xaf\x27\x1c": "7z",
+		"\xff\xfe\x00\x00i\x00\x00\x00": "UTF-32", "Obj\x01\x04\x14avro": "Avro", "ORC\x00\x01": "ORC", "ARROW1\x00\x00": "Arrow", "7z\xbc\xaf\x27\x1c": "7z",
 		"\n<!DOCTYPE html><html><table>": "web page", "<?xml version=\"1.0\"?><rows/>": "XML", "\xff\xfe" + wide("<html><body>"): "web page",
 	} {
 		_, err := bulk.Recognise(bulk.Stdin, strings.NewReader(begin), match.Kinds(), &bulk.Options{Source: "x"})

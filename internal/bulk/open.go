@@ -82,6 +82,23 @@ func (r *Reader) Next() (*Row, error) {
 	return row, err
 }
 
+// Empty counts rows that have delimiters alone, as spreadsheets write empty rows to CSV, and locates the first.
+type Empty struct{ Rows, Line int64 }
+
+func (e *Empty) add(line int64) {
+	if e.Rows++; e.Rows == 1 {
+		e.Line = line
+	}
+}
+
+// Empty returns the rows that were left out so far because they have no value. Blank lines are no rows.
+func (r *Reader) Empty() Empty {
+	if rows, text := r.rows.(*csvRows); text {
+		return rows.scan.empty
+	}
+	return Empty{}
+}
+
 // Taken returns the number of bytes read from the file, compressed if it is; together with Size it shows the progress.
 // It is safe to call from another goroutine.
 func (r *Reader) Taken() int64 { return r.taken.n.Load() }

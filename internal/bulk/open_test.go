@@ -35,6 +35,23 @@ func gzipped(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
+// Registers have hundreds of columns. A refused row of theirs can be imported once it is corrected.
+func TestRecognise_ManyColumns(t *testing.T) {
+	t.Parallel()
+	header, row := "id,name", "1,Blue Door"
+	for i := range 400 {
+		header, row = header+fmt.Sprintf(",field %d", i), row+",x"
+	}
+	p := recognised(t, "wide", header+"\n"+row+"\n"+row+",more\n", &bulk.Options{Source: "x", IgnoreUnknown: true})
+	if len(p.Sample) != 1 || len(p.Refused) != 1 {
+		t.Fatalf("%d rows, %d refused", len(p.Sample), len(p.Refused))
+	}
+	again := recognised(t, "the refused row", string(p.Refused[0].Row)+"\n", &bulk.Options{Source: "x", IgnoreUnknown: true})
+	if len(again.Sample) != 1 || again.Sample[0].Key != "1" {
+		t.Errorf("the refused row comes back as %v, %v", again.Sample, again.Refused)
+	}
+}
+
 func TestOpen_Files(t *testing.T) {
 	t.Parallel()
 	packer, err := zstd.NewWriter(nil)

@@ -33,7 +33,8 @@ type Plan struct {
 	Missing []string
 	// Questions are what has to be answered before the file can be read.
 	Questions []Question
-	// Sample are rows of the sample, nil for refused ones, whose errors are in Refused.
+	// Sample are the rows of the sample without the refused ones, whose errors are in Refused. If the key is asked for, theirs is
+	// made of the content.
 	Sample  []*Row
 	Refused []*RowError
 
@@ -46,6 +47,8 @@ type Plan struct {
 	stdin   io.Reader
 	url     string   // of a database, perhaps with a password
 	key     []string // primary key of a table of a database
+	asksKey bool     // a question is about the key
+	longer  bool     // than the sample
 }
 
 // Column is a column of a file and what it becomes.
@@ -64,8 +67,8 @@ type Question struct {
 	Column string
 }
 
-// IsEmpty reports whether the file has no rows.
-func (p *Plan) IsEmpty() bool { return len(p.Sample)+len(p.Refused) == 0 }
+// IsEmpty reports whether the file has no rows. A file whose first row is longer than the sample has some.
+func (p *Plan) IsEmpty() bool { return len(p.Sample)+len(p.Refused) == 0 && !p.longer }
 
 // LeaveOut leaves out the columns that mean nothing, also those of few rows, and removes the questions about them. Other
 // questions stay.

@@ -32,6 +32,7 @@ type recognition struct {
 	kind    *match.Schema
 	mapping *mapping
 	reasons map[string]string // why a column was guessed
+	misfits map[string]string // why a column was not guessed, although it has the name of an attribute
 }
 
 // recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that
@@ -45,7 +46,7 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 		if known && kind.Kind != o.Kind {
 			continue
 		}
-		r := &recognition{o: o, kinds: kinds, columns: columns, rows: rows, lists: lists, kind: kind, reasons: map[string]string{}}
+		r := &recognition{o: o, kinds: kinds, columns: columns, rows: rows, lists: lists, kind: kind, reasons: map[string]string{}, misfits: map[string]string{}}
 		explained, err := r.explain()
 		if err != nil {
 			failed = cmp.Or(failed, err)
@@ -118,6 +119,7 @@ type guessed struct {
 // guessAttributes guesses the attributes of columns that mean nothing by their own name: those that have an alias of an
 // attribute and values that fit its type. The best name wins an attribute that has one value.
 func (r *recognition) guessAttributes() {
+	r.completeAddress()
 	taken := map[string]bool{}
 	for _, s := range r.mapping.set {
 		taken[s.attribute] = true
@@ -138,8 +140,13 @@ func (r *recognition) guessAttributes() {
 		}
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
-			if is := aliasOf(r.kind, a, plain); is != noAlias && fits(a, c.values) {
+			switch is := aliasOf(r.kind, a, plain); {
+			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values):
+			case fits(a, c.values):
 				all = append(all, guessed{i, a, is})
+			case r.misfits[c.name] == "":
+				odd := c.values[slices.IndexFunc(c.values, func(v string) bool { return !fitsOne(a, strings.TrimSpace(v)) })]
+				r.misfits[c.name] = fmt.Sprintf("column %.60q has a name of %s and other values, such as %.40q", c.name, a.Name, odd)
 			}
 		}
 	}
@@ -152,7 +159,7 @@ func (r *recognition) guessAttributes() {
 	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
 	for _, g := range all {
 		name := r.columns[g.column].name
-		if r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
+		if r.isPartOfTown(g, all) || r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
@@ -170,32 +177,6 @@ func (r *recognition) guessAttributes() {
 	}
 }
 
-// houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
-
-func isHouseNumber(name string) bool {
-	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
-}
-
-// composeAddress composes an address of a street and the house number in the column beside it.
-func (r *recognition) composeAddress(g guessed) bool {
-	for _, beside := range []int{g.column - 1, g.column + 1} {
-		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
-			continue
-		}
-		if uses, _ := r.mapping.resolve(r.columns[beside].name); len(uses) > 0 || strings.ContainsAny(r.columns[beside].name+r.columns[g.column].name, "{}") {
-			continue
-		}
-		first, second := r.columns[min(g.column, beside)].name, r.columns[max(g.column, beside)].name
-		if r.mapping.assign(Assignment{g.attribute.Name, "{" + first + "} {" + second + "}"}, nil) != nil {
-			return false
-		}
-		r.reasons[first], r.reasons[second] = "street and number", "street and number"
-		return true
-	}
-	return false
-}
-
 // guessKey guesses the column of the key: one with the name of a key, whose values are there and different in all rows
 // of the sample. The surest name wins, then the first column.
 func (r *recognition) guessKey() {
@@ -204,7 +185,9 @@ func (r *recognition) guessKey() {
 	}
 	best, rank := "", 0
 	for _, c := range r.columns {
-		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
+		uses, _ := r.mapping.resolve(c.name)
+		part := slices.ContainsFunc(uses, func(u use) bool { return u.kind == usePart }) // the number of a house is no key
+		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && !part && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
 			best, rank = c.name, n
 		}
 	}
@@ -244,7 +227,7 @@ func SourceOf(name string) string {
 		return ""
 	}
 	name = filepath.Base(name)
-	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".psv", ".tab", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm"} {
+	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".psv", ".tab", ".txt", ".jsonl", ".ndjson", ".geojson", ".json", ".parquet", ".xlsx", ".xlsm"} {
 		if cut, found := strings.CutSuffix(strings.ToLower(name), ending); found {
 			name = cut
 		}

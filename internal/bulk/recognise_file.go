@@ -69,7 +69,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 			return err
 		}
 	}
-	p.Encoding = r.lines.encoding
+	p.Encoding, p.longer = r.lines.encoding, !whole
 	if p.Format == JSONL && p.Rows != "" {
 		p.Format = JSON
 	}
@@ -163,7 +163,7 @@ func (p *Plan) reread(l *lines, text []byte, whole bool) ([]byte, bool, error) {
 func detectFormat(name string, text []byte) Format {
 	trimmed := bytes.TrimLeft(text, " \t\r\n")
 	switch ending := strings.ToLower(filepath.Ext(name)); {
-	case ending == ".csv" || ending == ".tsv":
+	case (ending == ".csv" || ending == ".tsv") && !beginsObjects(trimmed):
 		return CSV
 	case ending == ".jsonl", ending == ".ndjson":
 		return JSONL
@@ -183,6 +183,25 @@ func detectFormat(name string, text []byte) Format {
 		return JSON
 	}
 	return CSV
+}
+
+// beginsObjects reports whether a text begins with a JSON object, or a list of them.
+func beginsObjects(text []byte) bool {
+	s := &jsonScanner{r: bufio.NewReader(bytes.NewReader(text)), line: 1}
+	b, err := s.space()
+	if err == nil && b == '[' {
+		s.drop()
+		b, err = s.space()
+	}
+	if err != nil || b != '{' {
+		return false
+	}
+	d, err := s.value()
+	if err != nil {
+		return false
+	}
+	object, err := strictjson.Parse(d.text)
+	return err == nil && object.Kind() == strictjson.Object
 }
 
 // spans reports whether the first document takes several lines.

@@ -56,15 +56,14 @@ func (p *Plan) understandTable(table tabular.Table, kinds []*match.Schema) error
 	if err != nil {
 		return tableError(p.Name, err)
 	}
+	p.longer = !s.whole
 	if err := p.understand(s.columnsOf(p.options.Null), len(s.rows), kinds); err != nil {
 		return err
 	}
 	if err := p.refuseBinary(s.columns); err != nil {
 		return err
 	}
-	m := *p.mapping
-	m.ignoreAll = true
-	rows, err := newTable(p, &Reader{}, s, newMapper(&m))
+	rows, err := newTable(p, &Reader{}, s, newMapper(p.sampleMapping()))
 	if err != nil {
 		return err
 	}

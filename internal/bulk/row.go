@@ -11,7 +11,7 @@ import (
 // Limits of what is read.
 const (
 	MaxRow     = 1 << 20 // bytes of a row or a line
-	MaxColumns = 256     // columns of a CSV file
+	MaxColumns = 4096    // columns of a CSV file
 	MaxRatio   = 200     // decompressed bytes per compressed byte
 )
 

@@ -33,11 +33,13 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	found := sniffDialect(text, p.options, kinds)
 	p.Dialect = found.dialect
 	if len(found.rows) == 0 {
-		reason := "the header cannot be read"
+		reason, hint := "the header cannot be read", "the first line must name the columns"
 		if refused, ok := errors.AsType[*RowError](found.err); ok {
-			reason += ": " + refused.Reason
+			if reason += ": " + refused.Reason; refused.Cause == causeWide {
+				hint = "leave out the columns that are not needed, or see whether the delimiter is right: --delimiter"
+			}
 		}
-		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: reason, Hint: "the first line must name the columns"}
+		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: reason, Hint: hint}
 	}
 	all := found.rows
 	width := len(all[0])
@@ -49,9 +51,6 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 			}
 		}
 		all = all[1:]
-	}
-	if width > MaxColumns {
-		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: fmt.Sprintf("the header has %d columns, at most %d", width, MaxColumns), Hint: "see whether the delimiter is right: --delimiter"}
 	}
 	names := columnNames(p.options.Columns, width)
 	if p.Header {

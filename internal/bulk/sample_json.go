@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locus-db/locus/internal/strictjson"
@@ -75,7 +76,54 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 		return p.sampleJSON(text, whole)
 	}
 	p.askRows(paths)
+	if len(paths) == 0 {
+		p.askMembers(last)
+	}
 	return columns, rows, nil
+}
+
+// askMembers asks about an object whose members look like rows, as a database of documents exports them, or like columns, as
+// libraries for data frames write them. What is a key there is a name, and it may be a record all the same.
+func (p *Plan) askMembers(only strictjson.Value) {
+	if only.Kind() != strictjson.Object {
+		return
+	}
+	var first []string
+	members, lists := 0, true
+	for _, value := range only.Members() {
+		var names []string
+		switch value.Kind() {
+		case strictjson.Object:
+			for name := range value.Members() {
+				names = append(names, name)
+			}
+		case strictjson.Array:
+			for i := range value.Items() {
+				names = append(names, strconv.Itoa(i))
+			}
+		default:
+			return
+		}
+		if members++; members == 1 {
+			first = names
+		}
+		same := 0
+		for i, name := range names {
+			if slices.Contains(first, name) {
+				same++
+			}
+			lists = lists && name == strconv.Itoa(i)
+		}
+		if 2*same < len(names) || len(names) == 0 || lists && len(names) != len(first) {
+			return
+		}
+	}
+	switch {
+	case lists && members > 1 && len(first) > 1:
+		p.ask("the file is one JSON object, and its members look like columns", "jq -c '(.[keys[0]] | keys_unsorted[]) as $i | map_values(.[$i])' "+p.Name+" | locus ingest --source NAME -")
+	case !lists && members > 2 && len(first) > 1:
+		p.ask("the file is one JSON object, and its members look like rows", "jq -c 'to_entries[] | {key} + .value' "+p.Name+" | locus ingest --source NAME -")
+	}
 }
 
 // rowsIn returns the paths of the lists of objects in a document that is the only one.

@@ -37,6 +37,7 @@ type scanner struct {
 	shapes shapes
 	doubt  bool  // whether a row was broken and none was believed since
 	reread int64 // bytes that were read ahead in vain
+	empty  Empty
 }
 
 // Causes of refusals, as counted in a summary.
@@ -56,6 +57,9 @@ const (
 func (s *scanner) next() (first int64, err error) {
 	line, cut, err := s.lines.read()
 	for err == nil && !cut && s.blank(line) {
+		if len(trimEnd(line)) > 0 {
+			s.empty.add(s.lines.number)
+		}
 		line, cut, err = s.lines.read()
 	}
 	if err != nil {
@@ -85,7 +89,11 @@ func (s *scanner) next() (first int64, err error) {
 	case err != nil:
 		return first, err
 	case len(s.row.spans) > MaxColumns:
-		return first, s.refuse(first, "too_large", causeWide, "it has %d columns, at most %d", len(s.row.spans), MaxColumns)
+		least := ""
+		if !s.ended { // of a sample
+			least = "at least "
+		}
+		return first, s.refuse(first, "too_large", causeWide, "it has %s%d columns, at most %d", least, len(s.row.spans), MaxColumns)
 	case s.width == 0:
 		return first, nil
 	case len(s.row.spans) != s.width:

@@ -45,6 +45,9 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 	}
 	for _, c := range found.columns {
 		uses, reason := m.resolve(c.name)
+		if misfit := found.misfits[c.name]; reason != "" && misfit != "" && len(c.values) > 0 {
+			reason = misfit
+		}
 		column := Column{Name: c.name, Reason: cmp.Or(found.reasons[c.name], reason), Values: c.values[:min(len(c.values), 3)], Guessed: found.reasons[c.name] != ""}
 		for _, u := range uses {
 			column.To = append(column.To, map[useKind]string{
@@ -80,6 +83,7 @@ func (p *Plan) askKey(found *recognition) {
 	if len(unique) > 0 {
 		hint = "--key COLUMN names the column with the source's own key; these differ in every row that was looked at: " + listed(unique)
 	}
+	p.asksKey = true
 	p.ask("there is no column \"key\""+found.whyNoKey(), hint+". Without one, --key @hash makes a key of the content")
 }
 
@@ -99,19 +103,25 @@ func (r *recognition) whyNoKey() string {
 	return fmt.Sprintf(", and %.60q is not in every row", c.name)
 }
 
-// sampleShown is how many rows of the sample a plan has.
-const sampleShown = 3
-
-// readSample reads the rows of the sample as the file will be read. Unknown columns are left out.
-func (p *Plan) readSample(text []byte) error {
+// sampleMapping is the mapping for the rows of the sample: unknown columns are left out, and what a question is about is what the
+// proposed command says, so that the rows are shown as records and not as refused for it.
+func (p *Plan) sampleMapping() *mapping {
 	m := *p.mapping
 	m.ignoreAll = true
+	if p.asksKey {
+		m.hash, m.key = true, nil
+	}
+	return &m
+}
+
+// readSample reads the rows of the sample as the file will be read.
+func (p *Plan) readSample(text []byte) error {
 	r := &Reader{Name: p.Name}
-	if len(p.columns) == 0 {
+	if len(p.columns) == 0 && p.Format.hasColumns() {
 		return nil
 	}
 	l := &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8, bad: -1}
-	if err := p.start(r, l, newMapper(&m)); err != nil {
+	if err := p.start(r, l, newMapper(p.sampleMapping())); err != nil {
 		return nil //nolint:nilerr // the reading reports it
 	}
 	p.showSample(r.rows)
@@ -128,7 +138,7 @@ func (p *Plan) showSample(rows rowReader) {
 			p.Refused = append(p.Refused, refused)
 		case err != nil:
 			return
-		case len(p.Sample) < sampleShown:
+		default:
 			p.Sample = append(p.Sample, row)
 		}
 	}

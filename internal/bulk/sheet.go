@@ -23,6 +23,7 @@ type sheetTable struct {
 	columns []tabular.Column
 	title   int64 // row of the header
 	cells   []tabular.Cell
+	merged  mergedCells
 }
 
 // openBook opens a workbook.
@@ -204,7 +205,12 @@ func (p *Plan) openSheet(r *Reader) (tabular.Table, error) {
 	if err != nil {
 		return nil, errors.Join(err, book.Close())
 	}
-	s := &sheetTable{book: book, grid: grid, title: p.title}
+	merged, err := book.Merged(p.Sheet)
+	if err != nil {
+		return nil, errors.Join(err, grid.Close(), book.Close())
+	}
+	merged = slices.DeleteFunc(merged, func(m tabular.Merged) bool { return m.First <= p.title }) // of the title and the header
+	s := &sheetTable{book: book, grid: grid, title: p.title, merged: mergedCells{left: merged}}
 	for _, name := range p.columns {
 		s.columns = append(s.columns, tabular.Column{Name: name})
 	}
@@ -224,6 +230,7 @@ func (s *sheetTable) Next() (tabular.Row, error) {
 	if err != nil {
 		return tabular.Row{}, err
 	}
+	texts = s.merged.fill(number, texts)
 	row := tabular.Row{Number: number}
 	s.cells = s.cells[:0]
 	for i, text := range texts {

@@ -133,6 +133,7 @@ func tableError(name string, err error) error {
 type sampledTable struct {
 	columns []tabular.Column
 	rows    []tabular.Row
+	whole   bool // the table has no other rows
 }
 
 // sampleOfTable takes rows from the beginning of a table, about as much as of a text.
@@ -140,7 +141,7 @@ func sampleOfTable(t tabular.Table) (*sampledTable, error) {
 	s := &sampledTable{columns: t.Columns()}
 	for size := 0; len(s.rows) < sampleRows && size < sample; {
 		row, err := t.Next()
-		if errors.Is(err, io.EOF) {
+		if s.whole = errors.Is(err, io.EOF); s.whole {
 			break
 		}
 		if err != nil {

@@ -47,6 +47,9 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 		if err := a.shown(p); err != nil {
 			return err
 		}
+		if !a.json {
+			a.sayTotal(a.stderr, p)
+		}
 		if p.IsEmpty() {
 			a.say("%s has no rows", term.Escape(p.Name))
 		}

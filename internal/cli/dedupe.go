@@ -38,6 +38,7 @@ type oneShot struct {
 	header                dedupe.Header
 	rejects               *bulk.Rejects
 	refused               int
+	empty                 int64 // rows without any value
 }
 
 func (a *app) dedupeCommand() *cobra.Command {
@@ -190,7 +191,15 @@ func (o *oneShot) load(ctx context.Context, a *app, s *dedupe.Session, i int) er
 	if r.Lists() {
 		in.See = o.header.See
 	}
-	return s.Add(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, i) })
+	err = s.Add(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, i) })
+	o.leftOut(a, r, i)
+	return err
+}
+
+// leftOut says and counts the rows of a file that have no value, and therefore no place in the output.
+func (o *oneShot) leftOut(a *app, r *bulk.Reader, file int) {
+	a.sayEmpty(o.files[file], r)
+	o.empty += r.Empty().Rows
 }
 
 func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {

@@ -50,7 +50,7 @@ func (o *oneShot) takeDraft(a *app) {
 			types = append(types, as)
 		}
 	}
-	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", term.Escape(strings.Join(d.Lost, ", ")), term.Escape(strings.Join(types, ", ")))
+	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", lost(d), term.Escape(strings.Join(types, ", ")))
 	if d.Known != "" {
 		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
 	}

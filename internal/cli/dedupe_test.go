@@ -129,6 +129,27 @@ func TestDedupe_RefusedRows(t *testing.T) {
 	}
 }
 
+// Rows without any value have no place in a result. Every command that reads them says so.
+func TestDedupe_CountsEmptyRows(t *testing.T) {
+	t.Parallel()
+	in := write(t, "in.csv", "id;name;city\n1;Blue Door;Bath\n;;\n\n2;Corner Bakery;York\n;;\n")
+	dir := filepath.Dir(in)
+	const said = "in.csv: 2 rows without any value left out, the first is line 3"
+	for _, args := range [][]string{
+		{"dedupe", in, "-o", filepath.Join(dir, "out.csv")},
+		{"link", in, write(t, "other.csv", "id,name\n7,Blue Door\n"), "-o", filepath.Join(dir, "links.csv")},
+		{"ingest", in, "--yes", "--data", filepath.Join(dir, "data")},
+		{"match", in, "--data", filepath.Join(dir, "data")},
+	} {
+		if r := run(t.Context(), nil, args...); r.code != 0 || !strings.Contains(r.err, said) {
+			t.Errorf("%v: exit %d, %s", args, r.code, r.err)
+		}
+	}
+	if r := run(t.Context(), nil, "dedupe", in, "-o", filepath.Join(dir, "out.csv"), "--json"); !strings.Contains(r.stdout, `"empty":2`) {
+		t.Error(r.stdout)
+	}
+}
+
 // Nothing is left behind after an error or an interrupt, and no file has the name of the result.
 func TestDedupe_LeavesNothingBehind(t *testing.T) {
 	clean := temporary(t)

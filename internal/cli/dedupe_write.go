@@ -57,7 +57,7 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "rows": s.Len(), "clusters": clusters.Len(), "refused": o.refused})
+		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "rows": s.Len(), "clusters": clusters.Len(), "refused": o.refused, "empty": o.empty})
 	} else {
 		a.say("%s: %s in %s", o.out, counted(int64(s.Len()), "row", "rows"), counted(int64(clusters.Len()), "cluster", "clusters"))
 	}

@@ -19,6 +19,20 @@ func (im *importer) sayEncoding() {
 	}
 }
 
+// sayEmpty says how many rows of a file were left out because they have no value.
+func (a *app) sayEmpty(name string, r *bulk.Reader) {
+	if e := r.Empty(); e.Rows > 0 {
+		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"), firstOf(e.Rows), e.Line)
+	}
+}
+
+func firstOf(rows int64) string {
+	if rows == 1 {
+		return "line"
+	}
+	return "the first is line"
+}
+
 func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
 	text, _ := json.Marshal(map[string]any{
 		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
@@ -65,12 +79,16 @@ func (im *importer) summary(t *term.Table) error {
 	if im.state.Rows == 0 {
 		im.say("%s has no rows", term.Escape(im.name))
 	}
+	im.sayEmpty(im.name, im.reader)
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
 		if im.state.Lines > im.state.Counts[refused] {
 			of["refused_lines"] = im.state.Lines
 		}
 		of["format"] = im.plan.Layout()
+		if e := im.reader.Empty(); e.Rows > 0 {
+			of["empty"] = e.Rows
+		}
 		if len(im.state.Causes) > 0 {
 			of["causes"] = im.state.Causes
 		}

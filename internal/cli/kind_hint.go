@@ -32,6 +32,14 @@ func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 		}
 		file, kind := term.Escape(name), d.Schema.Kind
 		a.say("no kind has %s: draft one that has with locus kind suggest %s -o %s.yaml, store it with locus kind create %s.yaml, and import with --kind %s",
-			term.Escape(strings.Join(d.Lost, ", ")), file, kind, kind, kind)
+			lost(d), file, kind, kind, kind)
 	}
+}
+
+// lost names the columns that no kind compares.
+func lost(d *bulk.Draft) string {
+	if len(d.Lost) == 0 {
+		return "any of the columns"
+	}
+	return term.Escape(strings.Join(d.Lost, ", "))
 }

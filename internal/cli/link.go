@@ -64,7 +64,7 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "first": s.Len(), "second": rows, "pairs": len(pairs), "one_to_one": o.once.First && o.once.Second, "refused": o.refused})
+		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "first": s.Len(), "second": rows, "pairs": len(pairs), "one_to_one": o.once.First && o.once.Second, "refused": o.refused, "empty": o.empty})
 	} else {
 		a.say("%s: %s of %s and %s", o.out, counted(int64(len(pairs)), "pair", "pairs"), counted(int64(s.Len()), "row", "rows"), counted(int64(rows), "row", "rows"))
 	}
@@ -83,7 +83,9 @@ func (o *oneShot) pairs(ctx context.Context, a *app, s *dedupe.Session) ([]dedup
 	if r.Lists() {
 		in.See = o.header.See
 	}
-	return s.Pairs(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, 1) })
+	pairs, rows, err := s.Pairs(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, 1) })
+	o.leftOut(a, r, 1)
+	return pairs, rows, err
 }
 
 // linkColumns returns the columns of pairs.

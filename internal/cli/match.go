@@ -295,9 +295,14 @@ func (m *matcher) write(p *probed, r *httpapi.MatchResult) error {
 var matchOutcomes = []string{"created", "matched", "updated", "unchanged", "stale", "incomplete", refused}
 
 func (m *matcher) summary() error {
+	m.sayEmpty(m.reader.Name, m.reader)
 	if m.json {
+		of := map[string]any{"rows": m.total, "counts": m.counts}
+		if e := m.reader.Empty(); e.Rows > 0 {
+			of["empty"] = e.Rows
+		}
 		var b bytes.Buffer
-		if err := json.NewEncoder(&b).Encode(map[string]any{"rows": m.total, "counts": m.counts}); err != nil {
+		if err := json.NewEncoder(&b).Encode(of); err != nil {
 			return fmt.Errorf("write the summary: %w", err)
 		}
 		return m.printRaw(typed("summary", b.Bytes()))

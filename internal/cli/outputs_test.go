@@ -48,6 +48,25 @@ func TestOutputs_AreChecked(t *testing.T) {
 	}
 }
 
+// A preview shows rows as the command below it reads them, also without a key, judges all rows that were looked at, and asks once
+// about all columns that mean nothing.
+func TestIngest_Preview(t *testing.T) {
+	t.Parallel()
+	in := write(t, "in.csv", "company,city,a,b\nBlue Door,Bath,1,2\n,,1,2\nCorner Bakery,York,3,4\nMill,Leeds,3,4\nQuay,Hull,5,6\n,,7,8\nTotal,,20,24\n")
+	r := run(t.Context(), nil, "ingest", "--preview", in, "--data", t.TempDir())
+	for _, want := range []string{`line 2: {"city":"Bath","key":"`, "line 5: {", "refused: line 3: a record of kind place", "(and 1 other row)", "line 8 looks like the total", "question: 2 columns mean nothing", "--key @hash"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s%s", want, r.stdout, r.err)
+		}
+	}
+	if strings.Contains(r.stdout, "line 6: {") || strings.Contains(r.stdout, "/key: it is missing") {
+		t.Error(r.stdout)
+	}
+	if r := run(t.Context(), nil, "ingest", "--preview", "--json", in, "--data", t.TempDir()); !strings.Contains(r.stdout, `"total":8`) {
+		t.Error(r.stdout)
+	}
+}
+
 // A file without rows is named, since what made it may have failed.
 func TestDedupe_NamesFilesWithoutRows(t *testing.T) {
 	t.Parallel()

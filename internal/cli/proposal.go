@@ -4,7 +4,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +45,9 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 		}
 		if err := a.shown(p); err != nil {
 			return err
+		}
+		if !a.json {
+			a.sayTotal(a.stderr, p)
 		}
 		if slices.ContainsFunc(p.Questions, func(q bulk.Question) bool { return q.Column == "" }) {
 			return a.openQuestion(p)
@@ -145,6 +147,13 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	return t.Write(w, style)
 }
 
+// sayTotal says that the last row of a file looks like a total.
+func (a *app) sayTotal(w io.Writer, p *bulk.Plan) {
+	if row := p.Total(); row != nil {
+		fmt.Fprintf(w, "%s %d looks like the total below the list, and is read as a record: delete it in the file if it is none\n", p.Format.Unit(), row.Line)
+	}
+}
+
 // plainWord is a word that a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
@@ -162,72 +171,4 @@ func command(p *bulk.Plan) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// previews prints plans, three rows of each as records, and what would be refused of the sample.
-func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
-	for _, p := range plans {
-		refused := p.Refused
-		im := &importer{app: a, kinds: kinds, flags: &ingesting{reading: reading{kind: p.Kind}}, now: nil}
-		for _, row := range p.Sample {
-			if reject := im.checkAt(row, endOfTime); reject != nil {
-				refused = append(refused, reject)
-			}
-		}
-		if a.json {
-			if err := a.previewJSON(p, refused); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := a.showPlan(a.stdout, p); err != nil {
-			return err
-		}
-		if p.IsEmpty() {
-			fmt.Fprintf(a.stdout, "%s has no rows\n", term.Escape(p.Name))
-		}
-		for _, row := range p.Sample {
-			fmt.Fprintf(a.stdout, "%s %d: %s\n", p.Format.Unit(), row.Line, term.Escape(string(row.Flat())))
-		}
-		for i, r := range refused {
-			if i == 10 {
-				fmt.Fprintf(a.stdout, "and %d more would be refused\n", len(refused)-i)
-				break
-			}
-			fmt.Fprintf(a.stdout, "refused: %s\n", term.Escape(r.In(p.Format)))
-		}
-		for _, q := range p.Questions {
-			fmt.Fprintf(a.stdout, "question: %s: %s\n", term.Escape(q.Text), term.Escape(q.Hint))
-		}
-		fmt.Fprintln(a.stdout, term.Escape(command(p)))
-	}
-	return nil
-}
-
-func (a *app) previewJSON(p *bulk.Plan, refused []*bulk.RowError) error {
-	type column struct {
-		Name    string   `json:"name"`
-		To      []string `json:"to"`
-		Guessed bool     `json:"guessed"`
-		Reason  string   `json:"reason,omitempty"`
-		Values  []string `json:"values"`
-	}
-	columns := []column{}
-	for _, c := range p.Columns {
-		columns = append(columns, column{c.Name, append([]string{}, c.To...), c.Guessed, c.Reason, append([]string{}, c.Values...)})
-	}
-	rows, questions, rejects := []json.RawMessage{}, []string{}, []bulk.Reject{}
-	for _, row := range p.Sample {
-		rows = append(rows, row.Flat())
-	}
-	for _, q := range p.Questions {
-		questions = append(questions, q.Text)
-	}
-	for _, r := range refused {
-		rejects = append(rejects, reject(r))
-	}
-	return a.printJSON(map[string]any{
-		"type": "preview", "file": p.Name, "format": p.Layout(), "source": p.Source, "kind": p.Kind, "guessed": p.Guessed(),
-		"columns": columns, "rows": rows, "questions": questions, "refused": rejects, "command": command(p),
-	})
 }

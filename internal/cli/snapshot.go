@@ -63,7 +63,7 @@ func wholeSource(p *bulk.Plan) (string, error) {
 	if source != "" {
 		return source, nil
 	}
-	for _, row := range p.Sample {
+	for _, row := range p.Sample[:min(len(p.Sample), previewRows)] {
 		switch {
 		case source == "":
 			source = row.Source

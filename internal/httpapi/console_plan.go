@@ -18,6 +18,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// importShown is how many records of a file are shown in its preview.
+const importShown = 3
+
 // importNear is how many entities a record of a file is compared with in its preview.
 const importNear = 2
 
@@ -187,6 +190,9 @@ func (p *site) foresee(c *call, plan *bulk.Plan, shown *console.Import) error {
 		it := itemOf(c, row)
 		if it.fault != nil {
 			shown.Refused = append(shown.Refused, console.ImportRefusal{Line: row.Line, Reason: it.fault.Detail})
+			continue
+		}
+		if len(probes) == importShown {
 			continue
 		}
 		line := console.ImportRow{Line: row.Line, Source: row.Source, Key: row.Key}

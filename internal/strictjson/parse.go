@@ -15,22 +15,22 @@ import (
 
 // Limits of a document.
 const (
-	MaxDepth  = 32  // nested arrays and objects
-	MaxNames  = 256 // names in one object
-	MaxNumber = 32  // characters in a number
+	MaxDepth  = 32   // nested arrays and objects
+	MaxNames  = 4096 // names in one object
+	MaxNumber = 32   // characters in a number
 )
 
 var (
 	// ErrSyntax means that the bytes are not a JSON document, or that an object or a number is too long.
-	ErrSyntax = errors.New("strictjson: malformed JSON")
+	ErrSyntax = errors.New("malformed JSON")
 	// ErrUTF8 means that the text is not UTF-8, or that an escape is half of a surrogate pair.
-	ErrUTF8 = errors.New("strictjson: invalid UTF-8")
+	ErrUTF8 = errors.New("invalid UTF-8")
 	// ErrDuplicate means that an object has a name twice.
-	ErrDuplicate = errors.New("strictjson: duplicate name")
+	ErrDuplicate = errors.New("duplicate name")
 	// ErrTrailing means that something follows the document.
-	ErrTrailing = errors.New("strictjson: data after the document")
+	ErrTrailing = errors.New("data after the document")
 	// ErrDepth means that arrays and objects are nested too deeply.
-	ErrDepth = errors.New("strictjson: nested too deep")
+	ErrDepth = errors.New("nested too deep")
 )
 
 // Parse validates data as one document and returns its value, which refers to data. The errors are those of this

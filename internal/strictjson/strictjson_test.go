@@ -303,5 +303,5 @@ func Example() {
 	// Output:
 	// name is a string
 	// phones is an array
-	// strictjson: duplicate name "key" at byte 11
+	// duplicate name "key" at byte 11
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/locus-db/locus/match"
+)
+
+// houseNumbers are names of columns with house numbers, without "_".
+var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
+
+func isHouseNumber(name string) bool {
+	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
+}
+
+// isPartOfTown reports whether another column is rather the town than that of a candidate: of suburb or locality and town, both of
+// which a town may be called, town stands first among the aliases.
+func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
+	if g.attribute.Role != match.RoleLocality {
+		return false
+	}
+	at := func(g guessed) int {
+		return slices.Index(r.kind.AliasesOf(g.attribute.Name), plainName(r.columns[g.column].name))
+	}
+	own := at(g)
+	return own > 0 && slices.ContainsFunc(all, func(other guessed) bool {
+		i := at(other)
+		return other.attribute == g.attribute && len(r.columns[other.column].values) > 0 && i >= 0 && i < own
+	})
+}
+
+// hasWords reports whether most values have a word of three letters, as streets do and house numbers do not.
+func hasWords(values []string) bool {
+	n := 0
+	for _, value := range values {
+		if slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool { return len(w) >= 3 }) {
+			n++
+		}
+	}
+	return 2*n > len(values)
+}
+
+// completeAddress composes an address of a column of that name and the house number beside it, if hardly any of the addresses has
+// a number.
+func (r *recognition) completeAddress() {
+	for i, c := range r.columns {
+		at := slices.IndexFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == c.name && a.Type == match.TypeAddress })
+		numbered := 0
+		for _, value := range c.values {
+			if strings.ContainsFunc(value, unicode.IsDigit) {
+				numbered++
+			}
+		}
+		if at >= 0 && !r.mapping.isSet(c.name) && len(c.values) > 0 && numbered*5 <= len(c.values) {
+			r.composeAddress(guessed{column: i, attribute: &r.kind.Attributes[at]})
+		}
+	}
+}
+
+// composeAddress composes an address of a street and the house number in the column beside it.
+func (r *recognition) composeAddress(g guessed) bool {
+	for _, beside := range []int{g.column - 1, g.column + 1} {
+		if beside == 0 && keyRank(plainName(r.columns[0].name)) > 0 { // "no" in the first column counts the rows
+			continue
+		}
+		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
+			continue
+		}
+		if uses, _ := r.mapping.resolve(r.columns[beside].name); len(uses) > 0 || strings.ContainsAny(r.columns[beside].name+r.columns[g.column].name, "{}") {
+			continue
+		}
+		first, second := r.columns[min(g.column, beside)].name, r.columns[max(g.column, beside)].name
+		if r.mapping.assign(Assignment{g.attribute.Name, "{" + first + "} {" + second + "}"}, nil) != nil {
+			return false
+		}
+		r.reasons[first], r.reasons[second] = "street and number", "street and number"
+		return true
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+)
+
+// totalWords begin the label of a total below a list, in lower case without accents.
+var totalWords = strings.Fields("total totals subtotal sum grand summe gesamt gesamtsumme zwischensumme insgesamt somme totale totaal totalen subtotaal suma soma somma")
+
+// isTotal reports whether a text is the label of a total: "Total", "Grand total:", "Summe 2025".
+func isTotal(text string) bool {
+	first, rest, _ := strings.Cut(plainName(text), "_")
+	return slices.Contains(totalWords, first) && (first != "grand" || strings.HasPrefix(rest, "total")) && strings.Count(rest, "_") < 2
+}
+
+// Total returns the last row of the file if it looks like the total below a list, and nil otherwise: it has the label of one, and at
+// most half of the values that other rows have. A row of a name alone may be a total or a thing of that name, so it is a record
+// unless a person leaves it out. Nil is also returned for a file that is longer than the sample.
+func (p *Plan) Total() *Row {
+	n := len(p.Sample) - 1
+	if n < 2 || p.longer {
+		return nil
+	}
+	last, rows, values := p.Sample[n], 0, 0
+	for _, row := range p.Sample[:n] {
+		if len(row.Attributes) > 0 {
+			rows, values = rows+1, values+len(row.Attributes)
+		}
+	}
+	if 2*len(last.Attributes)*rows > values {
+		return nil
+	}
+	labelled := isTotal(last.Key)
+	for _, of := range last.Attributes {
+		labelled = labelled || slices.ContainsFunc(of, isTotal)
+	}
+	if !labelled {
+		return nil
+	}
+	return last
+}
