@@ -41,7 +41,7 @@ func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	if err := blank.Fill(dir, cells); err != nil {
 		t.Fatal(err)
 	}
-	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells})
+	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 // TestP10_TheLogNamesNoKey runs every operation on records, and every failure, at log level debug.
 func TestP10_TheLogNamesNoKey(t *testing.T) {
 	t.Parallel()
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
