@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
-	_ "github.com/locus-db/locus/storage/all"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 func must(t *testing.T, err error) {
