@@ -34,17 +34,17 @@ test: ## vet, then every test with the race detector
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
 	$(COMPILE) vet $(RACE) $(LEAN) ./...
-	$(GO) test $(RACE) $(LEAN) -ldflags=-w -vet=off -timeout 20m ./...
+	$(GO) test $(RACE) $(LEAN) -vet=off -timeout 20m ./...
 
 test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
 	@times=$$(mktemp) && trap 'rm -f "$$times"' EXIT && export LOCUS_TIMES="$$times" && \
-	$(GO) test -short -ldflags=-w -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
+	$(GO) test -short -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
 
 test/race: ## only the tests, with the race detector, none from the cache
-	$(GO) test -race $(LEAN) -ldflags=-w -count 1 -timeout 20m ./...
+	$(GO) test -race $(LEAN) -count 1 -timeout 20m ./...
 
 test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
-	$(GO) test -short -ldflags=-w ./... # without the tables of a debugger, linking takes a third
+	$(GO) test -short ./... # without further flags, so results are shared with those of go test in a package
 
 test/long: test/long/packages test/long/mutants ## what CI takes a sample of, in full; planted bugs, mutations (hours)
 

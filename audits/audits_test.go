@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
-	_ "github.com/locus-db/locus/storage/all"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 func must(t *testing.T, err error) {
@@ -31,7 +31,7 @@ func must(t *testing.T, err error) {
 
 func open(t *testing.T, dir string, opts *audits.Options) *locus.DB {
 	t.Helper()
-	db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1}, Audit: opts})
+	db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, Audit: opts})
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
 	return db
@@ -225,7 +225,7 @@ func TestHandle_RemovesWhatIsOld(t *testing.T) {
 	dir := t.TempDir()
 	then := time.Now().Add(-audit.Keep - 24*time.Hour)
 	for _, now := range []func() time.Time{func() time.Time { return then }, time.Now} {
-		db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1}, Now: now})
+		db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, Now: now})
 		must(t, err)
 		a, err := db.Audit().Begin(t.Context(), audit.Entry{Class: audit.Admin, Action: "grow"})
 		must(t, err)

@@ -335,7 +335,7 @@ func zone(t testing.TB, name string) *time.Location {
 func onSQLite(t testing.TB) counter.Database {
 	t.Helper()
 	id := cell.Identity{Map: "7c0e31", Hi: 1<<32 - 1, Rules: "test"}
-	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, nil)
+	c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, &sqlite.Options{Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

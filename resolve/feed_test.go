@@ -124,7 +124,7 @@ func TestP09_TheLogsTellEveryMembership(t *testing.T) {
 // Changes have the correct cause.
 func TestResolver_ChangesHaveTheirCause(t *testing.T) {
 	t.Parallel()
-	in := open(t, t.TempDir(), nil)
+	in := openTicking(t)
 	ops := []resolve.Op{
 		{Ref: entity.Ref{Source: "1", Key: "a"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"}}},
 		{Ref: entity.Ref{Source: "2", Key: "b"}, Attributes: entity.Attributes{"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"}}},

@@ -22,7 +22,7 @@ import (
 
 func openCells(t testing.TB, n int) *storage.Cells {
 	t.Helper()
-	cells, err := sqlite.OpenDir(t.Context(), t.TempDir(), &sqlite.DirOptions{Cells: n, Rules: "test", Notice: time.Second})
+	cells, err := sqlite.OpenDir(t.Context(), t.TempDir(), &sqlite.DirOptions{Cells: n, Rules: "test", Notice: time.Second, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

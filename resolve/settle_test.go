@@ -44,7 +44,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 			in.close(t)
 			copyFile(t, filepath.Join(backup, name), filepath.Join(dir, "cells", name))
 
-			cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Rules: "test", Restored: true})
+			cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Rules: "test", Restored: true, Scratch: true})
 			if err == nil {
 				err = errors.Join(cell.Reincarnate(t.Context(), cells), cells.Close())
 			}

@@ -67,7 +67,7 @@ func (w wrapped) Cell(id cell.ID) (storage.Cell, error) {
 
 // fill makes a directory an installation of three cells without records.
 var fill = blank.New(func(dir string) error {
-	cells, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
+	cells, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second, Scratch: true})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func open(t testing.TB, dir string, wrap func(cell.ID, storage.Cell) storage.Cel
 	if err := fill(dir); err != nil {
 		t.Fatal(err)
 	}
-	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
+	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

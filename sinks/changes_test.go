@@ -100,7 +100,7 @@ func TestP17_ChangesAreDeliveredInOrder(t *testing.T) {
 	recorders.Store("trail", r)
 	dir := t.TempDir()
 	reopen := func() *locus.DB {
-		db, err := locus.Open(t.Context(), dir, &locus.Options{Sinks: &sinks.Options{}, Storage: storage.Options{Cells: 3}})
+		db, err := locus.Open(t.Context(), dir, &locus.Options{Sinks: &sinks.Options{}, Storage: storage.Options{Cells: 3, Scratch: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

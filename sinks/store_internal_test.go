@@ -33,7 +33,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	opened, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1})
+	opened, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

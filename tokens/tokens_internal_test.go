@@ -28,7 +28,7 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	opened, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1})
+	opened, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

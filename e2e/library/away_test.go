@@ -30,7 +30,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	where := away.URL("places") + "," + here.URL("places")
 	start := func() (*locus.DB, error) {
-		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour}) // the map is to be moved on
+		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour, Scratch: true}) // the map is to be moved on
 		must(t, err)
 		return locus.OpenCells(t.Context(), cells, nil)
 	}

@@ -36,7 +36,7 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 				behind = func(where string, id cell.ID) database { return openServer(t, where, id) }
 			}
 			open := func(options *locus.Options) (*locus.DB, *storage.Cells) {
-				opened, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2, Notice: time.Second})
+				opened, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2, Notice: time.Second, Scratch: true})
 				must(t, err)
 				s, err := locus.OpenCells(t.Context(), opened, options)
 				must(t, err)

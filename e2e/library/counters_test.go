@@ -264,7 +264,7 @@ func TestCounters_CountsItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	service := func(opts *locus.Options) *locus.DB {
-		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Scratch: true})
 		must(t, err)
 		s, err := locus.OpenCells(t.Context(), cells, opts)
 		must(t, err)

@@ -27,7 +27,7 @@ func openDocuments(t *testing.T, uri string) *mongodb.Documents {
 // openWithDocuments opens the installation in a directory with a document database, which is closed on error.
 func openWithDocuments(t *testing.T, dir string, docs locus.Documents, readOnly bool) (*locus.DB, error) {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Scratch: true})
 	if err != nil {
 		return nil, err
 	}

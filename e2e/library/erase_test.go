@@ -167,7 +167,10 @@ func TestP14_ErasedFromEveryFile(t *testing.T) {
 
 // eraseFrom erases records of an installation with files below a directory.
 func eraseFrom(t *testing.T, where string, dir func() string) {
-	opened, s := openBoth(t, where, 2)
+	opened, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2}) // not Scratch, which does not overwrite
+	must(t, err)
+	s, err := locus.OpenCells(t.Context(), opened, nil)
+	must(t, err)
 	defer s.Close()
 	define(t, s, byCategory)
 	kept := place("kept", "Zephyr Trampolines", "sport", "Springfield")
@@ -203,9 +206,7 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 		t.Fatalf("%d markers of %d are in the files before they are erased", n, len(all))
 	}
 	results, err := s.Records().Erase(t.Context(), refs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range results {
 		if r.Err != nil || r.Pending {
 			t.Fatalf("%v: pending %t, %v", r.Ref, r.Pending, r.Err)

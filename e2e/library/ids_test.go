@@ -25,7 +25,7 @@ func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 		{"random", locality.Node{}},
 		{"fixed(815)", locality.FixedNode(815)},
 	} {
-		cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1})
+		cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1, Scratch: true})
 		if err != nil {
 			t.Fatal(err)
 		}

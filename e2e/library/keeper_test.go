@@ -19,7 +19,7 @@ import (
 func TestKeeper_FinishesAGrowth(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Notice: time.Second})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Notice: time.Second, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestP09_AKindMigratesToTerms(t *testing.T) {
 			}
 		}
 	})
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, schemas := range [][]*match.Schema{nil, {match.Place(), ship}, {&other}} {
-		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Scratch: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestKinds_AreThoseStored(t *testing.T) {
 	dir := t.TempDir()
 	own, err := match.ParseSchema([]byte(strings.Replace(string(match.Kinds()[0].YAML()), "kind: place", "kind: parlour", 1)))
 	must(t, err)
-	first, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1}, Kinds: []*match.Schema{own}})
+	first, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, Kinds: []*match.Schema{own}})
 	must(t, err)
 	must(t, first.Close())
 	for _, given := range [][]*match.Schema{nil, {}} {

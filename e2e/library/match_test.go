@@ -31,7 +31,7 @@ func TestMatch_SaysWhatPutDoes(t *testing.T) {
 		where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 		s := openAt(t, where, &storage.Options{Cells: 2})
 		defer s.Close()
-		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true})
+		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Scratch: true})
 		must(t, err)
 		reader, err := locus.OpenCells(t.Context(), cells, &locus.Options{ReadOnly: true})
 		must(t, err)

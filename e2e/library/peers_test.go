@@ -32,7 +32,7 @@ func openProcesses(t *testing.T, n int, addr string) []*process {
 	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 	all := make([]*process, n)
 	for i := range all {
-		cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2})
+		cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2, Scratch: true})
 		must(t, err)
 		p := &process{}
 		p.DB, err = locus.OpenCells(t.Context(), cells, &locus.Options{PeerAddr: addr, OnBatch: func(b resolve.Batched) { p.applied.Add(int64(b.Ops)) }})

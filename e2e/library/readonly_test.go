@@ -29,7 +29,7 @@ func TestP06_ReadOnly(t *testing.T) {
 	longtest.Slow(t)
 	dir := t.TempDir()
 	for _, options := range []*locus.Options{nil, {ReadOnly: true}} {
-		opened, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: time.Second})
+		opened, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: time.Second, Scratch: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,10 +26,12 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// openAt opens or creates an installation.
+// openAt opens or creates an installation that does not wait for the disk.
 func openAt(t testing.TB, where string, opts *storage.Options) *locus.DB {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), where, opts)
+	scratch := *opts
+	scratch.Scratch = true
+	cells, err := storage.Open(t.Context(), where, &scratch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func TestP04_P05_RestoredBackup(t *testing.T) {
 	lost := latest(t, s, "by_category").Watermark
 	must(t, s.Close())
 
-	cells, err := storage.Open(t.Context(), backup, &storage.Options{MustExist: true, Restored: true})
+	cells, err := storage.Open(t.Context(), backup, &storage.Options{MustExist: true, Restored: true, Scratch: true})
 	must(t, err)
 	must(t, cell.Reincarnate(t.Context(), cells))
 	must(t, cells.Close())

@@ -449,7 +449,7 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 // TestLimits defines as many rollups and kinds as there may be, and one more of each.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	s, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}, MaxRollups: 2, MaxKinds: len(match.Kinds()) + 1})
+	s, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, MaxRollups: 2, MaxKinds: len(match.Kinds()) + 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,10 +38,12 @@ func open(t testing.TB, dir string, cells int) *locus.DB {
 
 func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	t.Helper()
-	if err := blank.Fill(dir, cells); err != nil {
-		t.Fatal(err)
+	if !strings.Contains(dir, "://") { // no server
+		if err := blank.Fill(dir, cells); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells})
+	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +448,7 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 // TestP10_TheLogNamesNoKey runs every operation on records, and every failure, at log level debug.
 func TestP10_TheLogNamesNoKey(t *testing.T) {
 	t.Parallel()
-	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

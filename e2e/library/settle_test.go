@@ -38,7 +38,7 @@ func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	must(t, s.Close())
 	copyFile(t, backup, file)
 
-	cells, err := storage.Open(t.Context(), dir, &storage.Options{Restored: true})
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Restored: true, Scratch: true})
 	must(t, err)
 	s, err = locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)

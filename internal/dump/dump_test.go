@@ -114,7 +114,7 @@ func TestDump_WhileAKindMigrates(t *testing.T) {
 		t.Fatalf("the end is %v", end)
 	}
 	where := filepath.Join(t.TempDir(), "restored")
-	r, err := locus.Restore(t.Context(), where, bytes.NewReader(d.file), &locus.Options{Storage: storage.Options{Cells: 1}})
+	r, err := locus.Restore(t.Context(), where, bytes.NewReader(d.file), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
 	if err != nil || r.Expected != "" || r.Unsettled == "" || r.Differs() {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -147,7 +147,7 @@ func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 		}
 	}
 	where := filepath.Join(t.TempDir(), "restored")
-	_, err := locus.Restore(t.Context(), where, bytes.NewReader(pack(t, d.lines)), &locus.Options{Storage: storage.Options{Cells: 7}})
+	_, err := locus.Restore(t.Context(), where, bytes.NewReader(pack(t, d.lines)), &locus.Options{Storage: storage.Options{Cells: 7, Scratch: true}})
 	must(t, err)
 	db := open(t, where, &locus.Options{Now: c.now})
 	check(t, db)
@@ -221,7 +221,7 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := filepath.Join(t.TempDir(), "restored")
-			_, err := locus.Restore(t.Context(), where, bytes.NewReader(tc.file), &locus.Options{Storage: storage.Options{Cells: 1}})
+			_, err := locus.Restore(t.Context(), where, bytes.NewReader(tc.file), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
 			if err == nil || !strings.Contains(err.Error(), tc.says) || !errors.Is(err, locus.ErrInvalid) && !errors.Is(err, locus.ErrUnavailable) {
 				t.Fatalf("%v; want %s", err, tc.says)
 			}
@@ -246,7 +246,7 @@ func TestRestore_ReportsOtherEntities(t *testing.T) {
 	lines := slices.DeleteFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, `{"type":"decision"`) })
 	last := len(lines) - 1
 	lines[last] = strings.Replace(lines[last], `"decisions":2`, `"decisions":0`, 1)
-	r, err := locus.Restore(t.Context(), filepath.Join(t.TempDir(), "restored"), bytes.NewReader(pack(t, lines)), &locus.Options{Storage: storage.Options{Cells: 1}})
+	r, err := locus.Restore(t.Context(), filepath.Join(t.TempDir(), "restored"), bytes.NewReader(pack(t, lines)), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
 	if err != nil || !r.Differs() || r.Entities != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}

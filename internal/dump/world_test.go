@@ -47,9 +47,15 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// open opens or creates an installation that does not wait for the disk.
 func open(t testing.TB, where string, opts *locus.Options) *locus.DB {
 	t.Helper()
-	db, err := locus.Open(t.Context(), where, opts)
+	scratch := locus.Options{}
+	if opts != nil {
+		scratch = *opts
+	}
+	scratch.Storage.Scratch = true
+	db, err := locus.Open(t.Context(), where, &scratch)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
@@ -159,7 +165,7 @@ func shared(t testing.TB) *worlds {
 	defer sharing.Unlock()
 	if sharedWorld == nil {
 		w := &worlds{clock: &clock{}, former: map[string]*records.Record{}}
-		db := open(t, blank.Dir(t, 3), &locus.Options{Storage: storage.Options{Scratch: true}, Now: w.clock.now})
+		db := open(t, blank.Dir(t, 3), &locus.Options{Now: w.clock.now})
 		put(t, db, record("a", "10", "Quill kn Books", "415-555-2310"), record("a", "13", "Quill no Books", "415-555-2313"))
 		for _, key := range []string{"10", "13"} {
 			rec, err := db.Records().Get(t.Context(), entity.Ref{Source: "a", Key: key})
@@ -366,7 +372,7 @@ func check(t testing.TB, db *locus.DB) {
 
 func restore(t testing.TB, where string, file []byte, cells int) *locus.Restored {
 	t.Helper()
-	r, err := locus.Restore(t.Context(), where, bytes.NewReader(file), &locus.Options{Storage: storage.Options{Cells: cells}})
+	r, err := locus.Restore(t.Context(), where, bytes.NewReader(file), &locus.Options{Storage: storage.Options{Cells: cells, Scratch: true}})
 	must(t, err)
 	if r.Differs() || r.Expected == "" || r.Dropped != 0 {
 		t.Errorf("restored into %d cells: %+v", cells, r)

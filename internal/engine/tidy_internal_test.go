@@ -18,7 +18,7 @@ import (
 func TestTidy_CellsAtRest(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	cells, err := storage.Open(ctx, t.TempDir(), &storage.Options{Cells: 2})
+	cells, err := storage.Open(ctx, t.TempDir(), &storage.Options{Cells: 2, Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

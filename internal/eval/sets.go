@@ -26,8 +26,9 @@ var (
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
-// publications is a kind that a user would write for the columns of dblp_acm.
-var publications = mustParse(`
+// publications returns a kind that a user would write for the columns of dblp_acm.
+func publications() *match.Schema {
+	kind, err := match.ParseSchema([]byte(`
 kind: publication
 version: 1
 attributes:
@@ -35,10 +36,7 @@ attributes:
   authors: { type: people }
   venue:   { type: text }
   year:    { type: date }
-`)
-
-func mustParse(text string) *match.Schema {
-	kind, err := match.ParseSchema([]byte(text))
+`))
 	if err != nil {
 		panic(err) // the text is above
 	}
@@ -77,7 +75,7 @@ var sets = []namedSet{
 	{"febrl 1", febrl("dataset1.csv"), "errors read here", false},
 	{"febrl 2", febrl("dataset2.csv"), "errors read here", false},
 	{"fake 1000", fake, "errors read here", false},
-	{"abt-buy", twoTables("abt_buy", "abt", "buy", match.Product()), "errors read here", false},
+	{"abt-buy", twoTables("abt_buy", "abt", "buy", match.Product), "errors read here", false},
 	{"dblp-acm", twoTables("dblp_acm", "dblp", "acm", publications), "errors read here", false},
 	{"historical 50k", historical, "its figure alone was seen", true},
 	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000", false},
@@ -152,12 +150,12 @@ func fakeLabelled(ctx context.Context, dir, name string, by Configuration) (*Rep
 	})
 }
 
-func twoTables(folder, left, right string, kind *match.Schema) func(context.Context, string, string, Configuration) (*Report, error) {
+func twoTables(folder, left, right string, kind func() *match.Schema) func(context.Context, string, string, Configuration) (*Report, error) {
 	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 		dir = filepath.Join(dir, folder)
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, left+".csv"), Right: filepath.Join(dir, right+".csv"),
-			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind, Configuration: by,
+			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind(), Configuration: by,
 		})
 	}
 }

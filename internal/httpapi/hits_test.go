@@ -165,7 +165,7 @@ func TestOwn_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	open := func() *locus.DB {
-		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 1})
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 1, Scratch: true})
 		if err != nil {
 			t.Fatal(err)
 		}

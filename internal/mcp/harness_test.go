@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/storage"
-	_ "github.com/locus-db/locus/storage/all"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -19,6 +19,7 @@ type file struct {
 	*sqlite.Cell
 	path string
 	id   cell.Identity
+	opts *sqlite.Options
 }
 
 // identity returns the identity of a cell with negative puids, which are easily mishandled.
@@ -26,9 +27,11 @@ func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
 
-func openFile(t testing.TB) *file {
+func openFile(t testing.TB) *file { return openWith(t, nil) }
+
+func openWith(t testing.TB, opts *sqlite.Options) *file {
 	t.Helper()
-	f := &file{path: filepath.Join(t.TempDir(), "cell.db"), id: identity()}
+	f := &file{path: filepath.Join(t.TempDir(), "cell.db"), id: identity(), opts: opts}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,7 @@ func openFile(t testing.TB) *file {
 }
 
 func (f *file) open() (err error) {
-	f.Cell, err = sqlite.Open(context.Background(), f.path, f.id, nil)
+	f.Cell, err = sqlite.Open(context.Background(), f.path, f.id, f.opts)
 	return err
 }
 
@@ -56,7 +59,7 @@ func TestBackend(t *testing.T) {
 	t.Parallel()
 	storagetest.Run(t, storagetest.Backend{
 		Open: func(t *testing.T) storagetest.Cell {
-			f := openFile(t)
+			f := openWith(t, &sqlite.Options{Scratch: testing.Short()}) // the gate waits for the disk
 			return storagetest.Cell{
 				Cell: f, Identity: f.id, Reopen: f.reopen, LeaveRoom: func(n int64) error { return sqlite.LeaveRoom(f.Cell, n) },
 			}

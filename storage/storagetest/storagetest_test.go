@@ -284,7 +284,7 @@ func open(t *testing.T, bug string) storagetest.Cell {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cell.db")
 	id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
-	c, err := sqlite.Open(t.Context(), path, id, nil)
+	c, err := sqlite.Open(t.Context(), path, id, &sqlite.Options{Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}

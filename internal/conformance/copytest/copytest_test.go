@@ -280,7 +280,7 @@ func open(t *testing.T, bug string) copytest.Pair {
 	cells := make([]storage.Cell, 2)
 	for i := range cells {
 		id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
-		c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, nil)
+		c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, &sqlite.Options{Scratch: true})
 		if err != nil {
 			t.Fatal(err)
 		}
