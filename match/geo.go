@@ -3,6 +3,9 @@
 package match
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"slices"
 	"strconv"
@@ -43,7 +46,14 @@ func parsePoint(latitude, longitude string) point {
 func (p point) cells() (cell, corner string) {
 	id := s2.CellIDFromLatLng(s2.LatLngFromPoint(s2.PointFromCoords(p.x, p.y, p.z)))
 	around := id.VertexNeighbors(cellLevel)
-	return id.Parent(cellLevel).ToToken(), slices.Min(around).ToToken() + "+"
+	return areaToken(id.Parent(cellLevel)), areaToken(slices.Min(around)) + "+"
+}
+
+// areaToken is ToToken of an area, which formats with package fmt: that takes a tenth of the time of normalising a place.
+func areaToken(id s2.CellID) string {
+	var text [16]byte
+	hex.Encode(text[:], binary.BigEndian.AppendUint64(nil, uint64(id)))
+	return string(bytes.TrimRight(text[:], "0"))
 }
 
 // Distances in metres between the levels, as squared chords of the unit sphere: below a few kilometres

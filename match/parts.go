@@ -107,7 +107,9 @@ spa spas
 `
 
 func nameParts(folded []byte) (p parts) {
-	for word := range bytes.FieldsSeq(folded) {
+	for len(folded) > 0 {
+		var word []byte
+		word, folded, _ = bytes.Cut(folded, []byte{' '})
 		p |= partsOf[string(word)]
 	}
 	return p

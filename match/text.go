@@ -105,7 +105,7 @@ func appendFoldUnicode(dst []byte, s string) []byte {
 	}
 	dst = trimSpaceFrom(dst, start)
 	if hangul { // decomposition also splits syllables and voiced kana
-		dst = append(dst[:start], norm.NFC.Bytes(dst[start:])...)
+		dst = append(dst[:start], norm.NFC.String(string(dst[start:]))...) // Bytes would move the buffer of each caller to the heap
 	}
 	return dst
 }

@@ -72,11 +72,14 @@ type LoadProgress struct {
 	Done, Of int
 }
 
-// loader is a load. Records have numbers in the order of their puids. It takes about 50 bytes of memory a record and what
+// loader is a load. Records have numbers in the order of their puids. It takes about 60 bytes of memory a record and what
 // loadSizes bound; records, postings, pairs and edges are in temporary files.
 type loader struct {
 	*Resolver
-	spill *spill
+	spill *spill // records
+	forms *spill // what comparisons need of them
+	buf   []byte
+	norms []*match.Record // memory of compared
 
 	mu    sync.Mutex // guards tell and steps
 	tell  func(LoadProgress)
@@ -102,6 +105,7 @@ type loader struct {
 	postings int
 	pairs    int // in all shards, with those that are in several
 	names    match.Names
+	at       []uint32 // where each record is among those that are compared next, plus one; 0 if it is not
 	order    []uint32 // the records as they are compared
 	places   []uint32 // their places in order
 
@@ -196,6 +200,10 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 		return err
 	}
 	defer l.spill.close()
+	if l.forms, err = newSpill(); err != nil {
+		return err
+	}
+	defer l.forms.close()
 	if l.shards, err = newBuckets[loadPosting](256, r.loads.chunk); err != nil {
 		return err
 	}

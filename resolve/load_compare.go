@@ -45,6 +45,7 @@ func (l *loader) compare(ctx context.Context) (err error) {
 		return err
 	}
 	l.groups = newLoadForest(records)
+	l.at = make([]uint32, records)
 	for pass := range passes {
 		pairs, err := found.rows(pass)
 		if err != nil {
@@ -53,8 +54,8 @@ func (l *loader) compare(ctx context.Context) (err error) {
 		slices.Sort(pairs)
 		pairs = slices.Compact(pairs)
 		for len(pairs) > 0 {
-			n, places := l.together(pairs)
-			if err := l.link(pairs[:n], places, matchers); err != nil {
+			n, numbers := l.together(pairs)
+			if err := l.link(pairs[:n], numbers, matchers); err != nil {
 				return err
 			}
 			upTo := records * (pass + 1) / passes
@@ -66,7 +67,7 @@ func (l *loader) compare(ctx context.Context) (err error) {
 			}
 		}
 	}
-	l.order, l.places = nil, nil
+	l.order, l.places, l.at, l.norms = nil, nil, nil, nil
 	if l.part != nil {
 		if err := l.part.keepEdges(); err != nil {
 			return err
@@ -163,36 +164,47 @@ func (l *loader) find(ctx context.Context, pairs *buckets[loadPair]) error {
 	})
 }
 
-// together returns for how many of the pairs, at least one, the records fit into memory, and their places.
-func (l *loader) together(pairs []loadPair) (int, map[uint32]struct{}) {
-	places := map[uint32]struct{}{}
-	for i, p := range pairs {
-		if len(places) >= l.loads.nodes {
-			return i, places
+// together returns for how many of the pairs, at least one, the records fit into memory, and their numbers.
+func (l *loader) together(pairs []loadPair) (n int, numbers []uint32) {
+	for n < len(pairs) && len(numbers) < l.loads.nodes {
+		for _, place := range [...]uint32{pairs[n].a(), pairs[n].b()} {
+			if rec := l.order[place]; l.at[rec] == 0 {
+				l.at[rec], numbers = 1, append(numbers, rec)
+			}
 		}
-		places[p.a()], places[p.b()] = struct{}{}, struct{}{}
-	}
-	return len(pairs), places
-}
-
-// link compares pairs.
-func (l *loader) link(pairs []loadPair, places map[uint32]struct{}, matchers map[*Kind]*match.Matcher) error {
-	numbers := make([]uint32, 0, len(places))
-	for at := range places {
-		numbers = append(numbers, l.order[at])
+		n++
 	}
 	slices.Sort(numbers)
-	read, err := l.nodes(numbers, true)
+	for _, rec := range numbers {
+		l.at[rec] = 0
+	}
+	return n, numbers
+}
+
+// link compares pairs of records with the numbers.
+func (l *loader) link(pairs []loadPair, numbers []uint32, matchers map[*Kind]*match.Matcher) error {
+	numbers, read, err := l.compared(numbers)
 	if err != nil {
 		return err
 	}
+	for i, rec := range numbers {
+		l.at[rec] = uint32(i + 1) //nolint:gosec // there are fewer
+	}
+	defer func() {
+		for _, rec := range numbers {
+			l.at[rec] = 0
+		}
+	}()
 	const atOnce = 256
 	found := make([][]loadEdge, len(pairs)/atOnce+1)
 	parallel(len(found), func(i int) {
 		for _, p := range pairs[i*atOnce : min((i+1)*atOnce, len(pairs))] {
 			a, b := l.order[p.a()], l.order[p.b()]
-			n, m := read[a], read[b]
-			if n == nil || m == nil || n.kind != m.kind { // deleted since
+			if l.at[a] == 0 || l.at[b] == 0 { // deleted since
+				continue
+			}
+			n, m := &read[l.at[a]-1], &read[l.at[b]-1]
+			if n.kind != m.kind {
 				continue
 			}
 			if v, weight, linked := matchers[n.kind].Link(n.norm, m.norm); linked {

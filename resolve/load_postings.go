@@ -58,7 +58,7 @@ func (l *loader) emit(n *node) error {
 			return err
 		}
 	}
-	return l.spill.add(n.Record)
+	return l.keep(n)
 }
 
 // blocks calls fn for the records of each key, ordered by key.
@@ -223,15 +223,19 @@ func (l *loader) count(ctx context.Context) error {
 				set[p.rec] = struct{}{}
 			}
 		}
-		read, err := l.nodes(slices.Sorted(maps.Keys(set)), true)
+		numbers, found, err := l.compared(slices.Sorted(maps.Keys(set)))
 		if err != nil {
 			return fmt.Errorf("count names: %w", err)
+		}
+		read := make(map[uint32]*match.Record, len(numbers))
+		for i, rec := range numbers {
+			read[rec] = found[i].norm
 		}
 		parallel(len(asked), func(i int) {
 			records := make([]*match.Record, 0, len(asked[i]))
 			for _, p := range asked[i] {
-				if n := read[p.rec]; n != nil {
-					records = append(records, n.norm)
+				if norm := read[p.rec]; norm != nil {
+					records = append(records, norm)
 				}
 			}
 			different := match.DifferentNames(records)

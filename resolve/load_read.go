@@ -4,7 +4,6 @@ package resolve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -73,7 +72,7 @@ func (l *loader) read(ctx context.Context) error {
 		}
 	}
 	l.lostBy = nil
-	return l.spill.flush()
+	return l.flush()
 }
 
 // divide divides the ranges into parts.
@@ -185,13 +184,20 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// nodes decodes records by their numbers, which must ascend, but for those that were deleted since. Those that are only merged need not be normalised.
-func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, error) {
-	slots := numbers
+// slots returns those of the numbers, which must ascend, whose records were not deleted since, in the order of their slots in
+// the spills, and the slots.
+func (l *loader) slots(numbers []uint32) (read, slots []uint32) {
 	if l.part != nil {
-		numbers, slots = l.part.readOf(numbers)
+		return l.part.readOf(numbers)
 	}
-	found, err := l.decode(slots, normalise)
+	return numbers, numbers
+}
+
+// nodes decodes records by their numbers, which must ascend, but for those that were deleted since. They are only merged, so
+// they are not normalised.
+func (l *loader) nodes(numbers []uint32) (map[uint32]*node, error) {
+	numbers, slots := l.slots(numbers)
+	found, err := l.decode(slots, false)
 	if err != nil {
 		return nil, err
 	}
@@ -204,16 +210,12 @@ func (l *loader) nodes(numbers []uint32, normalise bool) (map[uint32]*node, erro
 
 // decode decodes records by their slots in the spill, which must ascend.
 func (l *loader) decode(slots []uint32, normalise bool) ([]*node, error) {
-	const atOnce = 64
-	found, errs := make([]*node, len(slots)), make([]error, len(slots)/atOnce+1)
-	parallel(len(errs), func(part int) {
-		from, to := part*atOnce, min((part+1)*atOnce, len(slots))
-		errs[part] = l.spill.records(slots[from:to], func(i int, rec *entity.Record) {
-			n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
-			if found[from+i] = n; normalise {
-				n.norm = n.kind.normalise(rec)
-			}
-		})
+	found := make([]*node, len(slots))
+	return found, l.spill.parts(slots, func(i int, row []byte) {
+		rec := readSpilled(row)
+		n := &node{Record: rec, kind: l.Rules().Kind(rec.Kind)}
+		if found[i] = n; normalise {
+			n.norm = n.kind.normalise(rec)
+		}
 	})
-	return found, errors.Join(errs...)
 }

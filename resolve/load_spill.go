@@ -5,6 +5,7 @@ package resolve
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,13 +14,12 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// spill keeps the records of a load in a temporary file, by number: reading one again takes a seventh of what its cell
-// takes.
+// spill keeps rows in a temporary file, by number: the records of a load, which take a seventh of what it takes to read them
+// from their cells again, or what comparisons need of them.
 type spill struct {
 	file *os.File
 	w    *bufio.Writer
-	ends []int64 // of each record
-	buf  []byte
+	ends []int64 // of each row
 }
 
 func newSpill() (*spill, error) {
@@ -30,29 +30,29 @@ func newSpill() (*spill, error) {
 	return &spill{file: file, w: bufio.NewWriterSize(file, 1<<20), ends: []int64{0}}, nil
 }
 
-func (s *spill) close() { removeScratch(s.file) }
+func (s *spill) close() {
+	if s != nil {
+		removeScratch(s.file)
+	}
+}
 
-// add appends a record; flush must follow before any is read.
-func (s *spill) add(rec *entity.Record) error {
-	s.buf = appendRecord(s.buf[:0], rec)
-	s.ends = append(s.ends, s.ends[len(s.ends)-1]+int64(len(s.buf)))
-	if _, err := s.w.Write(s.buf); err != nil {
+// add appends a row; flush must follow before any is read.
+func (s *spill) add(row []byte) error {
+	s.ends = append(s.ends, s.ends[len(s.ends)-1]+int64(len(row)))
+	if _, err := s.w.Write(row); err != nil {
 		return fmt.Errorf("keep records for a load: %w", err)
 	}
 	return nil
 }
 
-func (s *spill) flush() error {
-	s.buf = nil
-	return s.w.Flush()
-}
+func (s *spill) flush() error { return s.w.Flush() }
 
-// spillRead is the number of bytes of the file that are read at once, if they have several of the records.
+// spillRead is the number of bytes of the file that are read at once, if they have several of the rows.
 const spillRead = 16 << 10
 
-// records reads records by their numbers, which must ascend, and calls fn with the place of each and itself. It is safe
-// for concurrent use.
-func (s *spill) records(numbers []uint32, fn func(i int, rec *entity.Record)) error {
+// rows reads rows by their numbers, which must ascend, and calls fn with the place of each and itself, which is valid during
+// the call. It is safe for concurrent use.
+func (s *spill) rows(numbers []uint32, fn func(i int, row []byte)) error {
 	var b []byte
 	for from := 0; from < len(numbers); {
 		begin, to := s.ends[numbers[from]], from+1
@@ -65,10 +65,21 @@ func (s *spill) records(numbers []uint32, fn func(i int, rec *entity.Record)) er
 			return fmt.Errorf("read records of a load again: %w", err)
 		}
 		for ; from < to; from++ {
-			fn(from, readSpilled(b[s.ends[numbers[from]]-begin:s.ends[numbers[from]+1]-begin]))
+			fn(from, b[s.ends[numbers[from]]-begin:s.ends[numbers[from]+1]-begin])
 		}
 	}
 	return nil
+}
+
+// parts is rows for several parts at a time.
+func (s *spill) parts(numbers []uint32, fn func(i int, row []byte)) error {
+	const atOnce = 64
+	errs := make([]error, len(numbers)/atOnce+1)
+	parallel(len(errs), func(part int) {
+		from, to := part*atOnce, min((part+1)*atOnce, len(numbers))
+		errs[part] = s.rows(numbers[from:to], func(i int, row []byte) { fn(from+i, row) })
+	})
+	return errors.Join(errs...)
 }
 
 func appendText(b []byte, s string) []byte {

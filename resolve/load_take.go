@@ -65,11 +65,11 @@ func (p *partial) take(ctx context.Context, puids []entity.PUID, is standing) er
 			}
 			nodes = append(nodes, n)
 		}
-		return p.keep(nodes, is)
+		return p.keepAll(nodes, is)
 	}); err != nil {
 		return err
 	}
-	return p.spill.flush()
+	return p.flush()
 }
 
 // eachHome calls fn for records of one cell, up to size at a time, and for several cells at once.
@@ -93,12 +93,12 @@ func (p *partial) eachHome(puids []entity.PUID, size int, fn func(id cell.ID, pa
 	})
 }
 
-// keep adds records to the spill.
-func (p *partial) keep(nodes []*node, is standing) error {
+// keepAll keeps records.
+func (p *partial) keepAll(nodes []*node, is standing) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range nodes {
-		if err := p.spill.add(n.Record); err != nil {
+		if err := p.keep(n); err != nil {
 			return err
 		}
 		p.versions = append(p.versions, uint32(min(n.Version, math.MaxUint32))) //nolint:gosec // a higher one stays in the redo set

@@ -65,7 +65,7 @@ func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loa
 	b := newBatch(l.Resolver, nil, nil, nil)
 	b.repair, b.decided = true, l.decided
 	p := &plan{batch: b, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
-	read, err := l.nodes(slices.Sorted(slices.Values(slices.Concat(components...))), false)
+	read, err := l.nodes(slices.Sorted(slices.Values(slices.Concat(components...))))
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,11 @@ import (
 
 // AppendAttributes appends attributes to b, sorted by name.
 func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
+	var stack [32]string
+	names := slices.AppendSeq(stack[:0], maps.Keys(attributes))
+	slices.Sort(names)
 	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(attributes)) {
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
