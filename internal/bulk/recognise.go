@@ -138,7 +138,7 @@ func (r *recognition) guessAttributes() {
 		}
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
-			if is := aliasOf(r.kind, a, plain); is != noAlias && fits(a, c.values) {
+			if is := aliasAmong(r.kinds, r.kind, a, plain); is != noAlias && fits(a, c.values) {
 				all = append(all, guessed{i, a, is})
 			}
 		}
@@ -152,48 +152,22 @@ func (r *recognition) guessAttributes() {
 	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
 	for _, g := range all {
 		name := r.columns[g.column].name
-		if r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
+		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || taken[g.attribute.Name] && !g.attribute.Many {
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
 			continue
 		}
-		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) {
+		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) || g.attribute.Role == match.RoleGiven && r.composeGiven(g) {
 			taken[g.attribute.Name] = true
 			continue
 		}
 		taken[g.attribute.Name] = true
 		r.mapping.guess[name] = g.attribute.Name
 		r.reasons[name] = map[alias]string{
-			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it",
+			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it", innerAlias: "has a name of it",
 		}[g.alias]
 	}
-}
-
-// houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
-
-func isHouseNumber(name string) bool {
-	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
-}
-
-// composeAddress composes an address of a street and the house number in the column beside it.
-func (r *recognition) composeAddress(g guessed) bool {
-	for _, beside := range []int{g.column - 1, g.column + 1} {
-		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
-			continue
-		}
-		if uses, _ := r.mapping.resolve(r.columns[beside].name); len(uses) > 0 || strings.ContainsAny(r.columns[beside].name+r.columns[g.column].name, "{}") {
-			continue
-		}
-		first, second := r.columns[min(g.column, beside)].name, r.columns[max(g.column, beside)].name
-		if r.mapping.assign(Assignment{g.attribute.Name, "{" + first + "} {" + second + "}"}, nil) != nil {
-			return false
-		}
-		r.reasons[first], r.reasons[second] = "street and number", "street and number"
-		return true
-	}
-	return false
 }
 
 // guessKey guesses the column of the key: one with the name of a key, whose values are there and different in all rows
