@@ -18,7 +18,7 @@ const (
 	leastStable = 0.9
 	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
 	// not believed: it took something else for a match.
-	mostContradicted = 0.2
+	mostContradicted = 0.25
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2
 )
