@@ -23,6 +23,7 @@ type address struct {
 	number   uint32 // house number, 0 if there is none
 	to       uint32 // end of a range of numbers, otherwise number
 	street   []streetWord
+	unit     string // the number of a flat or a suite, "" if there is none
 	postcode string // trailing ZIP code, "" if there is none
 	roman    bool   // see name.roman
 }
@@ -53,8 +54,18 @@ func parseAddress(folded string) address {
 			break
 		}
 	}
-	a.read(words)
+	a.unit = a.unitOf(words[a.read(words):])
 	return a
+}
+
+// unitOf returns the first number or single letter among the words behind a street and its number.
+func (a *address) unitOf(words []streetEntry) string {
+	for _, w := range words {
+		if w.spelling != a.postcode && w.role&streetDirection == 0 && len(w.spelling) < 5 && (startsWithDigit(w.spelling) || len(w.spelling) == 1) {
+			return w.spelling
+		}
+	}
+	return ""
 }
 
 func spellAll(words []streetEntry) string {
@@ -82,7 +93,8 @@ func trailingPostcode(words []streetEntry) string {
 	return ""
 }
 
-func (a *address) read(words []streetEntry) {
+// read reads the street and the number, and returns how many words they are.
+func (a *address) read(words []streetEntry) int {
 	typed := false // a type followed the street's words: the street has ended
 	for i := 0; i < len(words); i++ {
 		w, role := words[i].spelling, words[i].role
@@ -98,14 +110,14 @@ func (a *address) read(words []streetEntry) {
 			i++
 		case role&streetUnit != 0:
 			if len(a.street) > 0 {
-				return // the rest is inside the house
+				return i // the rest is inside the house
 			}
 			i++
 		case role&streetNumber != 0 && startsWithDigit(next.spelling):
 		case number > 0:
 			a.number, a.to = number, number
 			if len(a.street) > 0 {
-				return // the number ends the street
+				return i + 1 // the number ends the street
 			}
 			if to := houseNumber(next.spelling); to > 0 && after.spelling != "" && after.role&streetType == 0 {
 				if to > number && to-number <= maxRange {
@@ -118,15 +130,16 @@ func (a *address) read(words []streetEntry) {
 		case role&streetDirection != 0:
 		case typed || len(a.street) == maxStreet:
 			if a.number > 0 {
-				return
+				return i
 			}
 		default:
 			a.addStreet(w)
 		}
 		if typed && a.number > 0 {
-			return
+			return i + 1
 		}
 	}
+	return len(words)
 }
 
 // addStreet adds a word of the street; "42nd" becomes "42".

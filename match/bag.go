@@ -64,12 +64,21 @@ func (r *Record) readText(texts []string) {
 			}
 		}
 	}
+	for _, q := range r.numbers {
+		if q.measure.unit != "" {
+			t.addMeasures(terms, q.measure)
+		}
+	}
 	declared := len(t.bag.words)
 	for _, raw := range texts {
 		if len(raw) < maxNothing && isNothing(fold(raw)) {
 			continue
 		}
-		words, _ := splitTitle(raw)
+		words, measures := splitTitle(raw)
+		if len(words) == len(measures) { // a size alone is that of the thing, as if the title had it
+			t.addMeasures(terms, measures...)
+			continue
+		}
 		for _, w := range words {
 			t.bag.add(terms, w)
 			if len(t.codes.told) < maxCodes && isCode(w) {
@@ -79,6 +88,16 @@ func (r *Record) readText(texts []string) {
 	}
 	t.bag.more = len(t.bag.words) > declared
 	slices.SortFunc(t.bag.words, func(x, y bagWord) int { return cmp.Compare(x.hash, y.hash) })
+}
+
+// addMeasures adds sizes to those in the title.
+func (t *title) addMeasures(terms *TermFrequencies, sizes ...measure) {
+	for _, m := range sizes {
+		if len(t.measures) < maxMeasures && !slices.Contains(t.measures, m) {
+			t.measures = append(t.measures, m)
+		}
+		t.bag.add(terms, m.word())
+	}
 }
 
 func (b *bag) add(terms *TermFrequencies, w string) {

@@ -97,17 +97,22 @@ func (s *Schema) missing(a Attributes) (names []string) {
 
 func (s *Schema) compared() (names []string) {
 	for _, attribute := range s.Attributes {
-		if s.fieldOf(attribute) != fieldCount {
+		if s.matches(attribute) {
 			names = append(names, attribute.Name)
 		}
 	}
 	return names
 }
 
+// matches reports whether an attribute is compared and may match. A country only differs.
+func (s *Schema) matches(a Attribute) bool {
+	return s.fieldOf(a) != fieldCount && a.Role != RoleCountry
+}
+
 // says reports whether a record has a value of a compared attribute.
 func (s *Schema) says(a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(attribute Attribute) bool {
-		return s.fieldOf(attribute) != fieldCount && slices.ContainsFunc(a[attribute.Name], sent)
+		return s.matches(attribute) && slices.ContainsFunc(a[attribute.Name], sent)
 	})
 }
 

@@ -35,7 +35,11 @@ func (v *Vector) turn() {
 
 func (m *Matcher) compare(a, b *Record) (v Vector) {
 	v.set(fieldPhone, m.comparePhones(a, b))
-	if l := compareAddresses(&a.address, &b.address); a.address.roman == b.address.roman || l > addressPartly {
+	l := compareAddresses(&a.address, &b.address)
+	if !m.names && l == addressBoth && a.address.unit != b.address.unit && a.address.unit != "" && b.address.unit != "" {
+		l = addressOtherNumber // of things without names, each flat of a house is one
+	}
+	if a.address.roman == b.address.roman || l > addressPartly {
 		v.set(fieldAddress, l) // across scripts, a street may be translated
 	}
 	v.set(fieldDistance, comparePoints(a.point, b.point))
@@ -43,7 +47,11 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	if l := compareCities(a.city, b.city); a.romanCity == b.romanCity || l != cityDifferent {
 		v.set(fieldCity, l) // across scripts, a city may have two names: Москва, Moscow
 	}
-	v.set(fieldRegion, compareRegions(a.region, b.region))
+	region := compareRegions(a.region, b.region)
+	if a.country != b.country && a.country != "" && b.country != "" {
+		region = regionDifferent
+	}
+	v.set(fieldRegion, region)
 	v.set(fieldPeople, comparePeople(a.people, b.people))
 	v.set(fieldCategory, compareCategories(&a.categories, &b.categories))
 	web := comparePages(a.pages, b.pages)

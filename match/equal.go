@@ -64,6 +64,9 @@ func (r *Record) hash() uint64 {
 	text(r.person.given.words...)
 	text(r.person.family.words...)
 	text(r.person.generation, r.brand, r.address.text, r.postcode, r.city, r.region)
+	if r.country != "" {
+		text("country", r.country)
+	}
 	for i, roman := range [...]bool{r.address.roman, r.romanCity, r.name.roman} {
 		if roman {
 			number(uint64(i))

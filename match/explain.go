@@ -180,6 +180,10 @@ func (s *Schema) fieldOf(a Attribute) field {
 			return fieldPostcode
 		case RoleRegion:
 			return fieldRegion
+		case RoleCountry:
+			if s.Style() != StyleTitle {
+				return fieldRegion
+			}
 		case RoleNone:
 			if s.Style() == StyleTitle && !a.Tag && !a.Dimension {
 				return fieldText

@@ -193,7 +193,8 @@ dl volume 100 deciliter deciliters decilitre decilitres
 l volume 1000 liter liters litre litres litro litros litri lt ltr
 floz volume 29.5735
 gal volume 3785.41 gallon gallons
-mg mass 0.001 milligram milligrams
+mcg mass 0.000001 microgram micrograms ug
+mg mass 0.001 milligram milligrams milligramm
 g mass 1 gram grams gr gramm gramme grammes gramos grammi
 kg mass 1000 kilogram kilograms kilo kilos kilogramm
 oz mass 28.3495 ounce ounces
@@ -221,7 +222,7 @@ dpi - 1
 `)
 
 // exactUnits are the units of fixed sizes: another number means another thing.
-var exactUnits = wordSet(`gb tb mb pack user oz floz ml cl dl l size`)
+var exactUnits = wordSet(`gb tb mb pack user oz floz ml cl dl l mg mcg size`)
 
 // clothes are the sizes of clothes as words, from the smallest.
 var clothes = strings.Fields(`xxs xs small medium large xl xxl xxxl xxxxl`)

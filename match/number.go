@@ -3,14 +3,16 @@
 package match
 
 import (
+	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
 // parseNumber parses the first number of a text, ignoring currency and unit: "$1,299.00", "1.299,00 EUR",
 // "19 in", "9.0%". The last separator is the decimal one, unless it occurs several times or is a lone comma before
-// three digits. A duration such as 3:41 or 1:02:03 is read in its smallest unit.
+// three digits. A duration such as 3:41, 3m 41s or 1:02:03 is read in its smallest unit.
 func parseNumber(raw string) (value float64, ok bool) {
 	from := strings.IndexFunc(raw, func(r rune) bool { return '0' <= r && r <= '9' })
 	if from < 0 {
@@ -22,6 +24,9 @@ func parseNumber(raw string) (value float64, ok bool) {
 	}
 	if value, ok = parseDuration(raw[from:]); ok {
 		return value, true
+	}
+	if parts := spelledDuration.FindStringSubmatch(raw[from:]); parts != nil {
+		return parseDuration(parts[1] + ":" + fmt.Sprintf("%02s", parts[2]))
 	}
 	text := raw[from:to]
 	decimal := strings.LastIndexAny(text, ".,")
@@ -60,6 +65,9 @@ func parseDuration(raw string) (value float64, ok bool) {
 	whole := rest == "" || !isDigit(rest[0]) && rest[0] != ':'
 	return value, err == nil && (n == 2 || n == 3) && whole
 }
+
+// spelledDuration is two numbers with their units: 1h 53m, 3 min 41 s.
+var spelledDuration = regexp.MustCompile(`(?i)^(\d{1,4}) ?(?:h|hr|hrs|hours?|std|m|min|mins|minutes?|minuten)\.?,? ?([0-5]?\d) ?(?:m|min|mins|minutes?|minuten|s|sec|secs|seconds?|sekunden)\.?$`)
 
 func normalNumber(raw string) string {
 	value, ok := parseNumber(raw)

@@ -118,7 +118,7 @@ func comparePersons(v *Vector, a, b *person) {
 	}
 	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
 		given == givenDifferent && family >= familyAlike && v.namesHousehold() {
-		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation {
+		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation && !secondsDiffer(&a.given, &b.given) {
 			given = givenTwin
 		}
 	}
@@ -205,7 +205,7 @@ func compareGivens(a, b *part) level {
 		}
 		return givenDifferent
 	case x == y && secondsDiffer(a, b):
-		return givenAlike
+		return givenSecond
 	case x == y:
 		return givenEqual
 	case likeWord(a.compact, b.compact) || likeWord(x, y):

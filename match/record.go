@@ -24,6 +24,7 @@ type Record struct {
 	city       string
 	romanCity  bool   // see name.roman
 	region     string // its code, if written as one
+	country    string // its code, but of titles: a work may be of several
 	categories categories
 	people     people
 	pages      []page
@@ -116,6 +117,10 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 				r.postcode = parsePostcode(first(values))
 			case RoleRegion:
 				r.region = regionCode(first(values))
+			case RoleCountry:
+				if m.style != StyleTitle {
+					r.country = countryOf(first(values))
+				}
 			case RoleNone:
 				texts = append(texts, values...)
 			}

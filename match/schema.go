@@ -37,7 +37,7 @@ const (
 	RoleLocality  Role = "locality"  // the city or the like
 	RolePostcode  Role = "postcode"  // the postal code
 	RoleRegion    Role = "region"    // the state or the like
-	RoleCountry   Role = "country"   // the country; not compared
+	RoleCountry   Role = "country"   // the country
 	RoleNote      Role = "note"      // of TypeText: shown, not compared
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo

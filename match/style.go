@@ -34,6 +34,7 @@ const (
 	givenSwapped
 	givenEqual
 	givenEqualRare
+	givenSecond // the first equal, the second different
 )
 
 // The levels of fieldResidual for a title, beside those for a business.
@@ -76,6 +77,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"swapped with the family name", 200},
 			{"equal", 350},
 			{"equal and rare", 500},
+			{"the first equal, the second different", -150},
 		},
 		fieldBox: {{}, {"of a firm, or of many names", -600}},
 	},

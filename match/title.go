@@ -149,7 +149,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
 	x, y := residue(a.name.tokens, usedA), residue(b.name.tokens, usedB)
 	switch {
-	case otherVolume(a, b, usedA, usedB):
+	case otherVolume(a, b, usedA, usedB), otherTake(a, b):
 		return titleVolume
 	case a.adds(b) && b.adds(a):
 		return titleNumbers

@@ -90,6 +90,17 @@ func onlyVolume(a, b *title, usedA, usedB uint32) bool {
 	return a.volume(usedA) != "" && !residue(b.name.tokens, usedB).any || b.volume(usedB) != "" && !residue(a.name.tokens, usedA).any
 }
 
+// otherTake reports whether one of two titles is called another recording of a work, such as one before an audience, and the
+// other says nothing like it anywhere.
+func otherTake(a, b *title) bool { return a.takes(b) || b.takes(a) }
+
+func (t *title) takes(other *title) bool {
+	return slices.ContainsFunc(t.words[min(len(t.words), 1):], func(w string) bool { return takeWords[w] && !other.bag.has(w) })
+}
+
+// takeWords name another recording of a work.
+var takeWords = wordSet(`live remix acoustic unplugged instrumental karaoke demo reprise remixed rmx acapella akustik acustico acoustique envivo`)
+
 // volumeWords are words before the number of a part, with their spelling.
 var volumeWords = func() map[string]string {
 	m := map[string]string{}

@@ -169,6 +169,16 @@ func (m *Matcher) total(v Vector) Weight {
 // person; the date of birth is included, because few people in one house share it. A shared mailbox is not.
 var naming = [...]field{fieldName, fieldResidual, fieldPhone, fieldWeb, fieldEmail, fieldID, fieldDate}
 
+// Names reports whether an attribute is one that distinguishes things at one address: a name, a phone, a page, a mailbox, an
+// identifier, a date. Records of a kind without such an attribute are identified by their address.
+func (a Attribute) Names() bool {
+	switch a.Type {
+	case TypeName, TypePhone, TypeURL, TypeEmail, TypeID, TypeDate:
+		return true
+	}
+	return false
+}
+
 // named reports whether an identifying field agrees. Records of a kind without such a field are identified
 // by their address.
 func (m *Matcher) named(v Vector) bool {

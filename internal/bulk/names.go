@@ -61,6 +61,7 @@ const (
 	otherCase         // the name of the attribute in other letters
 	namedAlias        // one of its aliases
 	looserAlias       // an alias after a word such as billing, or before a number
+	innerAlias        // an alias after any other words
 )
 
 // prefixes are words before the name of an attribute that do not change what it is.

@@ -140,7 +140,7 @@ func (r *recognition) guessAttributes() {
 		}
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
-			switch is := aliasOf(r.kind, a, plain); {
+			switch is := aliasAmong(r.kinds, r.kind, a, plain); {
 			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values):
 			case fits(a, c.values):
 				all = append(all, guessed{i, a, is})
@@ -159,20 +159,20 @@ func (r *recognition) guessAttributes() {
 	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
 	for _, g := range all {
 		name := r.columns[g.column].name
-		if r.isPartOfTown(g, all) || r.mapping.guess[name] != "" || taken[g.attribute.Name] && !g.attribute.Many {
+		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || r.isPartOfTown(g, all) || taken[g.attribute.Name] && !g.attribute.Many {
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
 			continue
 		}
-		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) {
+		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) || g.attribute.Role == match.RoleGiven && r.composeGiven(g) {
 			taken[g.attribute.Name] = true
 			continue
 		}
 		taken[g.attribute.Name] = true
 		r.mapping.guess[name] = g.attribute.Name
 		r.reasons[name] = map[alias]string{
-			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it",
+			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it", innerAlias: "has a name of it",
 		}[g.alias]
 	}
 }

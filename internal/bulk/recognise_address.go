@@ -10,13 +10,6 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
-
-func isHouseNumber(name string) bool {
-	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
-}
-
 // isPartOfTown reports whether another column is rather the town than that of a candidate: of suburb or locality and town, both of
 // which a town may be called, town stands first among the aliases.
 func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
@@ -59,26 +52,4 @@ func (r *recognition) completeAddress() {
 			r.composeAddress(guessed{column: i, attribute: &r.kind.Attributes[at]})
 		}
 	}
-}
-
-// composeAddress composes an address of a street and the house number in the column beside it.
-func (r *recognition) composeAddress(g guessed) bool {
-	for _, beside := range []int{g.column - 1, g.column + 1} {
-		if beside == 0 && keyRank(plainName(r.columns[0].name)) > 0 { // "no" in the first column counts the rows
-			continue
-		}
-		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
-			continue
-		}
-		if uses, _ := r.mapping.resolve(r.columns[beside].name); len(uses) > 0 || strings.ContainsAny(r.columns[beside].name+r.columns[g.column].name, "{}") {
-			continue
-		}
-		first, second := r.columns[min(g.column, beside)].name, r.columns[max(g.column, beside)].name
-		if r.mapping.assign(Assignment{g.attribute.Name, "{" + first + "} {" + second + "}"}, nil) != nil {
-			return false
-		}
-		r.reasons[first], r.reasons[second] = "street and number", "street and number"
-		return true
-	}
-	return false
 }

@@ -36,10 +36,11 @@ type Draft struct {
 	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
 	Known     string
 	Explained int
-	// Lost are the columns with dates, people, numbers and the like that the known kind does not compare.
+	// Lost are the columns with dates, people, numbers and the like that the known kind does not compare, and the one with the names
+	// of the things.
 	Lost []string
 	// Better means that the draft should be used: one column names the things, and of the columns that tell them apart
-	// the known kind loses at least as many as it compares.
+	// the known kind loses at least as many as it compares, or any if it is one of titles, or that one.
 	Better bool
 }
 
@@ -91,7 +92,7 @@ func (s *Suggester) See(fields []Field) {
 		i := slices.IndexFunc(s.columns, func(c *column) bool { return c.name == f.Name })
 		if i < 0 {
 			i = len(s.columns)
-			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), different: map[string]int{}, files: map[int]bool{}})
+			s.columns = append(s.columns, &column{name: f.Name, plain: plainName(f.Name), kinds: s.Kinds, different: map[string]int{}, files: map[int]bool{}})
 		}
 		s.columns[i].see(f.Values, s.file)
 	}

@@ -17,7 +17,8 @@ const suggestSample = 500
 // column is what a Suggester knows of a column.
 type column struct {
 	name, plain string
-	rows        int // that have the column
+	kinds       []*match.Schema // that are known
+	rows        int             // that have the column
 	files       map[int]bool
 	values      int // not empty
 	length      int // of all values
@@ -89,7 +90,7 @@ func (c *column) group(sets []map[string]bool) int { return slices.IndexFunc(set
 
 // means reports whether the name and the values are those of an attribute of a kind.
 func (c *column) means(kind *match.Schema, a *match.Attribute) bool {
-	return aliasOf(kind, a, c.plain) != noAlias && fits(a, c.sample)
+	return aliasAmong(c.kinds, kind, a, c.plain) != noAlias && fits(a, c.sample)
 }
 
 // has reports whether at least so many percent of the sample have a property.
@@ -141,13 +142,15 @@ func (c *column) years() bool {
 
 // amounts reports whether nearly all values are numbers with one unit.
 func (c *column) amounts() bool {
-	units := map[string]int{}
+	units, bare := map[string]int{}, 0
 	for _, v := range c.sample {
 		if unit, ok := unitOf(v); ok {
 			units[unit]++
-			if units[unit]*10 >= len(c.sample)*9 {
+			if (units[unit]+bare)*10 >= len(c.sample)*9 {
 				return true
 			}
+		} else if formOf(v) == formNumber {
+			bare++
 		}
 	}
 	return false
@@ -194,13 +197,13 @@ func isCapital(w string) bool {
 // Names of columns, or words of them, without accents and "_", in English, German, French, Spanish, Italian, Portuguese
 // and Dutch.
 var (
-	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode
-		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
+	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode event offer
+		veranstaltung evenement evento angebot 		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
 		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer`)
 	// Those of titleNames that say nothing else.
 	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam`)
 	workNames = nameSet(`title titel titre titulo titolo`) // businesses have names
-	yearNames = nameSet(`year years jahr jahrgang annee ano anno jaar`)
+	yearNames = nameSet(`year years yr vintage jahr jahrgang annee ano anno jaar`)
 	// People in the roles that they have in a work. Two columns of one role are the same.
 	peopleNames = []map[string]bool{
 		nameSet(`author authors writer writers autor autoren autorin verfasser drehbuch auteur auteurs scenariste autores guionista autore autori sceneggiatore autora

@@ -44,6 +44,9 @@ func (s *Suggester) titles(guesses []guess) (titles []int) {
 	return titles
 }
 
+// longName is the mean length of names above which a column has texts.
+const longName = 60
+
 // title returns the best of some columns as the name of the things, -1 if there is none.
 func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 	best, most := -1, 0
@@ -78,7 +81,7 @@ func (s *Suggester) style(c *column) match.Style {
 	if c.named(workNames) {
 		return match.StyleTitle
 	}
-	if k, explained := s.known(); k != nil && c.isName(k) {
+	if k, explained := s.known(); k != nil && (c.isName(k) || !c.named(titleNames) && !slices.ContainsFunc(s.columns, func(c *column) bool { return c.isName(k) })) {
 		for _, a := range explained {
 			if a.Type == match.TypeAddress || a.Type == match.TypePhone || a.Role == match.RoleLocality || a.Role == match.RolePostcode || a.Role == match.RoleLatitude {
 				return k.Style()
@@ -134,7 +137,8 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 	if k != nil {
 		d.Known, d.Explained = k.Kind, len(explained)
 	}
-	telling, named, parts, words := 0, false, false, false
+	telling, named, parts, words, nameless := 0, false, false, false, k != nil
+	name := ""
 	counted := map[string]bool{"": true}
 	for i, c := range s.columns {
 		g := guesses[i]
@@ -149,8 +153,18 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 			d.Lost = append(d.Lost, c.name)
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
-		words = words || g.Type == match.TypeName && c.words() && c.unlike() >= 0.5 && len(s.columns) > 1
+		nameless = nameless && !(known && a.Type == match.TypeName)
+		words = words || g.Type == match.TypeName && c.words() && c.unlike() >= 0.3 && c.length <= longName*c.values && len(s.columns) > 1
+		if g.Type == match.TypeName && name == "" {
+			name = c.name
+		}
 		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
 	}
+	if k != nil && k.Style() == match.StyleTitle {
+		telling = 0 // the draft compares the same, and more
+	}
 	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || d.Explained == 0 && words
+	if nameless && words {
+		d.Better, d.Lost = true, append([]string{name}, d.Lost...)
+	}
 }

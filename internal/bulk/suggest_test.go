@@ -94,7 +94,7 @@ func TestSuggest(t *testing.T) {
 		{
 			"years and quantities as people write them", "song|year|length|label",
 			[]string{"Moonlight Ride|'01|3m 59sec|Blue Door", "Your Grace|94|2.983|Old Mill", "Action Time|2005|03:13|Old Mill"},
-			[]string{"song: song name title", "year: year date", "length: length text note", "label: label text"},
+			[]string{"song: song name title", "year: year date", "length: length number", "label: label text"},
 		},
 		{
 			"groups, empty and reserved columns", "track|genre|kind",
@@ -229,7 +229,9 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 		{"company|country|founded", "Acme GmbH|DE|1990", true, "founded"},
 		{"name|city|founded", "Acme GmbH|Berlin|1990", false, "founded"},
 		{"name|description|tags", "Acme GmbH|Tools|a", false, ""},
-		{"title|manufacturer|price|pages", "Drill|Bosch|99|12", false, "pages"},
+		{"title|manufacturer|price|pages", "Drill|Bosch|99|12", true, "pages"},
+		{"offer|brand|price", "Cordless drill|Bosch|99", true, "offer"},
+		{"betriebsstaette|street|phone", "Acme Tools|Main St 1|030 1234567", true, "betriebsstaette"},
 		{"author|title|address|year", "Y. Freund|Boosting a weak learner|Rochester, NY|(1990)", true, "author year"},
 		{"player|club|goals", "Ann Kay|Blue Door|12", true, ""},
 		{"first_name|last_name|hired|left", "Ann|Kay|2001-02-03|2004-05-06", false, "hired left"},
@@ -245,12 +247,13 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 func TestSuggest_StylesOfNames(t *testing.T) {
 	t.Parallel()
 	for columns, want := range map[string]match.Style{
-		"company|founded":         match.StyleBusiness,
-		"name|street|city|phone":  match.StyleBusiness,
-		"full_name|turnover":      match.StylePerson,
-		"name|year":               match.StyleTitle,
-		"title|street|city|phone": match.StyleTitle,
-		"song|artist|city|street": match.StyleTitle,
+		"company|founded":          match.StyleBusiness,
+		"name|street|city|phone":   match.StyleBusiness,
+		"full_name|turnover":       match.StylePerson,
+		"name|year":                match.StyleTitle,
+		"title|street|city|phone":  match.StyleTitle,
+		"song|artist|city|street":  match.StyleTitle,
+		"branch|street|city|phone": match.StyleBusiness,
 	} {
 		_, d := suggested(t, columns, "Acme Tools|1990|Berlin|030 1234567")
 		if got := d.Schema.Style(); got != want {

@@ -31,7 +31,7 @@ var (
 	emailForm = regexp.MustCompile(`^[^\s@,;|]+@[^\s@,;|]+\.[^\s@,;|]+$`)
 	urlForm   = regexp.MustCompile(`^(https?://\S+|[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*\.[a-zA-Z]{2,}(/\S*)?)$`)
 	// A duration, and a number with a currency before it or a unit behind it.
-	durationForm = regexp.MustCompile(`^\d+:[0-5]\d(:[0-5]\d)?$`)
+	durationForm = regexp.MustCompile(`^(\d+:[0-5]\d(:[0-5]\d)?|\d+ ?(h|hr|m|min)\.? ?\d+ ?(m|min|s|sec)\.?)$`)
 	amountForm   = regexp.MustCompile(`^(\p{Sc}|[A-Z]{3} ?)?[-+]?\d[\d.,]* ?([%°"″]|\p{Sc}|[\p{L}.]{1,14}( [\p{L}.]{1,14})?)?$`)
 
 	phoneForm = regexp.MustCompile(`^[+(]?[\d][\d ()/.+-]{4,24}((ext|x|#)\.? ?\d+)?$`)

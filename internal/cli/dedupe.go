@@ -142,6 +142,7 @@ func (o *oneShot) look(a *app) error {
 		return failed
 	}
 	o.takeDraft(a)
+	o.takeNameless()
 	return a.compared(o.plans, o.schema)
 }
 

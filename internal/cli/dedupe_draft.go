@@ -12,6 +12,28 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// takeNameless leaves the attributes that name things out of a built-in kind whose other attributes alone the files have: things
+// without names, such as houses for sale, are known by their addresses.
+func (o *oneShot) takeNameless() {
+	if o.kind != "" {
+		return
+	}
+	var mapped []string
+	for _, p := range o.plans {
+		for _, c := range p.Columns {
+			mapped = append(mapped, c.To...)
+		}
+	}
+	nameless := *o.schema
+	nameless.Attributes = slices.DeleteFunc(slices.Clone(nameless.Attributes), func(a match.Attribute) bool {
+		return a.Names() && !slices.Contains(mapped, a.Name)
+	})
+	has := func(is func(match.Attribute) bool) bool { return slices.ContainsFunc(nameless.Attributes, is) }
+	if !has(match.Attribute.Names) && has(func(a match.Attribute) bool { return a.Type == match.TypeAddress && slices.Contains(mapped, a.Name) }) {
+		o.schema, o.kinds = &nameless, dedupe.Kinds(&nameless)
+	}
+}
+
 // takeDraft takes a kind drafted from the files, as by locus kind suggest, in place of a built-in one that would not compare
 // most of what tells their rows apart. It does nothing if the kind or the meaning of a column was said, or if a file lacks
 // the columns of the draft.
@@ -39,10 +61,15 @@ func (o *oneShot) takeDraft(a *app) {
 	if err != nil {
 		return
 	}
+	more := false
 	for i, p := range plans {
-		if len(p.Attributes()) <= len(o.plans[i].Attributes()) || !d.Names(p.Attributes()) {
+		now, before := len(p.Attributes()), len(o.plans[i].Attributes())
+		if more = more || now > before; now < before || !d.Names(p.Attributes()) {
 			return
 		}
+	}
+	if !more {
+		return
 	}
 	var types []string
 	for _, c := range d.Columns {

@@ -33,6 +33,9 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 	for name, text := range map[string]string{
 		"films.csv": films, "more.csv": films2,
 		"other.csv":   "id;name;jahr\n1;Alien;1979\n",
+		"offers.csv":  "id,offer,brand,price\n1,Cordless drill KX200,Bosch,99\n2,Garden hose,Gard,20\n3,Cordless drill KX-200,Bosch,98\n",
+		"sizes.csv":   "id,brand,product name,size\n1,Blue Door,Day Cream Rosewater,50 ml\n2,Blue Door,Day Cream Rosewater,200 ml\n3,Blue Door,Day Cream Rosewater,50ml\n",
+		"homes.csv":   "id,address,city,beds\n1,12 Quince Rd Apt 4,Springfield,2\n2,12 Quince Road #4,Springfield,2\n3,12 Quince Road #5,Springfield,3\n",
 		"letters.csv": "id,Название фильма,title,год,year\n1,Солярис,Solaris,1972,1972\n2,Солярис,Solaris,2002,2002\n",
 	} {
 		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
@@ -50,6 +53,9 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 		{"a meaning is said", []string{path("films.csv"), path("more.csv"), "--set", "name=title"}, "kind place: compared by title", "1 2 3 1 2 3"},
 		{"a column is ignored", []string{path("films.csv"), path("more.csv"), "--ignore", "director"}, "kind film: compared by title, year", "1 2 3 4 2 5"},
 		{"one file has other names", []string{path("films.csv"), path("other.csv")}, "kind film: compared by title, year, director, name, jahr", "1 2 3 2"},
+		{"no kind has the column of the names", []string{path("offers.csv")}, "no kind has offer: compared with the draft", "1 2 1"},
+		{"a kind of titles with one column more", []string{path("sizes.csv")}, "kind size: compared by brand, product name, size", "1 2 1"},
+		{"things without names", []string{path("homes.csv")}, "kind place: compared by address, city", "1 1 2"},
 		{"columns without Latin letters", []string{path("letters.csv")}, "kind letter: compared by Название фильма, title, год, year", "1 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

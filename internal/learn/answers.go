@@ -125,6 +125,9 @@ func Answers(schema *match.Schema, answers []Answer) *Fitted {
 	}
 	moved := p.fit(all)
 	for l, level := range p.levels {
+		if decides(level.Before) {
+			continue
+		}
 		if level.After = hundredths(float64(level.Before)/100 + moved[l]); level.After != level.Before {
 			f.Levels = append(f.Levels, level)
 		}

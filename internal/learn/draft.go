@@ -18,7 +18,7 @@ const (
 	leastStable = 0.9
 	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
 	// not believed: it took something else for a match.
-	mostContradicted = 0.5
+	mostContradicted = 0.25
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2
 )
@@ -50,7 +50,7 @@ func (d *Draft) Refused() (reasons []string) {
 // draft returns the kind with the learned weights of the fields that had enough matches.
 func (l *model) draft(w weights, matches table) *Draft {
 	schema := *l.matcher.Schema()
-	schema.Prior = min(hundredths(w.prior), 0)
+	schema.Prior = match.Weight(math.Round(100 * min(max(w.prior, -60), 0)))
 	schema.Weights = maps.Clone(schema.Weights)
 	if schema.Weights == nil {
 		schema.Weights = map[string]map[string]match.Weight{}
@@ -62,7 +62,7 @@ func (l *model) draft(w weights, matches table) *Draft {
 		}
 		learned := map[string]match.Weight{}
 		for n, level := range field.Levels {
-			if n == 0 || level.Text == "" {
+			if n == 0 || level.Text == "" || decides(level.Weight) {
 				continue
 			}
 			learned[level.Text] = hundredths(w.levels[f][n])
@@ -76,14 +76,14 @@ func (l *model) draft(w weights, matches table) *Draft {
 	return d
 }
 
-// hundredths returns bits as a weight that a kind may have.
+// hundredths returns bits as a weight that a level may have.
 func hundredths(bits float64) match.Weight {
 	const most = 20
-	if bits < 0 {
-		return match.Weight(math.Round(100 * max(bits, -60)))
-	}
-	return match.Weight(math.Round(100 * min(bits, most)))
+	return match.Weight(math.Round(100 * min(max(bits, -most), most)))
 }
+
+// decides reports whether a level overrules all other evidence, as different ids of one source do. It keeps its weight.
+func decides(w match.Weight) bool { return w <= match.CannotLink }
 
 // judge fills in what the learned weights are compared with today's by.
 func (l *model) judge(d *Draft, matches table, first, second weights) {

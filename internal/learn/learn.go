@@ -225,6 +225,9 @@ func (l *model) weigh(f int, matches table, to []float64) {
 		}
 	}
 	for level := 1; level < len(to); level++ {
+		if decides(l.fields[f].Levels[level].Weight) {
+			continue
+		}
 		expected := to[level]
 		if expected > 0 {
 			expected += moved / certain

@@ -315,3 +315,23 @@ func TestWeights_OfText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Different ids of one source overrule all else, by more bits than a kind may say: a draft leaves them out.
+func TestWeights_LeavesOutWhatDecides(t *testing.T) {
+	t.Parallel()
+	s := match.Person()
+	s.Attributes = append(s.Attributes, match.Attribute{Name: "number", Type: match.TypeID})
+	m := match.New(s, nil)
+	var records []*match.Record
+	for i, a := range people(300) {
+		a["number"] = []string{fmt.Sprint(i / 2)}
+		records = append(records, m.Normalise("s", fmt.Sprint(i), a))
+	}
+	d := learn.Weights(m, records)
+	if _, is := d.Schema.Weights["id"]["different"]; is {
+		t.Errorf("weights of ids: %v", d.Schema.Weights["id"])
+	}
+	if err := d.Schema.Validate(); err != nil {
+		t.Error(err)
+	}
+}

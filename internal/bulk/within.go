@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// aliasAmong returns how well a plain name fits an attribute: by some of its words if no attribute of any kind is named like it.
+func aliasAmong(kinds []*match.Schema, kind *match.Schema, a *match.Attribute, plain string) alias {
+	if is := aliasOf(kind, a, plain); is != noAlias || !isWithin(kind, a, plain) {
+		return is
+	}
+	last := plain[strings.LastIndexByte(plain, '_')+1:]
+	for _, k := range kinds {
+		for i := range k.Attributes {
+			other := &k.Attributes[i]
+			if aliasOf(k, other, plain) != noAlias || other.Name != a.Name && other.Type == a.Type && aliasOf(k, other, last) != noAlias {
+				return noAlias
+			}
+		}
+	}
+	return innerAlias
+}
+
+// isWithin reports whether a plain name ends with an alias of an attribute, as res_city and hotelname do, or begins with its last
+// word, as name_first does. Names and whereabouts alone are called so: a tax_type or a bank_url is none of the thing's own. Nor is
+// what another person or an earlier time has.
+func isWithin(kind *match.Schema, a *match.Attribute, plain string) bool {
+	aliases := append([]string{a.Name}, kind.AliasesOf(a.Name)...)
+	switch {
+	case a.Type == match.TypeName && a.Role == match.RoleNone:
+		aliases = slices.DeleteFunc(aliases, func(alias string) bool {
+			return !nameNames[alias] || workNames[alias] && kind.Style() != match.StyleTitle
+		})
+	case a.Type == match.TypeText && a.Role != match.RoleNone && a.Role != match.RoleNote, a.Type == match.TypeName,
+		a.Type == match.TypeAddress, a.Type == match.TypePhone, a.Type == match.TypeEmail, a.Type == match.TypeGeo, a.Type == match.TypeDate:
+	default:
+		return false
+	}
+	words := strings.Split(plain, "_")
+	last := len(words) - 1
+	if slices.Contains(aliases, words[last]+"_"+strings.Join(words[:last], "_")) {
+		return true
+	}
+	if slices.ContainsFunc(words, func(w string) bool { return ofOthers[w] && !(w == "birth" && a.Type == match.TypeDate) }) {
+		return false
+	}
+	for i := 1; i < len(words); i++ {
+		if slices.Contains(aliases, strings.Join(words[i:], "_")) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(aliases, func(alias string) bool {
+		before, ends := strings.CutSuffix(words[last], alias)
+		return ends && len(alias) >= 4 && len(before) >= 3 && !ofOthers[before]
+	})
+}
+
+// ofOthers are words of names of columns about another person or thing than the row's, or about another time.
+var ofOthers = nameSet(`owner agent manager father mother parent spouse partner guardian emergency doctor physician user nick file host domain
+	previous prior former old last birth created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts
+	proprietaire pere mere propietario padre madre proprietario eigenaar`)
