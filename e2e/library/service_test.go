@@ -38,8 +38,10 @@ func open(t testing.TB, dir string, cells int) *locus.DB {
 
 func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	t.Helper()
-	if err := blank.Fill(dir, cells); err != nil {
-		t.Fatal(err)
+	if !strings.HasPrefix(dir, "postgres:") { // a directory, which need not be created cell by cell
+		if err := blank.Fill(dir, cells); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells})
 	if err != nil {
