@@ -138,9 +138,10 @@ func (s *storm) adopt() {
 	if s.adopted || s.ill(0) || s.ill(1) {
 		return
 	}
-	if _, err := runCell(s.t, nil, append([]string{"restored"}, s.fleet.place...)...); err != nil {
-		s.t.Fatal(err)
-	}
+	eventually(s.t, time.Minute, "an operator confirms the server of the map", func() (bool, string) {
+		_, err := runCell(s.t, nil, append([]string{"restored"}, s.fleet.place...)...)
+		return err == nil, fmt.Sprint(err)
+	})
 	s.adopted = true
 	s.done["confirmed maps"]++
 }
@@ -185,7 +186,7 @@ func (s *storm) work() (wait func()) {
 	switch size := int(m.Count(m.Current())); {
 	case size < 16 && s.random.IntN(3) == 0:
 		what, args = "growths", []string{"grow", "--to", fmt.Sprint(2 * size), "--wait"}
-	case s.random.IntN(4) == 0:
+	case m.Current() > 0 && s.random.IntN(4) == 0:
 		what, args = "compactions", []string{"compact"}
 	}
 	random := rand.New(rand.NewPCG(s.random.Uint64(), 0))
