@@ -5,6 +5,7 @@ GO        ?= go
 DATA      ?= $(if $(LOCUS_DATA_SETS),$(LOCUS_DATA_SETS),../shared/data)
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
+STORM     ?= 2h
 RECORDS   ?= 100000
 LINT      := tools/bin/golangci-lint
 
@@ -20,7 +21,7 @@ ACTIONLINT := $(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid="
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/storm test/mongodb test/postgresql test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/exchange bench/micro eval demo \
         generate site verify verify/tidy verify/generated verify/docs verify/build verify/others verify/deploy verify/package verify/site verify/workflows verify/vulnerabilities release release/snapshot clean
 
 help: ## list the targets
@@ -61,6 +62,9 @@ test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 tr
 test/growth: ## the key directory at length: 10 million seeds, the largest model, a million plans, four servers (hours)
 	LOCUS_SEEDS=10000000 LOCUS_MODEL=1 LOCUS_PLANS=1000000 $(GO) test -count 1 -v -timeout 0 -run 'P06|P08' ./cell
 	LOCUS_LIVE=long $(GO) test -count 1 -v -timeout 3h -run 'P06|P07|P08' ./e2e
+
+test/storm: ## kills, stops, full disks, promotions, growths, moves and restores at the same time, for STORM (2h); as root, who can mount small disks
+	LOCUS_STORM=$(STORM) $(GO) test -count 1 -v -timeout 0 -run '_Storm$$' ./e2e
 
 test/mongodb: ## the tests of MongoDB on the server of LOCUS_TEST_MONGODB_URI, never on the stand-in; says what is left out
 	LOCUS_TEST=mongodb $(GO) test -count 1 -v ./internal/mongotest ./storage/mongodb/...

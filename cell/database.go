@@ -128,7 +128,13 @@ func (m *Map) IdentityOf(c ID, rules string) Identity {
 // taken after that.
 func (want Identity) Takes(got Identity, head Head, used uint64) bool {
 	same := got.Map == want.Map && got.Cell == want.Cell && got.Rules == want.Rules
-	return same && got != want && want.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
+	return same && got != want && got.Untouched(head, used)
+}
+
+// Untouched reports whether nothing was written in a database with this identity since a growth created it. used is how
+// many of its puids were allocated.
+func (id Identity) Untouched(head Head, used uint64) bool {
+	return id.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
 }
 
 // Keeps returns ErrIdentity if a database that was identified as this cell now has identity got, because another growth

@@ -208,6 +208,22 @@ func TestClient_ServerIsGone(t *testing.T) {
 	}
 }
 
+// The answer to a counted hit is lost, and then the disk is full: the server does not look whether it was counted.
+func TestP02_LostAnswerAndFullDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.fate = func(request int) string { return []string{"lost after", "full"}[min(request, 2)-1] }
+		c := connect(t, s, client.Options{Patience: time.Minute})
+		if err := c.Hit(t.Context(), "m"); s.counts["m"] != 1 || !errors.Is(err, counter.ErrCommitUnknown) || !errors.Is(err, counter.ErrQuota) {
+			t.Errorf("counted %d times, %v, want ErrCommitUnknown with the reason", s.counts["m"], err)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestClient_RefusesAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "localhost:7070", "ftp://x", "http://", "http://%zz"} {

@@ -78,8 +78,10 @@ func final(err error) bool {
 func unsure(err error) bool { return errors.Is(err, counter.ErrCommitUnknown) }
 
 // decided reports whether the hit's cell has refused it after checking that it was not counted before. For a hit
-// that is too old, the record may be gone.
-func decided(err error) bool { return final(err) && !errors.Is(err, counter.ErrTooOld) }
+// that is too old, the record may be gone; without room on its disk the cell may not have looked.
+func decided(err error) bool {
+	return final(err) && !errors.Is(err, counter.ErrTooOld) && !errors.Is(err, counter.ErrQuota)
+}
 
 // unconfirmedIf wraps an error in ErrCommitUnknown if an earlier reply was lost.
 func unconfirmedIf(lost bool, err error) error {

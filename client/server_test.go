@@ -60,6 +60,8 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer(502, "<html>"), nil
 	case "redirect":
 		return answer(307, ""), nil
+	case "full":
+		return answer(200, `{"results":[{"metric":"","error":{"code":"no_room","detail":"the disk is full","outcome":"not_applied"}}]}`), nil
 	}
 	text := s.count(r.Header.Get("Locus-Producer"), r.Header.Get("Locus-Seq"), body)
 	switch fate {

@@ -25,6 +25,7 @@ type clientele struct {
 	read    atomic.Int64   // answers that were checked
 	mu      sync.Mutex     // guards shared notes
 	refused map[string]int // failed requests by code
+	fills   bool           // disks are full at times: clients may be refused for that too
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
@@ -87,7 +88,7 @@ func codeOf(err error) string {
 // refuse records a failed request and pauses.
 func (c *clientele) refuse(n *node, what string, err error) {
 	code := codeOf(err)
-	if !troubled[code] {
+	if !troubled[code] && (code != string(httpapi.CodeNoRoom) || !c.fills) {
 		c.t.Errorf("process %d, %s: %s: %v", n.index, what, code, err)
 	}
 	c.mu.Lock()

@@ -141,6 +141,11 @@ func (n *node) start() {
 	var s *server
 	n.fleet.t.Cleanup(func() { // runs after the process has ended
 		if text := s.said(); n.fleet.t.Failed() && text != "" {
+			for line := range strings.Lines(text) {
+				if strings.Contains(line, `msg="request failed"`) { // the reason of an internal error
+					n.fleet.t.Logf("process %d has said: %s", n.index, line)
+				}
+			}
 			n.fleet.t.Logf("process %d has said in the end:\n%s", n.index, text[max(0, len(text)-6000):])
 		}
 	})

@@ -38,7 +38,7 @@ func open(t testing.TB, dir string, cells int) *locus.DB {
 
 func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	t.Helper()
-	if !strings.Contains(dir, "://") { // no server
+	if !strings.Contains(dir, "://") { // a directory, which need not be created cell by cell
 		if err := blank.Fill(dir, cells); err != nil {
 			t.Fatal(err)
 		}

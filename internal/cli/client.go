@@ -267,7 +267,11 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 	if q.key != "" {
 		request.Header.Set("Idempotency-Key", q.key)
 	}
-	return over.Do(request)
+	response, err := over.Do(request)
+	if errors.Is(err, io.EOF) { // of a server that is killed
+		err = fmt.Errorf("%w: %w", errCut, err)
+	}
+	return response, err
 }
 
 // foreign returns the error for an answer that a Locus server would not write.

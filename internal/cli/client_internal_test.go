@@ -99,6 +99,8 @@ func TestClient(t *testing.T) {
 		}
 		if _, err := cl.get(t.Context(), "/panic", nil, nil); err == nil {
 			t.Errorf("%s: an answer that was cut off is one", name)
+		} else if f := explainFailure(t.Context(), err); name == "network" && (f.Exit != exitUnavailable || f.Outcome != httpapi.Unknown) {
+			t.Errorf("a server ended before it answered: exit %d, outcome %s, %q", f.Exit, f.Outcome, f.Message)
 		}
 	}
 }

@@ -36,6 +36,9 @@ type Options struct {
 	InMemory bool
 	// Archive makes the server keep its log, for Server.Base.
 	Archive bool
+	// Disk is the size in bytes of a file system for this server alone, which Server.Fill fills. Only root may mount
+	// one, on Linux. 0 means none.
+	Disk uint64
 
 	room uint64 // bytes required in memory; 0 means enough for dozens of databases
 }
@@ -46,6 +49,7 @@ type Server struct {
 	dir      string
 	program  string
 	settings map[string]string
+	disk     uint64 // size of its own file system
 	child    *child
 	last     atomic.Int64 // the number of the newest database
 }
@@ -90,7 +94,10 @@ func newServer(program string, opts *Options) (*Server, error) {
 		o.MaxConnections = 200
 	}
 	dir, err := directory(o.InMemory, o.room)
-	s := &Server{dir: dir, program: program, settings: map[string]string{
+	if o.Disk > 0 && err == nil {
+		err = mountDisk(dir, o.Disk)
+	}
+	s := &Server{dir: dir, program: program, disk: o.Disk, settings: map[string]string{
 		"listen_addresses":           "",
 		"unix_socket_directories":    dir,
 		"unix_socket_permissions":    "0777",
@@ -263,6 +270,9 @@ func (s *Server) close() error {
 	if s.child != nil && s.child.ended() == nil {
 		_, err = s.child.all(syscall.SIGCONT)
 		err = errors.Join(err, s.child.end(syscall.SIGQUIT))
+	}
+	if s.disk > 0 {
+		err = errors.Join(err, unmountDisk(s.dir))
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }

@@ -4,15 +4,21 @@
 
 package pgtest
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
-// Standby starts a replica of the server, which ends with the test.
+// Standby starts a replica of the server, with the same settings and a disk of the same size. It ends with the test.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
 	program := need(t, "pg_basebackup")
-	r, err := newServer(s.program, nil)
+	settings := maps.Clone(s.settings)
+	delete(settings, "unix_socket_directories")
+	delete(settings, "archive_mode")
+	settings["wal_retrieve_retry_interval"] = "100ms" // it comes back soon after its primary
+	r, err := newServer(s.program, &Options{InMemory: true, Disk: s.disk, Settings: settings})
 	if err == nil {
-		r.settings["max_connections"] = s.settings["max_connections"]
 		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R")
 	}
 	r.begin(t, err)

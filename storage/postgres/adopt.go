@@ -67,7 +67,8 @@ const adoptionGap = 1 << 20
 //   - records the database as the cell's home.
 //
 // newest reads the map of the authority. It is called while no other transaction can write in the cell, because a
-// map read earlier may be stale. Adopting a database that is not strange does nothing.
+// map read earlier may be stale. Adopting a database that is not strange does nothing. One that a growth left behind
+// before it was announced only changes its home.
 //
 // Only one database may be adopted as a cell: when a replica is promoted, the operator must make sure that the old
 // primary does not come back.
@@ -86,16 +87,23 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 			return err
 		}
 		m, err := newest(ctx, t, id.Cell)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case id.Map != m.Spec().ID || !m.Has(id.Cell):
+		}
+		used, err := rows(ctx, t, scalar[int64], sqlUsed)
+		if err != nil {
+			return err
+		}
+		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
+		switch known := id.Map == m.Spec().ID; {
+		case known && !m.Has(id.Cell) && id.Untouched(t.head, uint64(used[0]-id.Lo)):
+			return nil // a growth that was not announced left it: it has promised nothing, and the next growth takes it
+		case !known || !m.Has(id.Cell):
 			return fmt.Errorf("%w: it is cell %s of the map %s, which is no cell of the map %s, epoch %d",
 				cell.ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
 		}
 		h := t.head.RecoverFromReplica(id.Cell, m)
 		h.Incarnation++
-		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
 		return errors.Join(t.outdateLeases(ctx), t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
 	})
 	if err != nil {

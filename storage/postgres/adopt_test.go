@@ -121,6 +121,43 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	headOf(t, again)
 }
 
+// A growth creates its cells before it is announced. If their server is then replaced by its standby, the next growth
+// takes them as it would have on the former server. A cell that was written to is not taken.
+func TestP06_WhatAGrowthLeftIsAdopted(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Start(t, nil)
+	before, err := cell.NewMap(cell.Spec{ID: "7c0e31", Epoch: 2, Generations: []cell.Generation{{Cells: 2}}})
+	must(t, err)
+	newest := func(context.Context) (*cell.Map, error) { return before, nil }
+	id := twoGenerations(t).IdentityOf(cell.ID{Gen: 1, Index: 3}, "r")
+	left, err := dialled(t, postgres.NewDriver(nil), s.URL("left"), id, true)
+	must(t, err)
+	must(t, left.Close())
+	s.Exec(t, "postgres", "CREATE DATABASE promoted TEMPLATE \"left\"")
+	promoted, err := dialled(t, postgres.NewDriver(nil), s.URL("promoted"), id, true)
+	if !errors.Is(err, storage.ErrStrange) {
+		t.Fatalf("another database: %v, want ErrStrange", err)
+	}
+	must(t, promoted.Adopt(t.Context(), newest))
+	id.Lo, id.Hi = id.Lo+1<<20, id.Hi+1<<20 // of a growth to another number of cells
+	must(t, promoted.Identify(t.Context(), id))
+	if got, want := headOf(t, promoted), (cell.Head{Incarnation: 1}); got != want {
+		t.Errorf("head %+v, want %+v", got, want)
+	}
+	areIntact(t, promoted)
+	allocateOne(t, promoted, key(1))
+	must(t, promoted.Close())
+
+	s.Exec(t, "postgres", "CREATE DATABASE used TEMPLATE promoted")
+	used, err := dialled(t, postgres.NewDriver(nil), s.URL("used"), id, true)
+	if !errors.Is(err, storage.ErrStrange) {
+		t.Fatalf("another database: %v, want ErrStrange", err)
+	}
+	if err := used.Adopt(t.Context(), newest); !errors.Is(err, cell.ErrIdentity) {
+		t.Errorf("a cell with keys that the map does not have: %v, want ErrIdentity", err)
+	}
+}
+
 // areIntact checks that every row that has a checksum matches it.
 func areIntact(t *testing.T, c cell.Database[storage.Tx]) {
 	t.Helper()

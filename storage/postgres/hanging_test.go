@@ -3,15 +3,20 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage/postgres"
 )
 
@@ -58,5 +63,41 @@ func TestP12_AServerThatHangsIsWaitedForOnce(t *testing.T) {
 	}
 	for asked.Load() == once { // until the pause is over
 		dial(0)
+	}
+}
+
+// A server that ends while a database is created, or while its tables are, is unavailable.
+func TestDial_ServerEndsWhileItCreates(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Start(t, nil)
+	for statement, held := range map[string]struct{ db, lock string }{
+		"CREATE DATABASE%":           {"postgres", "LOCK TABLE pg_database IN EXCLUSIVE MODE"},
+		"%pg_advisory_xact_lock(%)%": {s.Database(t), "SELECT pg_advisory_xact_lock(1280263027)"},
+	} {
+		holder, err := pgx.Connect(t.Context(), s.URL(held.db))
+		must(t, err)
+		defer holder.Close(context.Background()) //nolint:errcheck // it only held a lock
+		_, err = holder.Exec(t.Context(), "BEGIN; "+held.lock)
+		must(t, err)
+		db := held.db
+		if db == "postgres" {
+			db = "created"
+		}
+		dialled := make(chan error)
+		go func() {
+			opened, err := postgres.NewDriver(nil).Dial(t.Context(), s.URL(db), true)
+			if err == nil {
+				err = opened.Close()
+			}
+			dialled <- err
+		}()
+		ended := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '" + statement + "'"
+		for len(s.Exec(t, "postgres", ended)) == 0 {
+			runtime.Gosched() // it does not wait yet
+		}
+		if err := <-dialled; !errors.Is(err, cell.ErrUnavailable) {
+			t.Errorf("the server ends during %s: %v, want ErrUnavailable", statement, err)
+		}
+		must(t, holder.Close(t.Context()))
 	}
 }

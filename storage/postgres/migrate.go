@@ -76,7 +76,15 @@ func (t *target) prepare(ctx context.Context, opts *Options, create bool) error 
 		return err
 	}
 	defer on.Close(ctx)
-	return t.migrate(ctx, on, o, create)
+	return cut(ctx, on, t.migrate(ctx, on, o, create))
+}
+
+// cut returns a lostError for an error of a connection that the server has ended.
+func cut(ctx context.Context, on *pgx.Conn, err error) error {
+	if err != nil && ctx.Err() == nil && on.IsClosed() {
+		return &lostError{err}
+	}
+	return err
 }
 
 // insist is dial with retries for ConnectTimeout while the server has too many connections.
@@ -131,7 +139,7 @@ func (t *target) create(ctx context.Context, o *Options) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("create %s: %w", t.shown, explain(err))
+		return fmt.Errorf("create %s: %w", t.shown, cut(ctx, on, explain(err)))
 	}
 	return nil
 }

@@ -152,6 +152,9 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, cell.ErrNoRoom) || errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, cell.ErrUnavailable) {
 		t.Fatalf("an update on a full disk: %v, want ErrNoRoom alone", err)
 	}
+	if strings.Contains(err.Error(), "puids") {
+		t.Errorf("the disk is full, and not the range of puids: %v", err)
+	}
 	if n, err := countOf(t, f); err != nil || n != 1 {
 		t.Fatalf("%d records, %v after the disk was full, want 1", n, err)
 	}
