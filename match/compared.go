@@ -54,6 +54,7 @@ func (c *coder) record(r *Record) {
 		c.fixed(&w.hash)
 		integer(c, &w.letters)
 	})
+	c.text(&r.address.unit)
 	c.text(&r.address.postcode)
 	for _, x := range [...]*float64{&r.point.x, &r.point.y, &r.point.z} {
 		c.float(x)
@@ -61,6 +62,7 @@ func (c *coder) record(r *Record) {
 	c.text(&r.postcode)
 	c.text(&r.city)
 	c.text(&r.region)
+	c.text(&r.country)
 	c.flags(&r.address.roman, &r.romanCity, &r.dedup)
 	c.fixed(&r.categories.mask)
 	list(c, &r.categories.list, func(c *coder, g *category) {
