@@ -26,6 +26,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/login"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/internal/porttest"
 	"github.com/locus-db/locus/records"
 )
 
@@ -146,7 +147,7 @@ func (tab *tab) attach(browser context.Context) {
 }
 
 func newTab(t *testing.T, svc *locus.DB) *tab {
-	return &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
+	return &tab{T: t, svc: svc, addr: "127.0.0.1:" + porttest.Port(t), stop: func() {}}
 }
 
 // serve starts a server on the tab's address, which stays the same.
@@ -155,9 +156,6 @@ func (tab *tab) serve() {
 	listener, err := net.Listen("tcp", tab.addr)
 	if err != nil {
 		tab.Fatal(err)
-	}
-	if addr := listener.Addr().String(); addr != tab.addr { // who hears the tab reads it, too
-		tab.addr = addr
 	}
 	options := &httpapi.Options{Linger: -1, Version: tab.version}
 	if tab.login != nil {
