@@ -262,7 +262,7 @@ func look(t *testing.T, s *locus.DB, only ...cell.ID) (found []cells.Difference,
 
 func openCellsAt(t *testing.T, where string, n int) (*locus.DB, *storage.Cells) {
 	t.Helper()
-	cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: n, Scratch: true})
+	cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: n, Scratch: true, Notice: time.Hour})
 	must(t, err)
 	s, err := locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)
