@@ -13,6 +13,9 @@ import (
 // new generation of cells.
 var ErrNoRoom = problem.Class(problem.ErrUnavailable, "cell: the cell's range of puids is used up: add a generation of cells")
 
+// ErrDiskFull is the ErrNoRoom of a disk: more cells elsewhere do not help what is on it.
+var ErrDiskFull = problem.Class(ErrNoRoom, "the disk is full")
+
 // Nothing is returned for a key without a puid. It is never a puid: a range begins after its base.
 const Nothing = protocol.Nothing
 

@@ -178,14 +178,14 @@ var Picture = map[string]Rule{
 	"storage/sqlite": {
 		Imports: []string{
 			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
-			"resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/problem", "internal/span",
+			"resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
 			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality",
-			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/problem", "internal/span",
+			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -19,8 +18,6 @@ var (
 	ErrClosed = fmt.Errorf("postgres: the cell is closed: %w", cell.ErrUnavailable)
 	// errTx means that a transaction was used after its function returned.
 	errTx = errors.New("postgres: the transaction is over")
-	// errDiskFull is the cell.ErrNoRoom that more puids do not help against.
-	errDiskFull = problem.Class(cell.ErrNoRoom, "the disk is full")
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
 	errNobody  = errors.New("postgres: the cell was never told who it is")
@@ -74,7 +71,7 @@ func explain(err error) error {
 	case sequenceUsedUp:
 		return fmt.Errorf("%w: %w", cell.ErrNoRoom, err)
 	case diskFull:
-		return fmt.Errorf("%w: %w", errDiskFull, err)
+		return fmt.Errorf("%w: %w", cell.ErrDiskFull, err)
 	case lockNotAvailable:
 		return fmt.Errorf("other transactions hold what this one needs: %w: %w", cell.ErrUnavailable, err)
 	case queryCanceled:

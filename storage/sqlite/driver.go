@@ -140,7 +140,7 @@ func unusable(where string, err error) error {
 	case !errors.As(err, &reason):
 		return err
 	case reason == syscall.ENOSPC || reason == syscall.EDQUOT:
-		return fmt.Errorf("create %q: %w: %w", where, errDiskFull, reason)
+		return fmt.Errorf("create %q: %w: %w", where, cell.ErrDiskFull, reason)
 	case reason == syscall.EMFILE || reason == syscall.ENFILE:
 		return fmt.Errorf("create %q: %w", where, cell.OutOfFiles(reason))
 	}

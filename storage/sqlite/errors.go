@@ -11,7 +11,6 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/problem"
 )
 
 var (
@@ -22,8 +21,6 @@ var (
 	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
 	// errTx means that a transaction was used after its function returned.
 	errTx = errors.New("sqlite: the transaction is over")
-	// errDiskFull is the cell.ErrNoRoom that more puids do not help against.
-	errDiskFull = problem.Class(cell.ErrNoRoom, "the disk is full")
 )
 
 // code returns the extended result code of a driver error, or 0 for any other error.
@@ -41,7 +38,7 @@ func isDiskFailure(err error) bool { return code(err)&0xff == lib.SQLITE_IOERR }
 func explain(err error) error {
 	switch code(err) & 0xff {
 	case lib.SQLITE_FULL:
-		return fmt.Errorf("%w: %w", errDiskFull, err)
+		return fmt.Errorf("%w: %w", cell.ErrDiskFull, err)
 	case lib.SQLITE_BUSY:
 		return fmt.Errorf("another program holds the file: %w: %w", cell.ErrUnavailable, err)
 	case lib.SQLITE_CANTOPEN:
