@@ -10,11 +10,9 @@ import (
 )
 
 // houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = strings.Fields("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
+var houseNumbers = nameSet("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
 
-func isHouseNumber(name string) bool {
-	return slices.Contains(houseNumbers, strings.ReplaceAll(plainName(name), "_", ""))
-}
+func isHouseNumber(name string) bool { return houseNumbers[joined(plainName(name))] }
 
 // composeAddress composes an address of a street and the house number in the column beside it.
 func (r *recognition) composeAddress(g guessed) bool {
@@ -39,7 +37,7 @@ var middleNames = nameSet(`middle mid middlename middlenames middleinitial midin
 // composeGiven composes the given names of the first and those in a column of their own.
 func (r *recognition) composeGiven(g guessed) bool {
 	for i, c := range r.columns {
-		if i != g.column && middleNames[strings.ReplaceAll(plainName(c.name), "_", "")] && fits(g.attribute, c.values) {
+		if i != g.column && middleNames[joined(plainName(c.name))] && fits(g.attribute, c.values) {
 			return r.compose(g.attribute, g.column, i, "given names")
 		}
 	}

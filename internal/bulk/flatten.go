@@ -8,15 +8,15 @@ import "github.com/locus-db/locus/internal/strictjson"
 // contacts[].email for a list of objects, and phones for each value of a list. Numbers and booleans stay as written,
 // null is absent. The point of a GeoJSON feature has geometry.longitude and geometry.latitude.
 func flatten(prefix string, object strictjson.Value, add func(path, value string)) {
-	place := pointOf(prefix, object)
 	for name, value := range object.Members() {
-		if place != nil && name == "type" {
-			continue
-		}
-		if place != nil && name == "geometry" {
-			add("geometry.longitude", place[0])
-			add("geometry.latitude", place[1])
-			continue
+		if prefix == "" && (name == "type" || name == "geometry") {
+			if place := pointOf(object); place != nil {
+				if name == "geometry" {
+					add("geometry.longitude", place[0])
+					add("geometry.latitude", place[1])
+				}
+				continue
+			}
 		}
 		if prefix != "" {
 			name = prefix + "." + name
@@ -26,17 +26,17 @@ func flatten(prefix string, object strictjson.Value, add func(path, value string
 }
 
 // pointOf returns the coordinates of a GeoJSON feature that is a point (RFC 7946), nil for any other object.
-func pointOf(prefix string, object strictjson.Value) (coordinates []string) {
+func pointOf(object strictjson.Value) (coordinates []string) {
 	member := func(of strictjson.Value, name string) (found strictjson.Value) {
 		for n, value := range of.Members() {
 			if n == name {
-				found = value
+				return value
 			}
 		}
 		return found
 	}
 	is := func(v strictjson.Value, text string) bool { return v.Kind() == strictjson.String && v.Text() == text }
-	if prefix != "" || !is(member(object, "type"), "Feature") {
+	if !is(member(object, "type"), "Feature") {
 		return nil
 	}
 	geometry := member(object, "geometry")

@@ -101,17 +101,20 @@ func counted(plain string) string {
 	return plain
 }
 
+// joined returns a plain name without the "_" between its words.
+func joined(plain string) string { return strings.ReplaceAll(plain, "_", "") }
+
 // aliasOf returns how well a plain name fits an attribute of a kind.
 func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	aliases := kind.AliasesOf(a.Name)
 	switch {
-	case plain == a.Name, strings.ReplaceAll(plain, "_", "") == strings.ReplaceAll(a.Name, "_", ""):
+	case plain == a.Name, joined(plain) == joined(a.Name):
 		return otherCase
 	case slices.Contains(aliases, plain):
 		return namedAlias
 	}
-	joined := strings.ReplaceAll(plain, "_", "")
-	if slices.ContainsFunc(aliases, func(alias string) bool { return strings.ReplaceAll(alias, "_", "") == joined }) {
+	name := joined(plain)
+	if slices.ContainsFunc(aliases, func(alias string) bool { return joined(alias) == name }) {
 		return namedAlias
 	}
 	looser := func(plain string) bool { return plain == a.Name || slices.Contains(aliases, plain) }
@@ -154,9 +157,9 @@ var keyNames = [][]string{
 
 // keyRank returns how surely a name is that of a key, from 1; 0 is no such name.
 func keyRank(plain string) int {
-	joined := strings.ReplaceAll(plain, "_", "")
+	name := joined(plain)
 	for i, names := range keyNames {
-		if slices.Contains(names, joined) {
+		if slices.Contains(names, name) {
 			return i + 1
 		}
 	}

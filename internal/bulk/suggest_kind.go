@@ -59,7 +59,7 @@ func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 		if c.named(titleNames) {
 			score += 4
 		}
-		if nameNames[strings.ReplaceAll(c.plain, "_", "")] {
+		if nameNames[joined(c.plain)] {
 			score++
 		}
 		if c.unlike() >= 0.5 {
@@ -88,7 +88,7 @@ func (s *Suggester) style(c *column) match.Style {
 			}
 		}
 	}
-	if !titleNames[strings.ReplaceAll(c.plain, "_", "")] {
+	if !titleNames[joined(c.plain)] {
 		for _, k := range s.Kinds {
 			if c.isName(k) {
 				return k.Style()
