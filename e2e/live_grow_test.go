@@ -63,7 +63,7 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 	rows := tr.checkRows(s, cells, maps...)
 	sealed(t, cells)
 	literal.verdict(s, cells.Map())
-	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, %d kills; %.0f s of load",
+	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d more with a lost answer), %d reads, %d keys raced for; %d activations, %d kills; %.0f s of load",
 		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), rounds*(1+len(f.pg)), s.loaded.Seconds())
 }
 

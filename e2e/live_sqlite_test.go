@@ -51,6 +51,6 @@ func TestP06_P08_LiveDirectory(t *testing.T) {
 	tr.oneProbe(n, s)
 	n.drain()
 	rows := tr.checkRows(s, f.witness(), maps...)
-	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, 1 move whose writers paused %v, 1 compaction, 1 kill; %.0f s of load",
+	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d more with a lost answer), %d reads, %d keys raced for; %d activations, 1 move whose writers paused %v, 1 compaction, 1 kill; %.0f s of load",
 		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), pause(t, summary), s.loaded.Seconds())
 }

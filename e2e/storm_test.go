@@ -205,6 +205,6 @@ func (s *storm) finish() {
 	s.calm(s.troubles...)
 	known := s.history()
 	rows := s.checkRows(known, s.fleet.witness(), append(s.maps, s.fleet.nodes[0].cellMap())...)
-	s.t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads; %d batches of hits; %d events",
+	s.t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d more with a lost answer), %d reads; %d batches of hits; %d events",
 		len(known.puids), rows, known.acks, known.lost, known.reads, s.hits.acks.Load(), s.sink.n)
 }

@@ -21,6 +21,9 @@ func (v *checks) search(ctx context.Context, entities []expected) error {
 		v.carried.unsearched = append(v.carried.unsearched, entities...)
 		return nil
 	}
+	if len(entities) == 0 {
+		return nil
+	}
 	indexed := make([]entity.Indexed, len(entities))
 	for i, e := range entities {
 		indexed[i] = e.is
