@@ -259,18 +259,20 @@ func (h *home[T]) wrote(db Opened[T], err error) error {
 // View runs fn in the database of the cell. The error wraps ErrMoved if the cell has left it, because its rows are out
 // of date.
 func (h *home[T]) View(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.View(ctx, here(ctx, fn)) })
+	return h.use(ctx, func(db Opened[T]) error { return db.View(ctx, h.here(ctx, fn)) })
 }
 
 // Read runs fn in the database of the cell, as View does.
 func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, here(ctx, fn)) })
+	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, h.here(ctx, fn)) })
 }
 
-// here makes fn fail with ErrMoved if the cell has left the database.
-func here[T Store](ctx context.Context, fn func(T) error) func(T) error {
+// here makes fn fail with ErrMoved if the cell has left the database. The process hears of the newest map that the cell
+// knows.
+func (h *home[T]) here(ctx context.Context, fn func(T) error) func(T) error {
 	return func(t T) error {
 		if err := t.Require(ctx, func(head Head) error {
+			h.cells.hear(head.KnownEpoch)
 			if head.Home == Moved {
 				return ErrMoved
 			}

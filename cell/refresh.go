@@ -11,11 +11,7 @@ import (
 // Observe processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have
 // a filter.
 func (c *Cells[T]) Observe(id ID, head Head) {
-	for knownEpoch := c.knownEpoch.Load(); head.KnownEpoch > knownEpoch; knownEpoch = c.knownEpoch.Load() {
-		if c.knownEpoch.CompareAndSwap(knownEpoch, head.KnownEpoch) {
-			break
-		}
-	}
+	c.hear(head.KnownEpoch)
 	switch {
 	case head.Keys == Retired:
 		c.filters.forget(id)
@@ -24,7 +20,17 @@ func (c *Cells[T]) Observe(id ID, head Head) {
 	}
 }
 
-// Stale reports whether a cell knows of a newer map than the process: a Refresh is due.
+// hear processes the epoch of the newest map that a cell knows.
+func (c *Cells[T]) hear(epoch uint64) {
+	for known := c.knownEpoch.Load(); epoch > known; known = c.knownEpoch.Load() {
+		if c.knownEpoch.CompareAndSwap(known, epoch) {
+			return
+		}
+	}
+}
+
+// Stale reports whether a cell that was read or written to knows of a newer map than the process: a Refresh is due. The
+// authority knows of the newest map, and each cell of every map by which keys went to newer cells instead of to it.
 func (c *Cells[T]) Stale() bool { return c.knownEpoch.Load() > c.Map().Epoch() }
 
 // Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
@@ -48,24 +47,24 @@ func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next chan
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, err := h.logs(ctx, q.Cells)
-	if err != nil {
+	var ids []cell.ID
+	var logs [][]changelog.Change
+	if err := h.over(ctx, q.Cells, func(cells []cell.ID) error {
+		ids, logs = cells, make([][]changelog.Change, len(cells))
+		return h.engine.Parallel(ids, func(i int, id cell.ID) error {
+			if err := h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
+				after, named := q.After[id]
+				logs[i], err = changesAfter(ctx, tx, after, named, limit)
+				return err
+			}); err != nil {
+				return fmt.Errorf("changes of cell %v: %w", id, err)
+			}
+			return nil
+		})
+	}); err != nil {
 		return nil, nil, err
 	}
-	logs, errs := make([][]changelog.Change, len(ids)), make([]error, len(ids))
-	engine.Parallel(len(ids), func(i int) {
-		errs[i] = h.engine.View(ctx, ids[i], func(tx storage.Tx) (err error) {
-			after, named := q.After[ids[i]]
-			logs[i], err = changesAfter(ctx, tx, after, named, limit)
-			return err
-		})
-	})
 	next = changelog.Watermark{}.Union(q.After)
-	for i, err := range errs {
-		if err != nil {
-			return nil, nil, fmt.Errorf("changes of cell %v: %w", ids[i], err)
-		}
-	}
 	for len(changes) < limit {
 		// Take the oldest of the cells' next changes.
 		first := -1
@@ -105,40 +104,41 @@ func changesAfter(ctx context.Context, tx storage.Tx, after changelog.Seq, named
 // Tail returns the current end of the logs of cells, of all cells for nil. Every change acknowledged before the call is
 // at or before it.
 func (h *Handle) Tail(ctx context.Context, cells []cell.ID) (changelog.Watermark, error) {
-	ids, err := h.logs(ctx, cells)
+	var tail changelog.Watermark
+	err := h.over(ctx, cells, func(ids []cell.ID) error {
+		last := make([]changelog.Seq, len(ids))
+		err := h.engine.Parallel(ids, func(i int, id cell.ID) error {
+			if err := h.engine.View(ctx, id, func(tx storage.Tx) error {
+				bounds, err := tx.Bounds(ctx)
+				last[i] = bounds.Last
+				return err
+			}); err != nil {
+				return fmt.Errorf("end of the log of cell %v: %w", id, err)
+			}
+			return nil
+		})
+		tail = changelog.Watermark{}
+		for i, id := range ids {
+			tail[id] = last[i]
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	tail := changelog.Watermark{}
-	var mu sync.Mutex
-	errs := make([]error, len(ids))
-	engine.Parallel(len(ids), func(i int) {
-		errs[i] = h.engine.View(ctx, ids[i], func(tx storage.Tx) error {
-			bounds, err := tx.Bounds(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			tail[ids[i]] = bounds.Last
-			return err
-		})
-	})
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("end of the log of cell %v: %w", ids[i], err)
-		}
 	}
 	return tail, nil
 }
 
-// logs returns the requested cells, sorted.
-func (h *Handle) logs(ctx context.Context, cells []cell.ID) ([]cell.ID, error) {
+// over calls read with the requested cells, sorted; nil for all.
+func (h *Handle) over(ctx context.Context, cells []cell.ID, read func(ids []cell.ID) error) error {
 	if cells == nil {
-		return h.engine.Map().Cells(), nil
+		return h.engine.Whole(ctx, read)
 	}
 	ids := slices.SortedFunc(slices.Values(cells), cell.ID.Compare)
 	for _, id := range ids {
 		if err := h.engine.CheckCell(ctx, id); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return slices.Compact(ids), nil
+	return read(slices.Compact(ids))
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
@@ -109,31 +110,42 @@ func (h *Handle) about(ctx context.Context, address string) ([]entity.Decision, 
 
 // list reads decisions cell by cell.
 func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, listed func(entity.Decision) bool) (list []entity.Decision, err error) {
-	for _, id := range h.engine.ByPUID() {
-		lo, hi := h.engine.Map().PuidRange(id)
-		if int64(after.A) >= hi {
-			continue
-		}
-		at := after
-		if int64(at.A) < lo {
-			at = entity.DecisionKey{A: entity.PUID(lo)}
-		}
-		for more := true; more && len(list) < limit; {
-			if err := h.engine.View(ctx, id, func(tx storage.Tx) error {
-				rows, err := tx.ListDecisions(ctx, at, limit)
-				for _, d := range rows {
-					if at = d.Key(); listed(d) && len(list) < limit {
-						list = append(list, d)
-					}
-				}
-				more = len(rows) == limit
-				return err
-			}); err != nil {
-				return nil, fmt.Errorf("decisions of cell %v: %w", id, err)
+	err = h.engine.Whole(ctx, func([]cell.ID) error {
+		list = nil
+		for _, id := range h.engine.ByPUID() {
+			if err := h.listCell(ctx, id, after, limit, listed, &list); err != nil {
+				return fmt.Errorf("decisions of cell %v: %w", id, err)
 			}
 		}
+		return nil
+	})
+	return list, err
+}
+
+// listCell adds the decisions of a cell up to the limit.
+func (h *Handle) listCell(ctx context.Context, id cell.ID, after entity.DecisionKey, limit int, listed func(entity.Decision) bool, list *[]entity.Decision) error {
+	lo, hi := h.engine.Map().PuidRange(id)
+	if int64(after.A) >= hi {
+		return nil
 	}
-	return list, nil
+	if int64(after.A) < lo {
+		after = entity.DecisionKey{A: entity.PUID(lo)}
+	}
+	for more := true; more && len(*list) < limit; {
+		if err := h.engine.View(ctx, id, func(tx storage.Tx) error {
+			rows, err := tx.ListDecisions(ctx, after, limit)
+			for _, d := range rows {
+				if after = d.Key(); listed(d) && len(*list) < limit {
+					*list = append(*list, d)
+				}
+			}
+			more = len(rows) == limit
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Between returns the decision in force between two sets of records, which is the newest; nil if there is none.

@@ -14,9 +14,10 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// possible merges the lists of possible matches of all cells.
+// possibleMatches merges the lists of possible matches of all cells.
 type possibleMatches struct {
 	engine *engine.Engine
+	begin  derived.Edge // exclusive
 	cells  []*possibleCell
 }
 
@@ -35,22 +36,25 @@ func (h *Handle) possible(after string) (*possibleMatches, error) {
 			return nil, errBadAfter
 		}
 	}
-	u := &possibleMatches{engine: h.engine}
-	for _, id := range h.engine.Map().Cells() {
-		u.cells = append(u.cells, &possibleCell{id: id, after: at})
-	}
-	return u, nil
+	return &possibleMatches{engine: h.engine, begin: at}, nil
 }
 
 // next returns the n next best pairs.
 func (u *possibleMatches) next(ctx context.Context, n int) (edges []derived.Edge, err error) {
-	for len(edges) < n {
-		errs := make([]error, len(u.cells))
-		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
-		for i, err := range errs {
-			if err != nil {
-				return nil, fmt.Errorf("possible matches of cell %v: %w", u.cells[i].id, err)
+	if u.cells == nil {
+		if err := u.engine.Whole(ctx, func(ids []cell.ID) error {
+			u.cells = make([]*possibleCell, len(ids))
+			for i, id := range ids {
+				u.cells[i] = &possibleCell{id: id, after: u.begin}
 			}
+			return u.fill(ctx, n)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for len(edges) < n {
+		if err := u.fill(ctx, n); err != nil {
+			return nil, err
 		}
 		var best *possibleCell
 		for _, c := range u.cells {
@@ -66,8 +70,19 @@ func (u *possibleMatches) next(ctx context.Context, n int) (edges []derived.Edge
 	return edges, nil
 }
 
-// fill reads the next page of a cell if its buffer is empty.
-func (u *possibleMatches) fill(ctx context.Context, c *possibleCell, n int) error {
+// fill reads the next page of each cell whose buffer is empty.
+func (u *possibleMatches) fill(ctx context.Context, n int) error {
+	errs := make([]error, len(u.cells))
+	engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fillCell(ctx, u.cells[i], n) })
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("possible matches of cell %v: %w", u.cells[i].id, err)
+		}
+	}
+	return nil
+}
+
+func (u *possibleMatches) fillCell(ctx context.Context, c *possibleCell, n int) error {
 	if len(c.edges) > 0 || c.end {
 		return nil
 	}

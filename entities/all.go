@@ -40,6 +40,9 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*entity.En
 			if o.Kind != "" && h.engine.Kind(o.Kind) == nil {
 				return nil, at, false, h.engine.UnknownKind(o.Kind)
 			}
+			if err := h.engine.Refresh(ctx); err != nil {
+				return nil, at, false, err
+			}
 			at = place{h.engine.ByPUID(), engine.FirstPUID}
 		}
 		if err := h.engine.View(ctx, at.cells[0], func(tx storage.Tx) (err error) {

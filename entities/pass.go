@@ -78,14 +78,21 @@ func (s *search) best(ctx context.Context, limit int, after entity.Place, of fun
 	if after != (entity.Place{}) {
 		points, from = min(max(after.Points, 0), entity.MaxRank), after.Anchor
 	}
-	ids := s.engine.Map().Cells()
-	cells := make([]*found, 0, len(ids))
-	for _, id := range ids {
-		if query, any := of(id); any {
-			query.Points, query.After = points, from
-			query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
-			cells = append(cells, &found{cell: id, at: query, more: true})
+	var cells []*found
+	if err := s.engine.Whole(ctx, func(ids []cell.ID) error {
+		cells = nil
+		for _, id := range ids {
+			if query, any := of(id); any {
+				query.Points, query.After = points, from
+				query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
+				cells = append(cells, &found{cell: id, at: query, more: true})
+			}
 		}
+		errs := make([]error, len(cells))
+		engine.Parallel(len(cells), func(i int) { errs[i] = s.look(ctx, cells[i]) })
+		return errors.Join(errs...)
+	}); err != nil {
+		return err
 	}
 	for {
 		var first *found

@@ -55,6 +55,9 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 	}
 	for edits := max(1, after.Edits); edits <= most; edits++ {
 		of := func(id cell.ID) (entity.Query, bool) {
+			if near[id] == nil {
+				return query, false // the cell has just been added
+			}
 			corrected, level := query, near[id].levels[edits-1]
 			corrected.Instead, corrected.Except = level.instead, level.except
 			return corrected, level.instead != nil
@@ -72,19 +75,21 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 
 // near returns what may have been meant in each cell.
 func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID]*nearby, error) {
-	ids := s.engine.Map().Cells()
-	found := make([]*nearby, len(ids))
-	err := s.engine.Parallel(ids, func(i int, id cell.ID) error {
-		known, err := s.words.of(ctx, s.engine, id)
-		if err == nil {
-			found[i] = known.near(words, forgiven)
+	near := map[cell.ID]*nearby{}
+	err := s.engine.Whole(ctx, func(ids []cell.ID) error {
+		found := make([]*nearby, len(ids))
+		err := s.engine.Parallel(ids, func(i int, id cell.ID) error {
+			known, err := s.words.of(ctx, s.engine, id)
+			if err == nil {
+				found[i] = known.near(words, forgiven)
+			}
+			return err
+		})
+		for i, id := range ids {
+			near[id] = found[i]
 		}
 		return err
 	})
-	near := make(map[cell.ID]*nearby, len(ids))
-	for i, id := range ids {
-		near[id] = found[i]
-	}
 	return near, err
 }
 

@@ -43,6 +43,9 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*Record, e
 			if err := h.checkAll(ctx, o); err != nil {
 				return nil, at, false, err
 			}
+			if err := h.engine.Refresh(ctx); err != nil {
+				return nil, at, false, err
+			}
 			at = place{h.engine.ByPUID(), engine.FirstPUID}
 		}
 		var found []*entity.Record

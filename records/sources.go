@@ -33,6 +33,9 @@ const sourcesPage = 100_000
 // Records that are written at the same time may be counted as they were before or after. An unreachable cell is an
 // error.
 func (h *Handle) Sources(ctx context.Context) ([]Source, error) {
+	if err := h.engine.Refresh(ctx); err != nil {
+		return nil, err
+	}
 	cells := h.engine.ByPUID()
 	pages := make([][]entity.SourceCount, len(cells))
 	if err := h.engine.Parallel(cells, func(i int, id cell.ID) error {

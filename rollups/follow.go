@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // Handle defines, reads and verifies rollups, and keeps them up to date: DB.Rollups of package locus. It is safe
@@ -170,8 +171,8 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 			update = func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Exclusive }
 		}
 	}
-	ids := f.engine.Map().Cells()
-	for _, id := range ids { // check all cells first: the freeze is short if all are ready
+	m := f.engine.Map()
+	for _, id := range m.Cells() { // check all cells first: the freeze is short if all are ready
 		ready := false
 		if err := f.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) error {
 			s, err := rollup.StandingOf(ctx, tx, r.Next.Generation)
@@ -184,7 +185,7 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 			return false, err
 		}
 	}
-	for _, id := range ids {
+	for _, id := range m.Cells() {
 		frozenFor := false
 		if err := update(f.engine.RollupCell(id))(ctx, func(tx rollup.Tx) (err error) {
 			frozenFor, err = rollup.Freeze(ctx, tx, from, r.Next.Generation)
@@ -193,11 +194,13 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 			return false, err
 		}
 	}
-	if len(f.engine.Map().Cells()) != len(ids) {
-		return false, nil // cells were added
-	}
 	done := false
-	err := f.engine.RollupCell(f.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) (err error) {
+	err := f.engine.Update(ctx, m.Authority(), func(tx storage.Tx) error {
+		done = false
+		head, err := tx.Head(ctx)
+		if err != nil || head.KnownEpoch > m.Epoch() {
+			return err // cells may have been added, in which readers may be ahead of the next generation
+		}
 		done, err = rollup.CutOver(ctx, tx, r.Name, r.Next.Generation)
 		return err
 	})

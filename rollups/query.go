@@ -199,26 +199,27 @@ func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
 }
 
 // parts reads the cells in parallel, each once it has reached the requested watermark.
-func (r *reading) parts(ctx context.Context, q rollup.Query) (map[cell.ID]*rollup.Part, []cell.ID, error) {
-	ids := r.engine.Map().Cells()
-	parts, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))
-	engine.Parallel(len(ids), func(i int) { parts[i], errs[i] = r.part(ctx, ids[i], q) })
-	answers := make(map[cell.ID]*rollup.Part, len(ids))
-	var missing []cell.ID
-	for i, id := range ids {
-		switch err := errs[i]; {
-		case err == nil:
-			answers[id] = parts[i]
-		case r.q.Partial && errors.Is(err, cell.ErrUnavailable):
-			missing = append(missing, id)
-		default:
-			return nil, nil, fmt.Errorf("cell %v: %w", id, err)
+func (r *reading) parts(ctx context.Context, q rollup.Query) (parts map[cell.ID]*rollup.Part, missing []cell.ID, err error) {
+	err = r.engine.Whole(ctx, func(ids []cell.ID) error {
+		read, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))
+		engine.Parallel(len(ids), func(i int) { read[i], errs[i] = r.part(ctx, ids[i], q) })
+		parts, missing = make(map[cell.ID]*rollup.Part, len(ids)), nil
+		for i, id := range ids {
+			switch err := errs[i]; {
+			case err == nil:
+				parts[id] = read[i]
+			case r.q.Partial && errors.Is(err, cell.ErrUnavailable):
+				missing = append(missing, id)
+			default:
+				return fmt.Errorf("cell %v: %w", id, err)
+			}
 		}
-	}
-	if len(missing) == len(ids) {
-		return nil, nil, errors.Join(errs...)
-	}
-	return answers, missing, nil
+		if len(missing) == len(ids) {
+			return errors.Join(errs...)
+		}
+		return nil
+	})
+	return parts, missing, err
 }
 
 func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup.Part, error) {

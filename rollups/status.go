@@ -55,9 +55,11 @@ func (h *Handle) statusOf(ctx context.Context, r rollup.Rollup) *Status {
 		st.Building = r.Next.Generation
 	}
 	st.Definition = shown.Definition
-	ids := h.engine.Map().Cells()
-	st.Cells = make([]Cell, len(ids))
-	engine.Parallel(len(ids), func(i int) { st.Cells[i] = h.cell(ctx, ids[i], shown.Generation) })
+	_ = h.engine.Whole(ctx, func(ids []cell.ID) error { // without the newest map it is the state of the cells that are known
+		st.Cells = make([]Cell, len(ids))
+		engine.Parallel(len(ids), func(i int) { st.Cells[i] = h.cell(ctx, ids[i], shown.Generation) })
+		return nil
+	})
 	h.buildingOf(ctx, r, st)
 	for i := range st.Cells {
 		c := &st.Cells[i]

@@ -134,6 +134,26 @@ func (e *Engine) LocateRecord(ctx context.Context, puid entity.PUID) (cell.ID, e
 	return id, err
 }
 
+// Whole calls read with all cells, in the order of the map. read reads them through View, and Whole calls it again if one
+// of them knows that cells were added. A process that is suspended while cells are added has an old map when it goes on, and
+// others may have answered from the new cells. The error is that of read, or ErrUnavailable if the newest map cannot be read.
+func (e *Engine) Whole(ctx context.Context, read func(ids []cell.ID) error) error {
+	for {
+		ids := e.Map().Cells()
+		if err := read(ids); err != nil {
+			return err
+		}
+		if !e.Alone() && e.Cells.Stale() {
+			if err := e.Refresh(ctx); err != nil {
+				return err
+			}
+		}
+		if slices.Equal(ids, e.Map().Cells()) {
+			return nil
+		}
+	}
+}
+
 // ByCell groups addresses by cell and calls read once for each cell, with the cell's addresses and their indexes in
 // addresses. Cells are read concurrently, so calls of read must not write shared data.
 func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(context.Context, A) (cell.ID, error),

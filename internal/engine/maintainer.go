@@ -40,7 +40,7 @@ type Maintainer struct {
 	pulses   map[cell.ID]cell.Pulse // when each was
 }
 
-// NewKeeper returns the maintenance loop of an installation. It does nothing before Start.
+// NewMaintainer returns the maintenance loop of an installation. It does nothing before Start.
 func (e *Engine) NewMaintainer() *Maintainer {
 	return &Maintainer{engine: e, cancel: func() {}, read: e.Now(), pulses: map[cell.ID]cell.Pulse{}}
 }
