@@ -42,6 +42,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 			return err
 		}
 	}
+	_ = h.engine.Refresh(ctx) // without the authority there is an error about its own cell
 	for _, id := range opts.Cells {
 		if !h.engine.Map().Has(id) {
 			return fmt.Errorf("check cell %v: %w", id, cell.ErrNoCell)

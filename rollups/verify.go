@@ -31,6 +31,9 @@ func (h *Handle) verify(ctx context.Context, name string, note bool, each func(C
 	if err := h.follow.catalog.refresh(ctx); err != nil {
 		return err
 	}
+	if err := h.engine.Refresh(ctx); err != nil {
+		return err
+	}
 	for _, id := range h.engine.Map().Cells() {
 		v, err := h.verifyServing(ctx, id, name, note, counted)
 		if err != nil {
