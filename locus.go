@@ -17,13 +17,11 @@ import (
 	"github.com/locus-db/locus/counters"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/dump"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/peer"
 	"github.com/locus-db/locus/kinds"
-	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
@@ -273,24 +271,4 @@ func ownerOf(e *engine.Engine) string {
 		host = "unknown"
 	}
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
-}
-
-// backdated is how long before the end of its segment an id is dated if the segment is already over.
-const backdated = time.Second
-
-// newMint returns the function that mints birth ids. The date of an id determines its cell, so an id minted after the
-// end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no newer
-// generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
-func newMint(o *Options) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
-	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
-		o.Logger.Warn("id generator", "event", e)
-	}})
-	return func(_ entity.Ref, segment locality.Segment) (locality.ID, error) {
-		id, err := ids.NewIn(segment)
-		if !errors.Is(err, locality.ErrSegmentOver) {
-			return id, err
-		}
-		segment.From = max(segment.From, segment.Until-backdated.Milliseconds())
-		return ids.NewInPast(segment)
-	}, err
 }

@@ -309,7 +309,7 @@ func TestP08_MintedNearAKeyLivesWithIt(t *testing.T) {
 			k := m.KeyOf("source", rapid.String().Draw(t, "key"))
 			home := m.Key(rapid.IntRange(0, m.Generations()-1).Draw(t, "generation"), k.Position())
 			s := m.Segment(home, k.Position())
-			if at := uint64(k.Position()); at < uint64(s.Lo) || at >= s.Hi || s.Hi-uint64(s.Lo) > 1<<16 {
+			if at := uint64(k.Position()); at < uint64(s.Lo) || at >= s.Hi || s.Hi-uint64(s.Lo) > 1<<23 {
 				t.Fatalf("key at %d, segment %+v", at, s)
 			}
 			id, err := ids.NewIn(s)
@@ -361,11 +361,11 @@ func TestSegment_CutAroundTheKey(t *testing.T) {
 		position uint32
 		lo, hi   uint64
 	}{
-		{0, 0, 0, 1 << 16},
-		{0, 70000, 1 << 16, 2 << 16},
-		{2, math.MaxUint32, 1<<32 - 1<<16, 1 << 32},
-		{0, start - 1, start &^ 0xffff, start},
-		{1, start, start, start&^0xffff + 1<<16},
+		{0, 0, 0, 1 << 23},
+		{0, 9000000, 1 << 23, 2 << 23},
+		{2, math.MaxUint32, 1<<32 - 1<<23, 1 << 32},
+		{0, start - 1, start &^ 0x7fffff, start},
+		{1, start, start, start&^0x7fffff + 1<<23},
 		{1, 0, start, 2863311531}, // a position elsewhere: the whole segment
 	} {
 		s := m.Segment(cell.ID{Index: c.cell}, c.position)

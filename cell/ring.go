@@ -4,9 +4,9 @@ package cell
 
 import "github.com/locus-db/locus/locality"
 
-// family is the number of positions around a key for its IDs: enough for 65,536 IDs of one millisecond, and few enough
-// that they stay together when segments are halved later.
-const family = 1 << 16
+// family is the number of positions around a key for its IDs: enough that IDs of many keys can lie side by side, and few
+// enough that they stay with their keys when segments are halved later, down to a 512th of the ring.
+const family = 1 << 23
 
 func (g generation) segment(position uint32) uint32 {
 	return uint32(uint64(position) * g.cells >> 32)
@@ -24,7 +24,7 @@ func (g generation) start(index uint64) uint64 {
 func ceilDiv(a, b uint64) uint64 { return (a + b - 1) / b }
 
 // Segment returns the positions and times for minting an ID that lives in a cell close to a key: the cell's segment,
-// cut to the 2^16 aligned positions around the key's position, from the start of the cell's generation until the next
+// cut to the 2^23 aligned positions around the key's position, from the start of the cell's generation until the next
 // one starts or the map ends, whichever is first. Key, record and ID then share a cell, whatever the clock says. A
 // position outside the cell's segment yields the whole segment. It panics if the map does not list the cell.
 func (m *Map) Segment(c ID, position uint32) locality.Segment {

@@ -139,7 +139,7 @@ func TestRoute_ExplainsAKey(t *testing.T) {
 		"    2  g1-4   sealed  filter says no  older generation 1 may hold it",
 		"    3  g0-2   sealed  found           older generation 0 may hold it",
 		"cost     2 probes, 1 saved by filters of 3 directories, 0.4 ms",
-		"new ids  0x80e50000 to 0x80e5ffff, dated from 2026-11-15T00:00:00.000Z until 2026-11-29T00:00:00.000Z: beside the key",
+		"new ids  0x80800000 to 0x80ffffff, dated from 2026-11-15T00:00:00.000Z until 2026-11-29T00:00:00.000Z: beside the key",
 	} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no line %q in\n%s", line, got)

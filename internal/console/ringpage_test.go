@@ -212,7 +212,7 @@ func TestRing_TheWayOfAKey(t *testing.T) {
 		"2 g2-8 sealed: filter says no Older generation 2 may hold it.",
 		"3 g1-4 sealed: found Older generation 1 may hold it.",
 		"Result The key is here. 2 of 3 directories asked, filters saved 1, 0.4 ms.",
-		"New ids Ids for new records here are minted in 0x80e50000 to 0x80e5ffff, dated from 2026-11-19 12:00:00 UTC until 2026-11-20 13:00:00 UTC, so that they are in the same cell as the key.",
+		"New ids Ids for new records here are minted in 0x80800000 to 0x80ffffff, dated from 2026-11-19 12:00:00 UTC until 2026-11-20 13:00:00 UTC, so that they are in the same cell as the key.",
 		"Puid computed " + puid.String() + " lies in the range of g1-4: no database is asked.",
 	}
 	for i, w := range want {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"errors"
+	"math/bits"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// backdated is how long before the end of its segment an id is dated if the segment is already over.
+const backdated = time.Second
+
+// newMint returns the function that mints birth ids. The date of an id determines its cell, so an id minted after the
+// end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no newer
+// generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
+func newMint(o *Options) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
+	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
+		o.Logger.Warn("id generator", "event", e)
+	}})
+	return func(_ entity.Ref, segment locality.Segment) (locality.ID, error) {
+		id, err := ids.NewIn(gathered(segment, o.Now()))
+		if !errors.Is(err, locality.ErrSegmentOver) {
+			return id, err
+		}
+		segment.From = max(segment.From, segment.Until-backdated.Milliseconds())
+		return ids.NewInPast(segment)
+	}, err
+}
+
+// gathering is how many milliseconds ids are minted side by side, and how many positions they share.
+const gathering = 1 << 13
+
+// gathered returns a part of a key's segment, another one every few seconds. The births of a batch are inserted into a few
+// pages of their index then, and not each into a page of its own. The parts of successive periods are spread evenly, and
+// within hours cover the segment.
+func gathered(s locality.Segment, now time.Time) locality.Segment {
+	if parts := (s.Hi - uint64(s.Lo)) / gathering; parts > 0 {
+		period := bits.Reverse32(uint32(now.UnixMilli() / gathering)) //nolint:gosec // the low bits
+		s.Lo += uint32(uint64(period) * parts >> 32 * gathering)      //nolint:gosec // inside the segment
+		s.Hi = uint64(s.Lo) + gathering
+	}
+	return s
+}
