@@ -7,9 +7,11 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -102,5 +104,45 @@ func TestP09_CheckEndsWhereOneRowDiffersTwice(t *testing.T) {
 	}
 	if want := []string{"key", "birth"}; !slices.Equal(what, want) {
 		t.Errorf("the check reports %v of the record, want %v", what, want)
+	}
+}
+
+// untold is a cell whose number of allocated puids cannot be read.
+type untold struct {
+	storage.Cell
+	on *atomic.Bool
+}
+
+type untoldTx struct{ storage.Tx }
+
+func (u untold) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return u.Cell.View(ctx, func(tx storage.Tx) error {
+		if u.on.Load() {
+			tx = untoldTx{tx}
+		}
+		return fn(tx)
+	})
+}
+
+func (u untoldTx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
+	if table == cell.Total {
+		return nil, cell.ErrUnavailable
+	}
+	return u.Tx.RowsAt(ctx, table, keys)
+}
+
+// The server of a cell ends while what it has allocated is read.
+func TestCheck_WithoutACellsTotal(t *testing.T) {
+	t.Parallel()
+	var on atomic.Bool
+	in := open(t, t.TempDir(), func(_ cell.ID, c storage.Cell) storage.Cell { return untold{c, &on} })
+	in.apply(t, world(3, 20))
+	on.Store(true)
+	err := in.Check(t.Context(), resolve.Checking{Report: func(d resolve.Difference) error {
+		t.Errorf("a difference: %+v", d)
+		return nil
+	}})
+	if !errors.Is(err, cell.ErrUnavailable) {
+		t.Errorf("the check ends with %v, want that the cell is unavailable", err)
 	}
 }

@@ -171,9 +171,12 @@ func (c *checker) given(ctx context.Context, id cell.ID, table string, highest i
 	}
 	return c.view(ctx, id, func(tx storage.Tx) error {
 		total, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
-		if used := total[0][1].(int64); err == nil && highest > used {
+		if err != nil {
+			return err
+		}
+		if used := total[0][1].(int64); highest > used {
 			c.report(Difference{What: "total", Cell: id, ID: "used", Stored: fmt.Sprintf("%d numbers were given", used), Want: fmt.Sprintf("at least %d", highest), Advice: "run locus cell restored"})
 		}
-		return err
+		return nil
 	})
 }
