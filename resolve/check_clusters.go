@@ -74,7 +74,9 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	for _, n := range live {
 		v.writes[n.PUID] = &write{puid: n.PUID, new: n, posted: posted(n, leads(n, m.leaders))}
 	}
-	err = v.readBlocks(ctx, v.ask, m)
+	err = v.readBlocks(ctx, func(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+		return v.blockOf(ctx, v.ask, limits)
+	}, m)
 	clear(v.writes)
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	ops := world(11, 40)
-	for _, left := range []int{1, 3, 5, 8} {
+	for _, left := range []int{1, 3, 5, 6} {
 		fault := &crash{left: 1 << 30}
 		in := open(t, t.TempDir(), func(_ cell.ID, c storage.Cell) storage.Cell { return crashCell{c, fault} })
 		in.apply(t, ops[:len(ops)/2])
@@ -141,7 +141,7 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 		}
 	})
 	broken, crashes := 0, 0
-	for step := 3; step <= 12; step += longtest.Sample(3, 6, 3, 1) {
+	for step := 3; step <= 8; step += longtest.Sample(3, 6, 3, 1) {
 		crashes++
 		dir := copied(t, base)
 		fault := &crash{left: step}

@@ -26,9 +26,6 @@ func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *P
 	if err != nil {
 		return err
 	}
-	if err := h.foresee(ctx, w); err != nil {
-		return err
-	}
 	m, err := h.candidates(ctx)
 	if err != nil {
 		return err
@@ -80,22 +77,6 @@ func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err err
 	}
 	h.writes[w.puid], h.nodes[w.puid] = w, w.new
 	return w, len(p.writes) > 0, nil
-}
-
-// foresee reads the records of all blocking keys of the probe at once, up to the highest limit that follows. A put reads
-// them in two steps.
-func (h *hypothesis) foresee(ctx context.Context, w *write) error {
-	limits := map[uint64]int{}
-	for _, n := range []*node{w.old, w.new} {
-		for _, f := range posted(n, true) {
-			limits[f] = 2 // of identical records, whether there are others matters
-			if !match.IsEqual(f) {
-				limits[f] = match.BlockLimit(f) + 2 // the probe may gain or lose the key
-			}
-		}
-	}
-	_, err := h.blockOf(ctx, h.view, limits)
-	return err
 }
 
 // predict returns what the put would do.
@@ -203,7 +184,7 @@ func (h *hypothesis) comparable(ctx context.Context, n *node, m *candidateSet, r
 				limits[f] = m.limit(f)
 			}
 		}
-		carriers, err := h.blockOf(ctx, h.view, limits)
+		carriers, err := h.stored(ctx, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -250,31 +231,4 @@ func (p pair) compare(q pair) int {
 	}
 	return cmp.Or(rank(p.outcome)-rank(q.outcome), cmp.Compare(q.weight, p.weight), cmp.Compare(p.with.Anchor, q.with.Anchor),
 		cmp.Compare(p.with.PUID, q.with.PUID))
-}
-
-// assumeCarriers reads records as they would be once the postings of a hypothetical batch were written.
-func (b *batch) assumeCarriers(ctx context.Context, limits map[uint64]int, m *candidateSet) error {
-	add, remove := map[uint64][]entity.PUID{}, map[uint64][]entity.PUID{}
-	for p, w := range b.writes {
-		for _, f := range w.add {
-			add[f] = append(add[f], p)
-		}
-		for _, f := range w.remove {
-			remove[f] = append(remove[f], p)
-		}
-	}
-	asked := make(map[uint64]int, len(limits))
-	for f, limit := range limits {
-		asked[f] = limit + len(remove[f]) // as many are left
-	}
-	stored, err := b.blockOf(ctx, b.view, asked)
-	if err != nil {
-		return err
-	}
-	for f, limit := range limits {
-		list := slices.DeleteFunc(slices.Clone(stored[f]), func(p entity.PUID) bool { return slices.Contains(remove[f], p) })
-		list = unique(append(list, add[f]...))
-		m.carriers[f] = list[:min(len(list), limit)]
-	}
-	return nil
 }

@@ -50,7 +50,7 @@ func (n *node) equal() uint64 {
 }
 
 // lead finds the leaders for the contents of the batch, before and after it, and draws in records that
-// become or cease to be leaders. Nothing is posted yet, and no other process posts concurrently.
+// become or cease to be leaders.
 func (b *batch) lead(ctx context.Context) error {
 	says := map[uint64][]entity.PUID{} // records of the batch that have the content now
 	ceased := map[uint64]int{}         // number of records of the batch that no longer have it
@@ -72,7 +72,7 @@ func (b *batch) lead(ctx context.Context) error {
 	b.leaders = leadership{before: map[uint64]entity.PUID{}, after: map[uint64]entity.PUID{}}
 	var drawn []entity.PUID
 	for len(limits) > 0 {
-		stored, err := b.blockOf(ctx, b.read, limits)
+		stored, err := b.stored(ctx, limits)
 		if err != nil {
 			return err
 		}
@@ -143,9 +143,6 @@ func leads(n *node, leaders map[uint64]entity.PUID) bool {
 // blockOf reads the records of blocking keys from all cells that may hold their postings, up to the limit of
 // each.
 func (b *batch) blockOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
-	if b.peek != nil {
-		return b.peek.blockOf(ctx, limits)
-	}
 	groups := map[cell.ID][]uint64{}
 	carriers := make(map[uint64][]entity.PUID, len(limits))
 	for f := range limits {

@@ -103,7 +103,7 @@ func (b *batch) mayWeighOtherwise(key uint64, m *candidateSet) bool {
 	carriers, read := m.carriers[key]
 	before := len(carriers)
 	if !b.repair {
-		before += m.lost[key] - m.gained[key]
+		before += m.lost[key] - len(m.gained[key])
 	}
 	return read && !m.stopKey(key) && max(before, len(carriers)) > match.PhoneNames && before <= match.BlockLimit(key) &&
 		!(b.repair && b.anyAway(carriers))

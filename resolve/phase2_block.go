@@ -4,31 +4,28 @@ package resolve
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
-	"github.com/locus-db/locus/resolve/derived"
-	"github.com/locus-db/locus/storage"
 )
 
 // candidateSet are the candidates of a batch: the records of every blocking key of its records.
 type candidateSet struct {
 	carriers   map[uint64][]entity.PUID
-	gained     map[uint64]int // number of records of the batch that gained the blocking key
-	lost       map[uint64]int // number of records that lost it
-	extraLimit map[uint64]int // number of records to read beyond the usual limit
+	gained     map[uint64][]entity.PUID // records of the batch that gain a posting under the blocking key
+	removed    map[uint64][]entity.PUID // records that lose it, if it is there
+	lost       map[uint64]int           // number of records that lost the blocking key
+	extraLimit map[uint64]int           // number of records to read beyond the usual limit
 	leaders    map[uint64]entity.PUID
 	names      match.Names // counted names of identifiers with more than a few records
 }
 
 func newCandidateSet() *candidateSet {
 	return &candidateSet{
-		carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, extraLimit: map[uint64]int{},
-		leaders: map[uint64]entity.PUID{}, names: match.Names{},
+		carriers: map[uint64][]entity.PUID{}, gained: map[uint64][]entity.PUID{}, removed: map[uint64][]entity.PUID{}, lost: map[uint64]int{},
+		extraLimit: map[uint64]int{},
+		leaders:    map[uint64]entity.PUID{}, names: match.Names{},
 	}
 }
 
@@ -41,7 +38,7 @@ func (m *candidateSet) stopKey(key uint64) bool {
 // crossedBlockLimit reports whether the batch made a blocking key a stop key, or made it one no longer.
 func (m *candidateSet) crossedBlockLimit(key uint64) bool {
 	after := len(m.carriers[key])
-	before := after - m.gained[key] + m.lost[key]
+	before := after - len(m.gained[key]) + m.lost[key]
 	most := match.BlockLimit(key)
 	return (before > most) != (after > most)
 }
@@ -51,21 +48,24 @@ func (m *candidateSet) limit(key uint64) int {
 	if match.IsEqual(key) {
 		return unlimited
 	}
-	return match.BlockLimit(key) + 1 + m.gained[key] + m.extraLimit[key]
+	return match.BlockLimit(key) + 1 + len(m.gained[key]) + m.extraLimit[key]
 }
 
-// candidates is the second round. It commits the postings of all blocking keys before it reads their records, so that
-// of two records that share a blocking key the one that posts second sees the first.
+// candidates is the second round. It reads the records of all blocking keys as they are once the postings of the batch are
+// written, which the third round does: under the lease no other process posts in between.
 func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	m := newCandidateSet()
+	if err := b.foresee(ctx); err != nil {
+		return nil, err
+	}
 	if err := b.lead(ctx); err != nil {
 		return nil, err
 	}
 	m.leaders = b.leaders.after
-	if err := b.writePostings(ctx, m); err != nil {
-		return nil, err
+	for _, w := range b.writes {
+		b.differ(w, m)
 	}
-	if err := b.readBlocks(ctx, b.read, m); err != nil {
+	if err := b.readBlocks(ctx, b.stored, m); err != nil {
 		return nil, err
 	}
 	drawn, err := b.affectedByStopKeys(ctx, m)
@@ -86,7 +86,7 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 			w.posted = posted(w.new, leads(w.new, m.leaders))
 		}
 	}
-	return m, b.readBlocks(ctx, b.read, m)
+	return m, b.readBlocks(ctx, b.stored, m)
 }
 
 // affectedByStopKeys returns the records of blocking keys that the batch made stop keys or no longer, or whose weight it changed.
@@ -145,133 +145,10 @@ func (b *batch) staleCandidates(ctx context.Context, m *candidateSet) ([]entity.
 		if certain {
 			return drawn, nil
 		}
-		if err := b.readBlocks(ctx, b.read, m); err != nil {
+		if err := b.readBlocks(ctx, b.stored, m); err != nil {
 			return nil, err
 		}
 	}
-}
-
-type postings struct{ add, remove []derived.Posting }
-
-// writePostings adds postings to the cells of the current generation and removes them wherever they may be.
-// A cell takes new postings only once the older cells are sealed.
-func (b *batch) writePostings(ctx context.Context, m *candidateSet) error {
-	groups := map[cell.ID]*postings{}
-	at := func(id cell.ID) *postings {
-		if groups[id] == nil {
-			groups[id] = &postings{}
-		}
-		return groups[id]
-	}
-	var positions []uint32
-	for p, w := range b.writes {
-		b.differ(w, m)
-		if b.peek != nil {
-			continue
-		}
-		for _, f := range w.add {
-			g := at(b.keyCell(f))
-			g.add = append(g.add, derived.Posting{Key: f, PUID: p})
-			positions = append(positions, cell.Position(f))
-		}
-		for _, f := range w.remove {
-			for _, id := range b.keyCells(f) {
-				g := at(id)
-				g.remove = append(g.remove, derived.Posting{Key: f, PUID: p})
-			}
-		}
-	}
-	if err := b.dir.SealOlder(ctx, positions); err != nil {
-		return fmt.Errorf("seal older cells: %w", err)
-	}
-	return eachCell(groups, func(id cell.ID, g *postings) error {
-		return b.write(ctx, id, func(tx storage.Tx) error {
-			if len(g.add) > 0 {
-				if err := b.dir.Gate(ctx, tx, b.opts.Cells.Map(), id); err != nil {
-					return err
-				}
-			}
-			if err := tx.Post(ctx, g.add, g.remove); err != nil {
-				return fmt.Errorf("post blocking keys: %w", err)
-			}
-			return nil
-		})
-	})
-}
-
-// differ finds the postings that a record gains and loses because its content or its leadership changed. A
-// repair does not know the former state: it writes and removes all.
-func (b *batch) differ(w *write, m *candidateSet) {
-	if w.new != nil {
-		w.posted = posted(w.new, leads(w.new, b.leaders.after))
-	}
-	is := func(f uint64) bool { return slices.Contains(w.posted, f) }
-	if b.repair {
-		w.add, w.remove = w.posted, slices.Clone(w.lost)
-		for _, f := range posted(w.new, true) {
-			if !is(f) {
-				w.remove = append(w.remove, f)
-			}
-		}
-		w.remove = slices.DeleteFunc(w.remove, is) // one version lost it and a later one has it again
-		for _, f := range w.add {
-			m.gained[f]++
-		}
-		for _, f := range w.remove {
-			m.lost[f]++
-		}
-		return
-	}
-	var was []uint64
-	if w.old != nil {
-		was = posted(w.old, leads(w.old, b.leaders.before))
-	}
-	for _, f := range w.posted {
-		if !slices.Contains(was, f) {
-			w.add = append(w.add, f)
-			m.gained[f]++
-		}
-	}
-	for _, f := range was {
-		if !is(f) {
-			w.remove = append(w.remove, f)
-			m.lost[f]++
-		}
-	}
-	for _, f := range w.lost {
-		if !is(f) && !slices.Contains(was, f) {
-			w.remove = append(w.remove, f)
-		}
-	}
-}
-
-// readBlocks reads the records of every blocking key that records of the batch are posted under or lost,
-// unless they were read already. A follower only needs its leader.
-func (b *batch) readBlocks(ctx context.Context, ask asking, m *candidateSet) error {
-	limits := map[uint64]int{}
-	want := func(f uint64) {
-		if _, read := m.carriers[f]; !read {
-			limits[f] = m.limit(f)
-		}
-	}
-	for p, w := range b.writes {
-		for _, f := range w.posted {
-			if !match.IsEqual(f) || m.leaders[f] == p {
-				want(f)
-			}
-		}
-		for _, f := range w.remove {
-			if !match.IsEqual(f) {
-				want(f)
-			}
-		}
-	}
-	if b.peek != nil {
-		return b.assumeCarriers(ctx, limits, m)
-	}
-	carriers, err := b.blockOf(ctx, ask, limits)
-	maps.Copy(m.carriers, carriers)
-	return err
 }
 
 // candidates returns the records to compare with: the leader of a follower, otherwise all that share a

@@ -17,6 +17,7 @@ import (
 
 // outcome is the content of one cell's transaction in the third round.
 type outcome struct {
+	post     postings
 	edges    []derived.Edge
 	cut      []derived.Pair
 	assigned []entity.Assignment
@@ -36,10 +37,11 @@ type changed struct {
 	is     *entity.Entity
 }
 
-// cluster is the third round: edges, clusters, entities. Everything is decided before anything is written;
+// cluster is the third round: postings, edges, clusters, entities. Everything is decided before anything is written;
 // then each cell gets one transaction.
 func (b *batch) cluster(ctx context.Context, m *candidateSet) error {
-	out := &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
+	out := newOutcomes(b)
+	m.post(out)
 	p, err := b.decideAll(ctx, m, out)
 	if err != nil {
 		return err
@@ -148,7 +150,13 @@ type outcomes struct {
 	now   time.Time
 	cause changelog.Cause
 	cells map[cell.ID]*outcome
-	err   error
+	// positions are those of the blocking keys that records gain.
+	positions []uint32
+	err       error
+}
+
+func newOutcomes(b *batch) *outcomes {
+	return &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
 }
 
 // assigns returns the cause of changed memberships: the cause of the batch if it has one, otherwise
@@ -171,6 +179,11 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 	if err != nil && o.err == nil {
 		o.err = err
 	}
+	return o.in(id)
+}
+
+// in returns the outcome of a cell.
+func (o *outcomes) in(id cell.ID) *outcome {
 	if o.cells[id] == nil {
 		o.cells[id] = &outcome{now: o.now, cause: o.cause}
 	}
@@ -197,15 +210,36 @@ func (o *outcomes) cut(p, q entity.PUID, both bool) {
 	}
 }
 
+// commit writes everything. A cell takes new postings only once the older cells are sealed.
 func (o *outcomes) commit(ctx context.Context) error {
+	if err := o.dir.SealOlder(ctx, o.positions); err != nil {
+		return fmt.Errorf("seal older cells: %w", err)
+	}
 	return eachCell(o.cells, func(id cell.ID, out *outcome) error {
-		err := o.Resolver.write(ctx, id, func(tx storage.Tx) error { return out.store(ctx, tx, o.Resolver) })
+		err := o.Resolver.write(ctx, id, func(tx storage.Tx) error {
+			if err := out.post.store(ctx, tx, o.Resolver, id); err != nil {
+				return err
+			}
+			return out.store(ctx, tx, o.Resolver)
+		})
 		if err == nil {
 			o.noteMark(id, out.mark)
 			o.noteCounts(out.counts)
 		}
 		return err
 	})
+}
+
+func (p *postings) store(ctx context.Context, tx storage.Tx, r *Resolver, id cell.ID) error {
+	if len(p.add) > 0 {
+		if err := r.dir.Gate(ctx, tx, r.opts.Cells.Map(), id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Post(ctx, p.add, p.remove); err != nil {
+		return fmt.Errorf("post blocking keys: %w", err)
+	}
+	return nil
 }
 
 func (o *outcome) store(ctx context.Context, tx storage.Tx, r *Resolver) error {

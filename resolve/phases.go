@@ -23,8 +23,7 @@ type write struct {
 	old, new *node
 	lost     []uint64 // blocking keys of former versions that the record no longer carries
 	back     bool     // the record had been deleted
-	// Postings that the batch adds and removes, and all postings that the record then has.
-	add, remove, posted []uint64
+	posted   []uint64 // the blocking keys that it is posted under after the batch
 }
 
 // fresh reports whether the record had no edges and no entity before the batch.
@@ -42,6 +41,8 @@ type batch struct {
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch read, in its current version
 	redo   map[cell.ID][]derived.Redo
+	// blocks are the records of blocking keys before the batch, as far as they were read.
+	blocks map[uint64]block
 	// leaders are the leaders for the contents of the batch.
 	leaders leadership
 	// decided are the decisions, not withdrawn, about the records whose edges were read.
@@ -58,6 +59,7 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
 		redo: map[cell.ID][]derived.Redo{}, decided: map[entity.PUID][]entity.Decision{},
+		blocks: map[uint64]block{},
 	}
 }
 

@@ -147,7 +147,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	replaced := 0
-	stops := longtest.Sample(2, 4, 12, 12)
+	stops := longtest.Sample(2, 4, 8, 8)
 	for stop := range uint64(stops) {
 		r := rand.New(rand.NewPCG(stop, 7))
 		ops := shuffled(r, world(60, 30))

@@ -154,7 +154,12 @@ func (r *Resolver) postPage(ctx context.Context, id cell.ID, turn MigrationProgr
 	if err := b.lead(ctx); err != nil {
 		return turn, err
 	}
-	if err := b.writePostings(ctx, newCandidateSet()); err != nil {
+	m, out := newCandidateSet(), newOutcomes(b)
+	for _, w := range b.writes {
+		b.differ(w, m)
+	}
+	m.post(out)
+	if err := out.commit(ctx); err != nil {
 		return turn, err
 	}
 	turn.Done = len(records) < redoBatch
