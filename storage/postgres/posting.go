@@ -25,17 +25,36 @@ const (
 // postingRows is the rows of the postings as a transaction sees them.
 type postingRows struct{ *tx }
 
-var _ posting.Rows = postingRows{}
+var _ posting.Distant = postingRows{}
 
 // State runs one statement. The lock of the row makes the transactions that post in a cell run one after the other.
 func (t postingRows) State(ctx context.Context, lock bool) (posting.Row, error) {
-	state := posting.Row{ID: 1, Body: []byte{}, Sum: posting.SumOf(1, []byte{})}
+	state, _, err := t.StateAhead(ctx, lock, nil)
+	return state, err
+}
+
+// StateAhead runs two statements, the second after the first has its lock.
+func (t postingRows) StateAhead(ctx context.Context, lock bool, ids []int64) (state posting.Row, chunks []posting.Row, err error) {
+	state = posting.Row{ID: 1, Body: []byte{}, Sum: posting.SumOf(1, []byte{})}
 	sql := sqlPostingState
 	if lock {
 		sql = sqlLockState
 	}
-	err := t.query(ctx, sql, func(r pgx.Rows) error { return r.Scan(&state.Body, &state.Sum) })
-	return state, err
+	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return r.Scan(&state.Body, &state.Sum) }))
+	if len(ids) > 0 {
+		t.queue.Queue(sqlChunks, ids).Query(eachRow(func(r pgx.Rows) error {
+			chunk, err := readChunk(r)
+			chunks = append(chunks, chunk)
+			return err
+		}))
+	}
+	err = t.flush(ctx)
+	return state, chunks, err
+}
+
+func readChunk(r pgx.Rows) (row posting.Row, err error) {
+	err = r.Scan(&row.ID, &row.Body, &row.Sum)
+	return row, err
 }
 
 func (t postingRows) PutState(_ context.Context, state posting.Row) error {
@@ -46,10 +65,7 @@ func (t postingRows) PutState(_ context.Context, state posting.Row) error {
 
 // Chunks runs one statement.
 func (t postingRows) Chunks(ctx context.Context, ids []int64) ([]posting.Row, error) {
-	return rows(ctx, t.tx, func(r pgx.Rows) (row posting.Row, err error) {
-		err = r.Scan(&row.ID, &row.Body, &row.Sum)
-		return row, err
-	}, sqlChunks, ids)
+	return rows(ctx, t.tx, readChunk, sqlChunks, ids)
 }
 
 func (t postingRows) PutChunks(_ context.Context, rows []posting.Row) error {

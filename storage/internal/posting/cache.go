@@ -14,6 +14,21 @@ import (
 type Cache struct {
 	mu   sync.Mutex
 	runs map[named]*index
+	last *state // as it was read or written last, which may have been rolled back
+}
+
+// saw notes a state, which does not change any more.
+func (c *Cache) saw(s *state) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = s
+}
+
+// seen returns the state that was noted last, nil if none was.
+func (c *Cache) seen() *state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // named is a run: a number is given again if its transaction is rolled back, and the hash tells such runs apart.
@@ -52,14 +67,8 @@ func (r *Runs) indexes(ctx context.Context, runs []run) ([]*index, error) {
 	found := r.cache.some(runs)
 	var ids []int64
 	for i, of := range runs {
-		switch {
-		case found[i] != nil:
-		case of.parts == 0:
-			ids = append(ids, chunkID(of.id, 0))
-		default:
-			for n := range of.parts {
-				ids = append(ids, partID(of.id, n))
-			}
+		if found[i] == nil {
+			ids = append(ids, of.indexIDs()...)
 		}
 	}
 	if len(ids) == 0 {

@@ -47,7 +47,7 @@ func (r *Runs) has(ctx context.Context, postings []derived.Posting) ([]bool, err
 
 // page returns up to limit postings after the given one, or the first ones, in order of signed keys.
 func (r *Runs) page(ctx context.Context, after *derived.Posting, limit int) (page []derived.Posting, err error) {
-	err = r.again(ctx, func(s *state) error {
+	err = r.again(ctx, nil, func(s *state) error {
 		page = nil
 		from := func(run) uint32 { return 0 }
 		if after != nil {
@@ -85,7 +85,7 @@ func (r *Runs) find(ctx context.Context, asks []ask) (found [][]entity.PUID, err
 	if len(asks) == 0 {
 		return make([][]entity.PUID, 0), nil
 	}
-	err = r.again(ctx, func(s *state) error {
+	err = r.again(ctx, asks, func(s *state) error {
 		indexes, err := r.indexes(ctx, s.runs)
 		if err != nil {
 			return err
@@ -122,20 +122,7 @@ type want struct {
 
 func (f *finder) find(ctx context.Context, asks []ask) ([][]entity.PUID, error) {
 	found := make([][]entity.PUID, len(asks))
-	var open []want
-	for i, a := range asks {
-		if a.limit <= 0 {
-			continue
-		}
-		w := want{ask: a, i: i, width: 2 + a.limit/fullChunk, most: a.limit + fanout}
-		for n, x := range f.indexes {
-			if from, to := x.within(a.place); from < to {
-				w.spans = append(w.spans, span{n, from, to})
-			}
-		}
-		open = append(open, w)
-	}
-	for len(open) > 0 {
+	for open := f.wants(asks); len(open) > 0; {
 		if err := f.read(ctx, open); err != nil {
 			return nil, err
 		}
@@ -155,9 +142,39 @@ func (f *finder) find(ctx context.Context, asks []ask) ([][]entity.PUID, error) 
 	return found, nil
 }
 
+// wants returns what asks need of the runs whose index is known.
+func (f *finder) wants(asks []ask) (open []want) {
+	for i, a := range asks {
+		if a.limit <= 0 {
+			continue
+		}
+		w := want{ask: a, i: i, width: 2 + a.limit/fullChunk, most: a.limit + fanout}
+		for n, x := range f.indexes {
+			if x == nil {
+				continue
+			}
+			if from, to := x.within(a.place); from < to {
+				w.spans = append(w.spans, span{n, from, to})
+			}
+		}
+		open = append(open, w)
+	}
+	return open
+}
+
 // read reads the chunks that open asks want and that were not read yet.
 func (f *finder) read(ctx context.Context, open []want) error {
-	var ids []int64
+	ids := f.missing(open)
+	if len(ids) == 0 {
+		return nil
+	}
+	bodies, err := f.runs.chunks(ctx, ids)
+	maps.Copy(f.bodies, bodies)
+	return err
+}
+
+// missing returns the chunks that open asks want and that were not read yet.
+func (f *finder) missing(open []want) (ids []int64) {
 	for _, w := range open {
 		for _, s := range w.spans {
 			for n := s.from; n < min(s.to, s.from+w.width); n++ {
@@ -167,13 +184,8 @@ func (f *finder) read(ctx context.Context, open []want) error {
 			}
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
 	slices.Sort(ids)
-	bodies, err := f.runs.chunks(ctx, slices.Compact(ids))
-	maps.Copy(f.bodies, bodies)
-	return err
+	return slices.Compact(ids)
 }
 
 // list is the entries of one key in a run.

@@ -145,7 +145,7 @@ func (r *Runs) merge(ctx context.Context, s *state, from, level int, mend bool) 
 // Merge makes one run of all, without the postings that are gone. With mend, it leaves out what is damaged: all, if that is
 // the list of runs.
 func (r *Runs) Merge(ctx context.Context, mend bool) error {
-	now, err := r.current(ctx, true)
+	now, err := r.current(ctx, true, nil)
 	if _, damaged := errors.AsType[*cell.DamagedError](err); damaged && mend {
 		if err := r.rows.Clear(ctx); err != nil {
 			return err

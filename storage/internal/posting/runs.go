@@ -42,6 +42,13 @@ type Rows interface {
 	Clear(ctx context.Context) error
 }
 
+// Distant is Rows that are read over a network.
+type Distant interface {
+	Rows
+	// StateAhead is State, and reads rows of the chunk table in the same round trip; missing ones are left out.
+	StateAhead(ctx context.Context, lock bool, ids []int64) (state Row, chunks []Row, err error)
+}
+
 const (
 	// tailSize is how long the tail grows, in bytes: batches of a few records write one row. Then it becomes a run.
 	tailSize = 512
@@ -63,7 +70,8 @@ type Runs struct {
 	cache *Cache
 	// steady is set if the rows that the transaction reads do not change.
 	steady bool
-	state  *state // nil if it has to be read
+	state  *state        // nil if it has to be read
+	ahead  map[int64]Row // rows of the chunk table that were read with the state
 }
 
 // New returns the postings of a cell. snapshot says that all statements of the transaction see the same rows; otherwise
@@ -72,12 +80,12 @@ func New(rows Rows, cache *Cache, snapshot bool) *Runs {
 	return &Runs{rows: rows, cache: cache, steady: snapshot}
 }
 
-// current returns the state as the transaction sees it.
-func (r *Runs) current(ctx context.Context, lock bool) (*state, error) {
+// current returns the state as the transaction sees it. asks are for what is read next.
+func (r *Runs) current(ctx context.Context, lock bool, asks []ask) (*state, error) {
 	if r.state != nil && r.steady {
 		return r.state, nil
 	}
-	row, err := r.rows.State(ctx, lock)
+	row, err := r.read(ctx, lock, asks)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +98,39 @@ func (r *Runs) current(ctx context.Context, lock bool) (*state, error) {
 	}
 	r.state = s
 	r.steady = r.steady || lock
+	r.cache.saw(s)
 	return s, nil
+}
+
+// read reads the row of the state, and over a network with it the rows that asks need if the list of runs is the one that
+// this process saw last.
+func (r *Runs) read(ctx context.Context, lock bool, asks []ask) (Row, error) {
+	distant, is := r.rows.(Distant)
+	if !is {
+		return r.rows.State(ctx, lock)
+	}
+	state, chunks, err := distant.StateAhead(ctx, lock, r.guess(asks))
+	r.ahead = make(map[int64]Row, len(chunks))
+	for _, row := range chunks {
+		r.ahead[row.ID] = row
+	}
+	return state, err
+}
+
+// guess returns the rows that asks need if the list of runs has not changed: chunks, and of runs that are new to the
+// process the index.
+func (r *Runs) guess(asks []ask) (ids []int64) {
+	s := r.cache.seen()
+	if s == nil || len(asks) == 0 {
+		return nil
+	}
+	f := &finder{runs: r, state: s, indexes: r.cache.some(s.runs)}
+	for i, x := range f.indexes {
+		if x == nil {
+			ids = append(ids, s.runs[i].indexIDs()...)
+		}
+	}
+	return append(ids, f.missing(f.wants(asks))...)
 }
 
 var errSum = errors.New("its checksum is wrong")
@@ -104,9 +144,21 @@ func (r Row) damage(table string) error {
 
 // chunks reads rows of the chunk table that must be there.
 func (r *Runs) chunks(ctx context.Context, ids []int64) (map[int64][]byte, error) {
-	rows, err := r.rows.Chunks(ctx, ids)
-	if err != nil {
-		return nil, err
+	var rows []Row
+	var rest []int64
+	for _, id := range ids {
+		if row, read := r.ahead[id]; read {
+			rows = append(rows, row)
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	if len(rest) > 0 {
+		read, err := r.rows.Chunks(ctx, rest)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, read...)
 	}
 	found := make(map[int64][]byte, len(rows))
 	for _, row := range rows {
@@ -125,10 +177,11 @@ func (r *Runs) chunks(ctx context.Context, ids []int64) (map[int64][]byte, error
 
 var errMissing = errors.New("there is no such row")
 
-// again calls read with the state, and again if rows were missing because another transaction has merged them.
-func (r *Runs) again(ctx context.Context, read func(*state) error) error {
+// again calls read with the state, and again if rows were missing because another transaction has merged them. asks are
+// what it asks for.
+func (r *Runs) again(ctx context.Context, asks []ask, read func(*state) error) error {
 	for try := 1; ; try++ {
-		s, err := r.current(ctx, false)
+		s, err := r.current(ctx, false, asks)
 		if err == nil {
 			err = read(s)
 		}
@@ -150,7 +203,7 @@ func (r *Runs) Post(ctx context.Context, add, remove []derived.Posting) error {
 	for _, p := range add {
 		batch = append(batch, entry{placeOf(p), false})
 	}
-	now, err := r.current(ctx, true)
+	now, err := r.current(ctx, true, nil)
 	if err != nil {
 		return err
 	}
@@ -189,5 +242,6 @@ func (r *Runs) put(ctx context.Context, s *state) error {
 		return err
 	}
 	r.state, r.steady = s, true
+	r.cache.saw(s)
 	return nil
 }

@@ -110,3 +110,15 @@ func (r run) ids() []int64 {
 	}
 	return ids
 }
+
+// indexIDs returns the rows of the index of a run. The only chunk of a run is its index.
+func (r run) indexIDs() []int64 {
+	if r.parts == 0 {
+		return []int64{chunkID(r.id, 0)}
+	}
+	ids := make([]int64, r.parts)
+	for n := range r.parts {
+		ids[n] = partID(r.id, n)
+	}
+	return ids
+}
