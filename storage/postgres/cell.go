@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,6 +26,11 @@ const sqlLookup = `SELECT j.n, k.puid FROM unnest($1::bigint[], $2::bytea[]) WIT
 
 // Lookup runs one statement.
 func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
+	return t.lookup(ctx, keys, func() {})
+}
+
+// lookup is Lookup, and sends what then queues in the same round trip.
+func (t *tx) lookup(ctx context.Context, keys []cell.Key, then func()) ([]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -32,15 +38,16 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	if len(keys) == 0 {
 		return puids, nil
 	}
-	err := t.query(ctx, sqlLookup, func(r pgx.Rows) error {
+	t.queue.Queue(sqlLookup, rings(keys), digests(keys)).Query(eachRow(func(r pgx.Rows) error {
 		var n, puid int64
 		err := r.Scan(&n, &puid)
 		if err == nil {
 			puids[n-1] = puid
 		}
 		return err
-	}, rings(keys), digests(keys))
-	if err != nil {
+	}))
+	then()
+	if err := t.flush(ctx); err != nil {
 		return nil, fmt.Errorf("look up %d keys: %w", len(keys), err)
 	}
 	return puids, nil
@@ -52,70 +59,107 @@ const (
 
 	sqlSequence = "SELECT last_value - (NOT is_called)::int, (pg_sequence_parameters('locus_puid'::regclass)).maximum_value FROM locus_puid"
 
-	// sqlAllocate draws puids in batch order and writes the keys in index order, as every writer does. It waits for
-	// another transaction that is writing the same key; if that one commits, the puid drawn here becomes a gap.
+	// sqlAllocate draws puids in batch order for the keys that have none, unless fewer than $3 are left, and writes the keys
+	// in index order, as every writer does. It waits for another transaction that is writing the same key; if that one
+	// commits, the puid drawn here becomes a gap.
 	sqlAllocate = `INSERT INTO locus_key (ring, digest, puid)
 		SELECT ring, digest, puid
-		FROM (SELECT ring, digest, nextval('locus_puid') AS puid FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)) AS drawn
+		FROM (SELECT ring, digest, nextval('locus_puid') AS puid
+			FROM (SELECT j.ring, j.digest FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS j (ring, digest, n)
+				WHERE NOT EXISTS (SELECT FROM locus_key AS k WHERE k.ring = j.ring AND k.digest = j.digest)
+				AND $3::bigint <= $4::bigint - (SELECT last_value - (NOT is_called)::int FROM locus_puid)
+				ORDER BY j.n) AS missing) AS drawn
 		ORDER BY ring, digest
 		ON CONFLICT DO NOTHING
 		RETURNING ring, digest, puid`
 )
 
-// Allocate runs two statements, and a third if other transactions allocate the same keys concurrently.
+// Allocate takes one round trip, and others if other transactions allocate the same keys concurrently, or few puids are left.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	var last int64
-	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error { return row.Scan(&last) })
-	puids, err := t.Lookup(ctx, keys)
+	drawn := map[cell.Key]int64{}
+	var once []cell.Key // in batch order
+	for _, k := range keys {
+		if _, twice := drawn[k]; !twice {
+			drawn[k] = 0
+			once = append(once, k)
+		}
+	}
+	puids, err := t.lookup(ctx, keys, func() { t.queueDraw(once, len(once), drawn) })
 	if err != nil {
 		return nil, err
 	}
 	allocations := make([]cell.Allocation, len(keys))
-	var missing []cell.Key // in batch order, without duplicates
-	drawn := map[cell.Key]int64{}
-	for i, puid := range puids {
-		if puid != cell.Nothing {
-			allocations[i].PUID = puid
-			continue
-		}
-		if _, twice := drawn[keys[i]]; !twice {
-			missing = append(missing, keys[i])
-			drawn[keys[i]] = 0
+	var noted, missing []cell.Key
+	left := map[cell.Key]int64{}
+	for i, k := range keys {
+		switch _, twice := left[k]; {
+		case puids[i] != cell.Nothing:
+			allocations[i].PUID = puids[i]
+		case drawn[k] != 0:
+			allocations[i] = cell.Allocation{PUID: drawn[k], Fresh: true}
+			noted = append(noted, k)
+		case !twice:
+			left[k] = 0
+			missing = append(missing, k)
 		}
 	}
+	t.noteKeys(noted)
 	if len(missing) == 0 {
 		return allocations, nil
 	}
-	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // otherwise the last few would be drawn in vain
-		return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
-	}
-	t.noteKeys(missing)
-	if err := t.draw(ctx, missing, drawn); err != nil {
-		return nil, fmt.Errorf("allocate %d keys: %w", len(missing), err)
-	}
-	return allocations, t.settle(ctx, keys, allocations, drawn)
+	return allocations, t.allocateLeft(ctx, missing, left, keys, allocations)
 }
 
-// draw allocates puids for missing keys, except for those that another transaction has allocated in the meantime.
-func (t *tx) draw(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
-	return t.query(ctx, sqlAllocate, func(r pgx.Rows) error {
+// allocateLeft allocates puids for keys that another transaction may have allocated by now.
+func (t *tx) allocateLeft(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64, keys []cell.Key, allocations []cell.Allocation) error {
+	var last int64
+	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error { return row.Scan(&last) })
+	puids, err := t.Lookup(ctx, missing)
+	if err != nil {
+		return err
+	}
+	theirs := map[cell.Key]int64{}
+	for i, puid := range puids {
+		if puid != cell.Nothing {
+			theirs[missing[i]] = puid
+			delete(drawn, missing[i])
+		}
+	}
+	missing = slices.DeleteFunc(missing, func(k cell.Key) bool { return theirs[k] != 0 })
+	if len(missing) == 0 {
+		return t.settle(ctx, keys, allocations, drawn, theirs)
+	}
+	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // otherwise the last few would be drawn in vain
+		return t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
+	}
+	t.noteKeys(missing)
+	t.queueDraw(missing, 0, drawn)
+	if err := t.flush(ctx); err != nil {
+		return fmt.Errorf("allocate %d keys: %w", len(missing), err)
+	}
+	return t.settle(ctx, keys, allocations, drawn, theirs)
+}
+
+// queueDraw queues the statement that allocates puids for keys that have none, except for those that another transaction
+// allocates at the same time, if at least so many are left.
+func (t *tx) queueDraw(keys []cell.Key, left int, drawn map[cell.Key]int64) {
+	t.queue.Queue(sqlAllocate, rings(keys), digests(keys), int64(left), t.cell.identity().Hi).Query(eachRow(func(r pgx.Rows) error {
 		return scanRow(r, func(row cell.Row) { drawn[row.Key] = row.PUID })
-	}, rings(missing), digests(missing))
+	}))
 }
 
 // settle fills in the allocations. Keys that other transactions allocated first are read by a separate statement,
 // whose snapshot is newer than their commits.
-func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation, drawn map[cell.Key]int64) error {
+func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation, drawn, theirs map[cell.Key]int64) error {
 	var late []cell.Key
 	for k, puid := range drawn {
 		if puid == 0 {
 			late = append(late, k)
 		}
 	}
-	theirs := map[cell.Key]int64{}
 	if len(late) > 0 {
 		puids, err := t.Lookup(ctx, late)
 		if err != nil {
