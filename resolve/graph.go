@@ -213,7 +213,7 @@ func (b *batch) changed(ctx context.Context, g *graph, seeds map[entity.PUID]str
 		if affected != nil {
 			return components, affected, nil
 		}
-		if err := b.readAround(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
+		if err := b.readAhead(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
 			return nil, nil, err
 		}
 		clear(g.missing)

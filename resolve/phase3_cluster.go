@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 	"github.com/locus-db/locus/storage"
 )
@@ -84,7 +85,14 @@ func (b *batch) decideAll(ctx context.Context, m *candidateSet, out *outcomes) (
 			have = append(have, p)
 		}
 	}
-	if err := b.readAround(ctx, stored, have); err != nil {
+	for _, found := range now {
+		for _, e := range found {
+			if e.Weight >= match.Threshold && b.writes[e.B] == nil {
+				have = append(have, e.B) // the walk goes there
+			}
+		}
+	}
+	if err := b.readAhead(ctx, stored, have); err != nil {
 		return nil, err
 	}
 	seeds := b.diff(stored, now, out)

@@ -43,6 +43,8 @@ type batch struct {
 	redo   map[cell.ID][]derived.Redo
 	// blocks are the records of blocking keys before the batch, as far as they were read.
 	blocks map[uint64]block
+	// former are the entities before the batch, by anchor, as far as they were read; nil if there is none.
+	former map[entity.PUID]*entity.Entity
 	// leaders are the leaders for the contents of the batch.
 	leaders leadership
 	// decided are the decisions, not withdrawn, about the records whose edges were read.
@@ -59,7 +61,7 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
 		redo: map[cell.ID][]derived.Redo{}, decided: map[entity.PUID][]entity.Decision{},
-		blocks: map[uint64]block{},
+		blocks: map[uint64]block{}, former: map[entity.PUID]*entity.Entity{},
 	}
 }
 

@@ -75,9 +75,16 @@ func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, 
 			anchors = append(anchors, n.Anchor)
 		}
 	}
-	var err error
-	p.olds, err = b.entities(ctx, anchors)
-	return p, err
+	p.olds = make(map[entity.PUID]*entity.Entity, len(anchors))
+	if err := b.readFormer(ctx, anchors); err != nil {
+		return nil, err
+	}
+	for _, anchor := range anchors {
+		if e := b.former[anchor]; e != nil {
+			p.olds[anchor] = e
+		}
+	}
+	return p, nil
 }
 
 func (p *plan) cluster(g *graph, members []entity.PUID) {
