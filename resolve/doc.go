@@ -8,17 +8,17 @@
 // cells, in three rounds of transactions per batch of writes:
 //
 //	          put                          post                      resolve
-//	home cell of each key        cell of each blocking key       cells of records and entities
-//	┌─────────────────────┐     ┌──────────────────┐     ┌────────────────────────────────┐
-//	│ key → puid          │     │ blocking key → record │     │ read records, compare, walk,  │
-//	│ record, birth id    │ ──► │ (added, removed) │ ──► │ cluster, merge; then write     │
-//	│ change, redo        │     └──────────────────┘     │ edges, anchors, entities,      │
-//	└─────────────────────┘      read after commit:      │ changes                        │
-//	 durable from here           of two that share a     └────────────────────────────────┘
-//	                             blocking key, one sees         redo entries go with the next put
-//	                             the other
+//	home cell of each key        cell of each blocking key       all of these cells
+//	┌─────────────────────┐     ┌───────────────────────┐     ┌────────────────────────────────┐
+//	│ key → puid          │     │ who carries the keys? │     │ read records, compare, walk,   │
+//	│ record, birth id    │ ──► │ reads only            │ ──► │ cluster, merge; then write     │
+//	│ change, redo        │     └───────────────────────┘     │ postings, edges, anchors,      │
+//	└─────────────────────┘                                   │ entities, changes              │
+//	 durable from here                                        └────────────────────────────────┘
+//	                                                           redo entries go with the next put
 //
-// Each round is one transaction per cell, and cells work in parallel. The first round makes the records
+// What a round writes is one transaction per cell, and cells work in parallel. The second round takes the
+// postings of the batch for written: no other process posts before the third one writes them. The first round makes the records
 // durable; what the others write is derived and can be recomputed. A crash therefore loses nothing: the
 // redo set of a cell, written with its records, names the records whose consequences may be missing, and
 // they are worked off before anything else is written.
