@@ -10,39 +10,46 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 )
 
 // readAhead reads what the walk and the plan would read step by step, each step when the last one has shown what it needs:
-// around records, the entities that they are in, and around the members of these. What it misses is read when it is needed.
+// around records and those of the batch's candidates that are in their entities, and these entities; then around the other
+// members and where the edges lead. What it misses is read when it is needed.
 func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	if b.peek != nil { // it reads what its batches need together, and knows one wait of each
 		return b.readAround(ctx, stored, puids)
 	}
-	var anchors []entity.PUID
-	for _, p := range puids {
-		if n := cmp.Or(b.nodes[p], b.cache.get(p)); n != nil {
-			anchors = append(anchors, n.Anchor)
-		}
-	}
+	anchors := b.anchorsOf(puids)
+	puids = append(slices.Clone(puids), b.under(anchors)...)
 	if err := together(
-		func() error { return b.readAround(ctx, stored, puids) },
+		func() error { return b.readAround(ctx, stored, slices.Clone(puids)) },
 		func() error { return b.readFormer(ctx, anchors) },
 	); err != nil {
 		return err
 	}
-	var members []entity.PUID
+	var next []entity.PUID
 	for _, anchor := range anchors {
 		if e := b.former[anchor]; e != nil {
 			for _, m := range e.Members {
-				members = append(members, m.PUID)
+				next = append(next, m.PUID)
 			}
 		}
 	}
-	members = unique(members)
-	nodes := make(map[entity.PUID]*node, len(members))
+	for _, p := range puids {
+		for _, e := range stored[p] {
+			if e.Weight >= match.Threshold {
+				next = append(next, e.B)
+			}
+		}
+	}
+	next = slices.DeleteFunc(unique(next), func(p entity.PUID) bool { _, read := stored[p]; return read })
+	anchors = b.anchorsOf(next)
+	nodes := make(map[entity.PUID]*node, len(next))
 	if err := together(
-		func() error { return b.readAround(ctx, stored, slices.Clone(members)) },
-		func() error { return b.load(ctx, nodes, members) },
+		func() error { return b.readAround(ctx, stored, slices.Clone(next)) },
+		func() error { return b.readFormer(ctx, anchors) },
+		func() error { return b.load(ctx, nodes, next) },
 	); err != nil {
 		return err
 	}
@@ -52,6 +59,27 @@ func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, pui
 		}
 	}
 	return nil
+}
+
+// anchorsOf returns the anchors of records, as far as they are in memory.
+func (b *batch) anchorsOf(puids []entity.PUID) (anchors []entity.PUID) {
+	for _, p := range puids {
+		if n := cmp.Or(b.nodes[p], b.cache.get(p)); n != nil {
+			anchors = append(anchors, n.Anchor)
+		}
+	}
+	return unique(anchors)
+}
+
+// under returns the records that the batch has read and that are in entities under these anchors, in order.
+func (b *batch) under(anchors []entity.PUID) (puids []entity.PUID) {
+	for p, n := range b.nodes {
+		if _, is := slices.BinarySearch(anchors, n.Anchor); is && b.writes[p] == nil {
+			puids = append(puids, p)
+		}
+	}
+	slices.Sort(puids)
+	return puids
 }
 
 // readFormer reads the entities stored under these anchors into former, unless they were read already.
@@ -72,12 +100,13 @@ func (b *batch) readFormer(ctx context.Context, anchors []entity.PUID) error {
 	return nil
 }
 
-// together runs two functions that read, at the same time.
-func together(one, other func() error) error {
-	var err error
+// together runs functions that read, at the same time.
+func together(reads ...func() error) error {
+	errs := make([]error, len(reads))
 	var wg sync.WaitGroup
-	wg.Go(func() { err = one() })
-	also := other()
+	for i, read := range reads {
+		wg.Go(func() { errs[i] = read() })
+	}
 	wg.Wait()
-	return errors.Join(err, also)
+	return errors.Join(errs...)
 }

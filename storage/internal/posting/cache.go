@@ -43,6 +43,16 @@ func (c *Cache) put(r run, x *index) {
 	c.runs[named{r.id, r.hash}] = x
 }
 
+// only returns the chunk of a run of one, nil if it is not there.
+func (c *Cache) only(r run) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x := c.runs[named{r.id, r.hash}]; x != nil {
+		return x.only
+	}
+	return nil
+}
+
 // some returns the indexes that are there, nil for others. It forgets those of other runs once they are too many.
 func (c *Cache) some(runs []run) []*index {
 	found := make([]*index, len(runs))

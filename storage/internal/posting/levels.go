@@ -92,7 +92,9 @@ func (r *Runs) level(ctx context.Context, s *state) error {
 			}
 		}
 		if same >= fanout {
-			if err := r.merge(ctx, s, from, level+1, false); err != nil {
+			m := newMerger(r, s.runs[from:], fromStart, false)
+			m.remember()
+			if err := r.merge(ctx, s, from, level+1, m); err != nil {
 				return err
 			}
 		}
@@ -102,15 +104,16 @@ func (r *Runs) level(ctx context.Context, s *state) error {
 	}
 }
 
-// merge makes one run of those from a position on.
-func (r *Runs) merge(ctx context.Context, s *state, from, level int, mend bool) error {
+func fromStart(run) uint32 { return 0 }
+
+// merge makes one run of those from a position on, which m reads.
+func (r *Runs) merge(ctx context.Context, s *state, from, level int, m *merger) error {
 	old := slices.Clone(s.runs[from:])
 	s.runs = s.runs[:from]
 	w := &writer{put: func(rows []Row) error { return r.rows.PutChunks(ctx, rows) }}
 	if err := s.number(&w.run); err != nil {
 		return err
 	}
-	m := newMerger(r, old, func(run) uint32 { return 0 }, mend)
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func (r *Runs) Merge(ctx context.Context, mend bool) error {
 		}
 	}
 	if len(s.runs) > 0 {
-		if err := r.merge(ctx, s, 0, 0, mend); err != nil {
+		if err := r.merge(ctx, s, 0, 0, newMerger(r, s.runs, fromStart, mend)); err != nil {
 			return err
 		}
 	}

@@ -89,6 +89,15 @@ func (m *merger) step(ctx context.Context, c *cursor) error {
 	return nil
 }
 
+// remember takes the chunks of runs of one from memory, where they are there. It is called before begin.
+func (m *merger) remember() {
+	for _, c := range m.cursors {
+		if only := m.of.cache.only(c.run); only != nil {
+			c.bodies, c.next = [][]byte{only}, c.run.chunks
+		}
+	}
+}
+
 // begin reads the first entry of each run.
 func (m *merger) begin(ctx context.Context) error {
 	if err := m.fill(ctx, m.cursors); err != nil {
