@@ -10,18 +10,20 @@ type dated struct {
 	attribute *Attribute
 	date      date
 	usual     bool // many records have this day
+	told      gaps // that tell things of one title apart
 }
 
 type quantity struct {
 	attribute *Attribute
 	number    float64
 	measure   measure // the same with its unit, if it has one
+	told      gaps    // that tell things of one title apart
 }
 
 func (r *Record) addDate(a *Attribute, values []string) {
 	for _, raw := range values {
 		if d := parseDate(raw); d.valid() {
-			of := dated{attribute: a, date: d}
+			of := dated{attribute: a, date: d, told: r.matcher.told[a]}
 			of.usual = r.matcher.terms.usual(of)
 			r.dates = append(r.dates, of)
 			return
@@ -33,7 +35,7 @@ func (r *Record) addNumber(a *Attribute, values []string) {
 	for _, raw := range values {
 		if n, ok := parseNumber(raw); ok {
 			m, _ := parseMeasure(strings.ReplaceAll(spellNumbers(strings.TrimSpace(raw)), " ", ""))
-			r.numbers = append(r.numbers, quantity{a, n, m})
+			r.numbers = append(r.numbers, quantity{a, n, m, r.matcher.told[a]})
 			return
 		}
 	}
@@ -61,8 +63,11 @@ func compareFacts(v *Vector, a, b *Record) {
 				continue
 			}
 			l := compareDates(x.date, y.date)
-			if l == dateEqual && x.usual {
+			switch {
+			case l == dateEqual && x.usual:
 				l = dateUsual
+			case x.told.has(dateGap(l)):
+				l = dateSeries
 			}
 			if l != levelNone && (least == levelNone || l.asDate() < least.asDate()) {
 				least = l
@@ -76,7 +81,11 @@ func compareFacts(v *Vector, a, b *Record) {
 			if x.attribute != y.attribute {
 				continue
 			}
-			if l := x.compare(y); least == levelNone || l < least {
+			l := x.compare(y)
+			if x.told.has(numberGap(l)) {
+				l = quantitySeries
+			}
+			if least == levelNone || l.asNumber() < least.asNumber() {
 				least = l
 			}
 		}
@@ -92,6 +101,16 @@ func (l level) asDate() level {
 		return dateYear
 	case dateNextYear:
 		return dateOtherDay
+	case dateSeries:
+		return levelNone
+	}
+	return l
+}
+
+// asNumber returns where a level stands among those of a number: another of one series is below all.
+func (l level) asNumber() level {
+	if l == quantitySeries {
+		return levelNone
 	}
 	return l
 }

@@ -145,6 +145,7 @@ const (
 	dateEqual
 	dateUsual    // equal, and many records have it: 1 January
 	dateNextYear // years without days, one after the other
+	dateSeries   // different, which tells things of one title apart
 )
 
 const boxShared level = 1
@@ -155,6 +156,7 @@ const (
 	quantityNear
 	quantityClose
 	quantityEqual
+	quantitySeries // different, which tells things of one title apart
 )
 
 const (
@@ -263,8 +265,9 @@ var table = [fieldCount][]grade{
 		{"equal", 900},
 		{"equal, a day of many records", 400},
 		{"the year before or after", -400},
+		{"another of one series", -3000},
 	},
-	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
+	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}, {"another of one series", -3000}},
 	fieldText: {
 		{},
 		{"nothing in common", -300},

@@ -17,6 +17,9 @@ type Field struct {
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table
+	// Counted reports whether the term-frequency table says what the level means: that values tell the things of a series
+	// apart. Weights from data keep its weight.
+	Counted bool
 }
 
 // Fields returns the fields by their number in a vector.
@@ -28,7 +31,7 @@ func (m *Matcher) Fields() []Field {
 			if f == fieldName && level(l) == nameSkipped {
 				g.word = "" // derived from the other levels
 			}
-			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l]})
+			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], f == fieldDate && level(l) == dateSeries || f == fieldNumber && level(l) == quantitySeries})
 		}
 	}
 	return fields

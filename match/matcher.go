@@ -19,7 +19,8 @@ type Matcher struct {
 	threshold Weight
 	// names reports whether the kind has a field that identifies a thing.
 	names bool
-	among Names // see Among
+	told  map[*Attribute]gaps // what tells things of one title apart
+	among Names               // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
 }
@@ -29,7 +30,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	if p == nil {
 		p = DefaultTermFrequencies()
 	}
-	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold}
+	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, told: map[*Attribute]gaps{}}
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}
@@ -37,6 +38,9 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	for i := range s.Attributes {
 		if f := s.fieldOf(s.Attributes[i]); f != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
+			if t := p.tells(&s.Attributes[i]); t != 0 {
+				m.told[&s.Attributes[i]] = t
+			}
 			m.names = m.names || slices.Contains(naming[:], f)
 			if s.Attributes[i].Type == TypeAddress {
 				addresses++

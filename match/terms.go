@@ -44,7 +44,7 @@ const (
 // it are reproducible, and the state of a resolver includes its Hash. It is safe for concurrent use.
 type TermFrequencies struct {
 	records int               // 0: no statistics, the tables decide
-	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one; and usual days
+	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one; usual days; attributes of series
 	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than chainPlaces
 	phones  map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
 	texts   int               // number of titles whose text is counted among the tokens; 0: no statistics of text
@@ -103,7 +103,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		name          []token
 	}
 	var phones []called // and mailboxes
-	days := dayCounts{}
+	days, counted := dayCounts{}, series{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -129,6 +129,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		for _, e := range r.emails {
 			phones = append(phones, called{boxHash(e), r.family(), r.name.tokens})
 		}
+		counted.add(r)
 		for _, d := range r.dates {
 			days.add(d)
 		}
@@ -143,6 +144,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
 	p.addDays(days)
+	p.addSeries(counted)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
 	for len(carriers) > 0 {

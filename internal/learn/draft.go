@@ -62,7 +62,7 @@ func (l *model) draft(w weights, matches table) *Draft {
 		}
 		learned := map[string]match.Weight{}
 		for n, level := range field.Levels {
-			if n == 0 || level.Text == "" || decides(level.Weight) {
+			if n == 0 || level.Text == "" || keeps(level) {
 				continue
 			}
 			learned[level.Text] = hundredths(w.levels[f][n])
@@ -81,6 +81,10 @@ func hundredths(bits float64) match.Weight {
 	const most = 20
 	return match.Weight(math.Round(100 * min(max(bits, -most), most)))
 }
+
+// keeps reports whether the weight of a level is not learned: it decides, or statistics that see more than pairs have found
+// what the level means.
+func keeps(l match.FieldLevel) bool { return l.Counted || decides(l.Weight) }
 
 // decides reports whether a level overrules all other evidence, as different ids of one source do. It keeps its weight.
 func decides(w match.Weight) bool { return w <= match.CannotLink }

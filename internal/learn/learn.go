@@ -225,7 +225,7 @@ func (l *model) weigh(f int, matches table, to []float64) {
 		}
 	}
 	for level := 1; level < len(to); level++ {
-		if decides(l.fields[f].Levels[level].Weight) {
+		if keeps(l.fields[f].Levels[level]) {
 			continue
 		}
 		expected := to[level]

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A title may name a series instead of a thing: the evenings of a tour, the vintages of a wine, the packs of a drug. The records
+// show what tells its things apart. If a value is only written in different ways for one thing, those that differ from the
+// commonest one of a title are slips, each with a value of its own. In a series they recur: several records have the second
+// value, too. So an attribute is counted among the records of each title, and where values recur, another value is another
+// thing.
+
+const (
+	// seriesTitle is the number of records of one title from which a second value can recur as the first does.
+	seriesTitle = 4
+	// seriesShare is the share of the records with another value than the commonest of their title that share it with a
+	// further record of the title, beyond those that chance gives, from which an attribute tells things apart.
+	seriesShare = 0.25
+	// seriesLeast is the number of such records below which they show nothing.
+	seriesLeast = 20
+)
+
+// gap is how far two values of an attribute are apart. A small gap may be rounding where a large one is not.
+type gap uint8
+
+const (
+	gapNone gap = iota // equal, or not comparable
+	gapNear            // one year, or 5 %
+	gapFar
+)
+
+// gaps is a set of them.
+type gaps uint8
+
+func (g gaps) has(one gap) bool { return g&(1<<one) != 0 }
+
+func dateGap(l level) gap {
+	switch l {
+	case dateNextYear:
+		return gapNear
+	case dateDifferent, dateOtherDay, dateTwoOff, dateOneOff:
+		return gapFar
+	}
+	return gapNone
+}
+
+func numberGap(l level) gap {
+	switch l {
+	case quantityClose:
+		return gapNear
+	case quantityFar, quantityApart, quantityNear:
+		return gapFar
+	}
+	return gapNone
+}
+
+// valued is a value of an attribute in a record of a title.
+type valued struct{ title, value uint64 }
+
+// series are the values of each date and number of titles.
+type series map[*Attribute][]valued
+
+func (s series) add(r *Record) {
+	if r.title == nil {
+		return
+	}
+	for _, d := range r.dates {
+		s[d.attribute] = append(s[d.attribute], valued{r.name.hash, d.date.packed()})
+	}
+	for _, q := range r.numbers {
+		s[q.attribute] = append(s[q.attribute], valued{r.name.hash, math.Float64bits(q.number)})
+	}
+}
+
+func (d date) packed() uint64 { return uint64(d.year)<<16 | uint64(d.month)<<8 | uint64(d.day) }
+
+// gapOf returns how far two values of an attribute are apart.
+func gapOf(a *Attribute, x, y uint64) gap {
+	if a.Type == TypeNumber {
+		return numberGap(compareQuantities(math.Float64frombits(x), math.Float64frombits(y)))
+	}
+	of := func(v uint64) date { return date{uint16(v >> 16), uint8(v >> 8), uint8(v)} }
+	return dateGap(compareDates(of(x), of(y)))
+}
+
+// seriesHash is the hash under which a table has the number of records whose values recur a gap apart.
+func seriesHash(a *Attribute, g gap) uint64 {
+	return textHash("\x00series" + string('0'+rune(g)) + a.Name)
+}
+
+// addSeries adds the attributes that tell things of one title apart to the table.
+func (p *TermFrequencies) addSeries(counts series) {
+	for a, values := range counts {
+		for g, n := range recurring(a, values) {
+			if n >= seriesLeast {
+				p.tokens[seriesHash(a, gap(g))] = uint32(n) //nolint:gosec // at most the records
+			}
+		}
+	}
+}
+
+// tells returns the gaps at which values of an attribute are of different things.
+func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
+	for _, one := range [...]gap{gapNear, gapFar} {
+		if p.tokens[seriesHash(a, one)] > 0 {
+			g |= 1 << one
+		}
+	}
+	return g
+}
+
+// run is a value that records of one title have.
+type run struct {
+	value   uint64
+	records int
+}
+
+// recurring returns, for each gap, how many records share a value with another record of their title that is so far from the
+// commonest value there, 0 if these are hardly more than chance gives.
+func recurring(a *Attribute, values []valued) (found [gapFar + 1]int) {
+	common := map[uint64]int{}
+	for _, v := range values {
+		common[v.value]++
+	}
+	slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
+	var others [gapFar + 1]int
+	var chance [gapFar + 1]float64
+	for of := range byTitle(values) {
+		first := slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
+		var apart [gapFar + 1]int
+		for _, r := range of {
+			apart[gapOf(a, r.value, first.value)] += r.records
+		}
+		for _, r := range of {
+			g := gapOf(a, r.value, first.value)
+			others[g] += r.records
+			if r.records > 1 {
+				found[g] += r.records
+			}
+			p := float64(common[r.value]) / float64(max(len(values)-common[first.value], 1))
+			chance[g] += float64(r.records) * (1 - math.Pow(1-min(p, 1), float64(apart[g]-1)))
+		}
+	}
+	for g := range found {
+		if float64(found[g])-chance[g] < seriesShare*(float64(others[g])-chance[g]) || gap(g) == gapNone {
+			found[g] = 0
+		}
+	}
+	return found
+}
+
+// byTitle yields the values of each title that several records have, and of which there are several.
+func byTitle(values []valued) func(yield func([]run) bool) {
+	return func(yield func([]run) bool) {
+		for len(values) > 0 {
+			n, of := 0, []run(nil)
+			for ; n < len(values) && values[n].title == values[0].title; n++ {
+				if n == 0 || values[n].value != values[n-1].value {
+					of = append(of, run{value: values[n].value})
+				}
+				of[len(of)-1].records++
+			}
+			values = values[n:]
+			if n >= seriesTitle && len(of) > 1 && !yield(of) {
+				return
+			}
+		}
+	}
+}
