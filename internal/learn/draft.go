@@ -19,6 +19,9 @@ const (
 	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
 	// not believed: it took something else for a match.
 	mostContradicted = 0.25
+	// mostUnited is the share of United from which a draft is taken to join different things, if it is more than half of
+	// what chance gives.
+	mostUnited = 0.1
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2
 )
@@ -40,6 +43,9 @@ func (d *Draft) Refused() (reasons []string) {
 	}
 	if d.Gain <= errors*d.Error {
 		reasons = append(reasons, fmt.Sprintf("the learned weights are not better: F1 about %.3f, with today's weights %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error))
+	}
+	if d.United > max(mostUnited, d.Chance/2) {
+		reasons = append(reasons, fmt.Sprintf("%.1f %% of what the learned weights join are things of several records each, as when different things are joined; by chance it would be %.1f %%", 100*d.United, 100*d.Chance))
 	}
 	if d.Stable < leastStable {
 		reasons = append(reasons, fmt.Sprintf("halves of the pairs agree on %.1f %% of the matches only, less than %.0f %%", 100*d.Stable, 100*leastStable))
@@ -128,4 +134,5 @@ func (l *model) judge(d *Draft, matches table, first, second weights) {
 		}
 	}
 	d.Contradicted = contradicted / max(all, 1)
+	d.United, d.Chance = l.unites(today, learned)
 }

@@ -43,6 +43,11 @@ type Draft struct {
 	Error float64 `json:"error"`
 	// Contradicted is the share of what the estimate takes for matches that today's weights call different.
 	Contradicted float64 `json:"contradicted"`
+	// United is the share of two things of several records each among the pairs of today's things that the learned weights
+	// join, Chance what it would be if they joined any. A record that was missed is mostly alone; two things whose records
+	// agree among each other differ in more than slips.
+	United float64 `json:"united"`
+	Chance float64 `json:"united_by_chance"`
 	// Stable is the agreement of two drafts that are learned from one half of the candidates each: the matches of both
 	// as a share of the matches of either.
 	Stable float64 `json:"stable"`
