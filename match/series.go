@@ -146,7 +146,7 @@ func recurring(a *Attribute, values []valued) (found [gapFar + 1]int) {
 		}
 	}
 	for g := range found {
-		if float64(found[g])-chance[g] < seriesShare*(float64(others[g])-chance[g]) || gap(g) == gapNone {
+		if gap(g) == gapNone || float64(found[g])-chance[g] <= seriesShare*(float64(others[g])-chance[g]) {
 			found[g] = 0
 		}
 	}

@@ -94,6 +94,21 @@ func TestSeries_YearsInARow(t *testing.T) {
 	}
 }
 
+// Where there are two prices in all, the second one of a title recurs by chance.
+func TestSeries_FewValuesRecurByChance(t *testing.T) {
+	t.Parallel()
+	s := kindOf(t, shows)
+	var all []match.Attributes
+	for i, a := range evenings(false) {
+		a["price"] = []string{[]string{"0.99", "1.29"}[i%7%2]}
+		all = append(all, a)
+	}
+	m := match.New(s, match.CountTerms(s, slices.Values(all)))
+	if l, _ := lineOf(m, show("The Quill Tour", "2019-03-04", "0.99"), show("The Quill Tour", "2019-03-04", "1.29"), "number"); l.Level != "near" {
+		t.Errorf("%+v, want near", l)
+	}
+}
+
 // A series is known to a table that was stored and read again.
 func TestSeries_IsStored(t *testing.T) {
 	t.Parallel()
