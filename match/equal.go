@@ -29,13 +29,19 @@ func IsEqual(key uint64) bool { return key&bitsOfLimit == limitEqual }
 // Link compares two records and returns the vector and weight of their edge, and whether there is one.
 func (m *Matcher) Link(a, b *Record) (v Vector, s Weight, linked bool) {
 	v = m.Compare(a, b)
+	s, linked = m.Edge(a, b, v)
+	return v, s, linked
+}
+
+// Edge returns the weight of the edge of two records with the vector of their comparison, and whether there is one.
+func (m *Matcher) Edge(a, b *Record, v Vector) (s Weight, linked bool) {
 	switch o := m.Decide(v); {
 	case o == Different:
-		return v, 0, false
+		return 0, false
 	case o == Same && a.equal != 0 && a.equal == b.equal:
-		return v, Equal, true
+		return Equal, true
 	}
-	return v, m.Evidence(v), true
+	return m.Evidence(v), true
 }
 
 // hash returns a hash of everything that a comparison uses.

@@ -12,40 +12,65 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve/derived"
 )
 
 // hypothesis is the batch of one probe.
 type hypothesis struct {
 	*batch
+	*Probe
 	target target
-	also   []entity.PUID // see Probe.Also
+	norm   *match.Record // the probe
+	result *Probed
+
+	w      *write
+	stores bool // a put would write w
+	met    *candidateSet
+	// alone reports whether the batch has no record but that of the probe, which leads those with its content. Then a put
+	// compares it with the same records, and edges are those that it would store.
+	alone bool
+	edges edges
+	pairs []pair // the best of each entity, once the probe was compared
 }
 
-func (h *hypothesis) run(ctx context.Context, put bool, opts Matching, result *Probed) error {
-	w, writes, err := h.assume(ctx)
-	if err != nil {
+// meet finds the records to compare the probe with. It compares them, unless a put has to be predicted first that
+// compares others.
+func (h *hypothesis) meet(ctx context.Context, opts Matching) (err error) {
+	if err = h.assume(ctx); err != nil {
 		return err
 	}
-	m, err := h.candidates(ctx)
-	if err != nil {
+	if h.met, err = h.candidates(ctx); err != nil {
 		return err
 	}
-	if put {
-		if result.Put, err = h.predict(ctx, w, m, writes); err != nil {
+	h.alone = len(h.writes) == 1 && leads(h.w.new, h.met.leaders)
+	if h.alone || !h.Put {
+		err = h.compare(ctx, opts)
+	}
+	return err
+}
+
+// tell completes the result.
+func (h *hypothesis) tell(ctx context.Context, opts Matching) (err error) {
+	if h.Put {
+		if h.result.Put, err = h.predict(ctx); err != nil {
 			return err
 		}
 	}
-	return h.near(ctx, w.new, m, opts, result)
+	if h.Put && !h.alone {
+		if err := h.compare(ctx, opts); err != nil {
+			return err
+		}
+	}
+	return h.near(ctx, opts)
 }
 
-// assume adds the record of the probe to the batch, as the first round of a put does. It reports whether a
-// put would write it.
-func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err error) {
+// assume adds the record of the probe to the batch, as the first round of a put does.
+func (h *hypothesis) assume(ctx context.Context) error {
 	t := &h.target
 	stored := map[entity.PUID]*node{}
 	if t.puid != 0 {
 		if err := h.load(ctx, stored, []entity.PUID{t.puid}); err != nil {
-			return nil, false, err
+			return err
 		}
 	}
 	old := stored[t.puid]
@@ -58,13 +83,13 @@ func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err err
 	op.Delete = false
 	kind := h.Rules().Kind(op.Kind)
 	if kind == nil {
-		return nil, false, fmt.Errorf("%w: there is no kind %s", errOldRules, op.Kind)
+		return fmt.Errorf("%w: there is no kind %s", errOldRules, op.Kind)
 	}
-	norms := map[int]*match.Record{0: kind.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))}
-	p := &recordWriter{batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t}, norms: norms}
+	p := &recordWriter{batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t}, norms: map[int]*match.Record{0: h.norm}}
 	if err := p.decide(0, t.puid, old.Record); err != nil {
-		return nil, false, err
+		return err
 	}
+	var w *write
 	switch {
 	case len(p.writes) > 0:
 		w = p.writes[0]
@@ -73,16 +98,17 @@ func (h *hypothesis) assume(ctx context.Context) (w *write, writes bool, err err
 	default: // the older observation is compared, as if it were the newest
 		rec := *old.Record
 		rec.Attributes, rec.Kind = op.Attributes, kind.Name()
-		w = &write{puid: t.puid, old: old, new: &node{Record: &rec, kind: kind, norm: norms[0]}}
+		w = &write{puid: t.puid, old: old, new: &node{Record: &rec, kind: kind, norm: h.norm}}
 	}
 	h.writes[w.puid], h.nodes[w.puid] = w, w.new
-	return w, len(p.writes) > 0, nil
+	h.w, h.stores = w, len(p.writes) > 0
+	return nil
 }
 
 // predict returns what the put would do.
-func (h *hypothesis) predict(ctx context.Context, w *write, m *candidateSet, writes bool) (*Prediction, error) {
-	made := &Prediction{Outcome: h.results[0].Outcome}
-	if !writes {
+func (h *hypothesis) predict(ctx context.Context) (*Prediction, error) {
+	w, made := h.w, &Prediction{Outcome: h.results[0].Outcome}
+	if !h.stores {
 		anchors := map[entity.PUID]*node{}
 		err := h.load(ctx, anchors, []entity.PUID{w.old.Anchor})
 		made.Entity = w.old.Birth
@@ -91,7 +117,10 @@ func (h *hypothesis) predict(ctx context.Context, w *write, m *candidateSet, wri
 		}
 		return made, err
 	}
-	p, err := h.decideAll(ctx, m, &outcomes{Resolver: h.Resolver, cells: map[cell.ID]*outcome{}})
+	if h.alone && len(h.edges) == 0 && made.Outcome == Created && w.new.Birth == unborn {
+		return made, nil // it changes nothing but itself
+	}
+	p, err := h.decide(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +145,25 @@ func (h *hypothesis) predict(ctx context.Context, w *write, m *candidateSet, wri
 	return made, nil
 }
 
-// near compares the probe with all records that share a blocking key with it and with those of also, and keeps the best pair of each
-// entity.
-func (h *hypothesis) near(ctx context.Context, n *node, m *candidateSet, opts Matching, result *Probed) error {
-	candidates, err := h.comparable(ctx, n, m, result)
+// decide is batch.decideAll, which compares nothing again.
+func (h *hypothesis) decide(ctx context.Context) (*plan, error) {
+	out := &outcomes{Resolver: h.Resolver, cells: map[cell.ID]*outcome{}}
+	if !h.alone {
+		return h.decideAll(ctx, h.met, out)
+	}
+	return h.decideEdges(ctx, map[entity.PUID]edges{h.w.puid: h.edges}, out)
+}
+
+// compare compares the probe with all records that share a blocking key with it and with those of Also, and keeps the best
+// pair of each entity.
+func (h *hypothesis) compare(ctx context.Context, opts Matching) error {
+	n, m := h.w.new, h.met
+	candidates, err := h.comparable(ctx)
 	if err != nil {
 		return err
 	}
 	shared := len(candidates)
-	for _, p := range unique(h.also) {
+	for _, p := range unique(h.Also) {
 		if p != n.PUID && !slices.Contains(candidates[:shared], p) {
 			candidates = append(candidates, p)
 		}
@@ -133,32 +172,45 @@ func (h *hypothesis) near(ctx context.Context, n *node, m *candidateSet, opts Ma
 		return err
 	}
 	m.count(n, h.nodes)
-	result.Matcher = m.matcher(n.kind)
-	var pairs []pair
+	matcher := m.matcher(n.kind)
 	for i, p := range candidates {
 		c := h.nodes[p]
 		if i < shared && !h.findCandidates(n, c, m) || i >= shared && (c == nil || c.norm == nil || c.kind != n.kind) {
 			continue
 		}
-		v := result.Matcher.Compare(n.norm, c.norm)
-		if weight := result.Matcher.Sum(v); weight >= opts.Least {
-			pairs = append(pairs, pair{c, v, weight, result.Matcher.Decide(v)})
+		v := matcher.Compare(n.norm, c.norm)
+		if weight, linked := matcher.Edge(n.norm, c.norm, v); linked && i < shared {
+			h.edges = append(h.edges, derived.Edge{A: n.PUID, B: p, Vector: v, Weight: weight})
+		}
+		if weight := matcher.Sum(v); weight >= opts.Least {
+			h.pairs = append(h.pairs, pair{c, v, weight, matcher.Decide(v)})
 		}
 	}
-	slices.SortFunc(pairs, pair.compare)
+	slices.SortFunc(h.pairs, pair.compare)
 	var anchors []entity.PUID
-	pairs = slices.DeleteFunc(pairs, func(p pair) bool {
+	h.pairs = slices.DeleteFunc(h.pairs, func(p pair) bool {
 		if len(anchors) == opts.Top || slices.Contains(anchors, p.with.Anchor) {
 			return true
 		}
 		anchors = append(anchors, p.with.Anchor)
 		return false
 	})
+	h.result.Matcher = matcher
+	return nil
+}
+
+// near lists the entities of the pairs.
+func (h *hypothesis) near(ctx context.Context, opts Matching) error {
+	n, result := h.w.new, h.result
+	anchors := make([]entity.PUID, len(h.pairs))
+	for i, p := range h.pairs {
+		anchors[i] = p.with.Anchor
+	}
 	entities, err := h.entities(ctx, anchors)
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
+	for _, p := range h.pairs {
 		e := entities[p.with.Anchor]
 		if e == nil { // between its put and its resolution
 			e = h.build(&cluster{nodes: []*node{p.with}}).Entity
@@ -174,7 +226,8 @@ func (h *hypothesis) near(ctx context.Context, n *node, m *candidateSet, opts Ma
 
 // comparable returns the records that share a blocking key with the probe which is not a stop key. A put does
 // not compare a follower with them, because its leader was; the probe is compared with all.
-func (h *hypothesis) comparable(ctx context.Context, n *node, m *candidateSet, result *Probed) ([]entity.PUID, error) {
+func (h *hypothesis) comparable(ctx context.Context) ([]entity.PUID, error) {
+	n, m, result := h.w.new, h.met, h.result
 	var found []entity.PUID
 	if !leads(n, m.leaders) {
 		found = append(found, m.leaders[n.equal()])

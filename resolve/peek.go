@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -13,10 +14,11 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// peek reads for hypothetical batches that run concurrently, one for each probe. It collects what they ask
-// for until every one of them waits or has ended, then reads it for all, with one transaction per cell. What
-// was read is kept for the call, so all batches see the same state of a record. It takes no lease and no lock
-// of the Resolver, and does not use its caches, which belong to the lease holder.
+// peek reads for hypothetical batches, one for each probe. What most of them need is read before they run, for all
+// at once (foresee). What one needs beside that is collected until every batch waits or has ended, then read for
+// all, with one transaction per cell. What was read is kept for the call, so all batches see the same state of a
+// record. It takes no lease and no lock of the Resolver, and does not use its caches, which belong to the lease
+// holder.
 type peek struct {
 	*Resolver
 	nodes    table[entity.PUID, *node]
@@ -26,8 +28,10 @@ type peek struct {
 	limits   map[uint64]int // the highest limit that a blocking key was asked for with
 
 	mu      sync.Mutex
-	running int           // batches that have not ended
-	waiting int           // batches that wait for the next round
+	todo    []func() // batches that have not begun
+	all     *sync.WaitGroup
+	running int           // goroutines that run them
+	waiting int           // those that wait for the next round
 	round   chan struct{} // closed once the next round has been read
 }
 
@@ -40,8 +44,8 @@ type block struct {
 // complete reports whether there are no more records up to a limit.
 func (b block) complete(limit int) bool { return limit <= b.limit || len(b.records) < b.limit }
 
-func (r *Resolver) newPeek(batches int) *peek {
-	p := &peek{Resolver: r, running: batches, round: make(chan struct{}), limits: map[uint64]int{}}
+func (r *Resolver) newPeek() *peek {
+	p := &peek{Resolver: r, round: make(chan struct{}), limits: map[uint64]int{}}
 	home := func(q entity.PUID) cell.ID { id, _ := r.home(q); return id }
 	p.nodes = newTable(home, func(ctx context.Context, puids []entity.PUID) (map[entity.PUID]*node, error) {
 		nodes := make(map[entity.PUID]*node, len(puids))
@@ -59,9 +63,12 @@ func (r *Resolver) newPeek(batches int) *peek {
 }
 
 func (p *peek) readBlocks(ctx context.Context, keys []uint64) (map[uint64]block, error) {
-	limits := make(map[uint64]int, len(keys))
-	for _, f := range keys {
-		limits[f] = p.limits[f]
+	limits := p.limits
+	if len(keys) < len(limits) {
+		limits = make(map[uint64]int, len(keys))
+		for _, f := range keys {
+			limits[f] = p.limits[f]
+		}
 	}
 	b := &batch{Resolver: p.Resolver}
 	found, err := b.blockOf(ctx, p.view, limits)
@@ -114,22 +121,57 @@ func (p *peek) blockOf(ctx context.Context, limits map[uint64]int) (map[uint64][
 	})
 }
 
+// run runs batches, on a goroutine per processor and one more for each batch that waits.
+func (p *peek) run(ctx context.Context, batches []func()) {
+	var all sync.WaitGroup
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.todo, p.all = batches, &all
+	for range min(len(batches), runtime.GOMAXPROCS(0)) - 1 {
+		p.start(ctx)
+	}
+	p.running++
+	p.work(ctx)
+	p.mu.Unlock()
+	all.Wait()
+	p.mu.Lock()
+}
+
+// start starts a goroutine if batches have not begun. The caller holds p.mu.
+func (p *peek) start(ctx context.Context) {
+	if len(p.todo) == 0 {
+		return
+	}
+	p.running++
+	p.all.Go(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.work(ctx)
+	})
+}
+
+// work runs batches until all have begun. The caller holds p.mu and has counted the goroutine.
+func (p *peek) work(ctx context.Context) {
+	for len(p.todo) > 0 {
+		batch := p.todo[0]
+		p.todo = p.todo[1:]
+		p.mu.Unlock()
+		batch()
+		p.mu.Lock()
+	}
+	p.running--
+	p.advance(ctx)
+}
+
 // wait returns after the next round of reads. The caller holds p.mu, also when wait returns.
 func (p *peek) wait(ctx context.Context) {
 	round := p.round
 	p.waiting++
+	p.start(ctx)
 	p.advance(ctx)
 	p.mu.Unlock()
 	<-round
 	p.mu.Lock()
-}
-
-// end marks a batch as ended.
-func (p *peek) end(ctx context.Context) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.running--
-	p.advance(ctx)
 }
 
 // advance reads a round if all running batches wait for it. The caller holds p.mu; no batch needs it before
@@ -138,13 +180,18 @@ func (p *peek) advance(ctx context.Context) {
 	if p.waiting == 0 || p.waiting < p.running {
 		return
 	}
+	p.fill(ctx)
+	close(p.round)
+	p.round, p.waiting = make(chan struct{}), 0
+}
+
+// fill reads what was asked for, of all kinds at once.
+func (p *peek) fill(ctx context.Context) {
 	var reads sync.WaitGroup
 	for _, read := range []func(context.Context){p.nodes.fill, p.around.fill, p.entities.fill, p.carriers.fill} {
 		reads.Go(func() { read(ctx) })
 	}
 	reads.Wait()
-	close(p.round)
-	p.round, p.waiting = make(chan struct{}), 0
 }
 
 // table keeps what a peek has read of one kind, by address. A missing row is kept as the zero value.
@@ -172,15 +219,7 @@ func (t *table[K, V]) get(ctx context.Context, p *peek, keys []K, take func(K, V
 
 // getLocked is get for a caller that holds p.mu.
 func (t *table[K, V]) getLocked(ctx context.Context, p *peek, keys []K, take func(K, V)) error {
-	waits := false
-	for _, k := range keys {
-		known, is := t.known[k]
-		if t.failed[k] == nil && (!is || t.enough != nil && !t.enough(k, known)) {
-			t.asked[k] = struct{}{}
-			waits = true
-		}
-	}
-	if waits {
+	if t.ask(keys) {
 		p.wait(ctx)
 	}
 	for _, k := range keys {
@@ -192,12 +231,24 @@ func (t *table[K, V]) getLocked(ctx context.Context, p *peek, keys []K, take fun
 	return nil
 }
 
+// ask notes what of the keys the next round has to read, and reports whether it is anything.
+func (t *table[K, V]) ask(keys []K) (anything bool) {
+	for _, k := range keys {
+		known, is := t.known[k]
+		if (!is || t.enough != nil && !t.enough(k, known)) && t.failed[k] == nil {
+			t.asked[k] = struct{}{}
+			anything = true
+		}
+	}
+	return anything
+}
+
 // fill reads what was asked for.
 func (t *table[K, V]) fill(ctx context.Context) {
 	if len(t.asked) == 0 {
 		return
 	}
-	keys := slices.Collect(maps.Keys(t.asked))
+	keys := slices.AppendSeq(make([]K, 0, len(t.asked)), maps.Keys(t.asked))
 	clear(t.asked)
 	err := t.fillSome(ctx, keys)
 	if !errors.Is(err, cell.ErrUnavailable) || outdated(err) || ctx.Err() != nil {
@@ -215,12 +266,19 @@ func (t *table[K, V]) fill(ctx context.Context) {
 
 func (t *table[K, V]) fillSome(ctx context.Context, keys []K) error {
 	found, err := t.read(ctx, keys)
-	if err == nil {
-		for _, k := range keys {
-			t.known[k] = found[k]
+	if err != nil {
+		return err
+	}
+	known := t.known
+	if len(known) == 0 {
+		t.known = found
+	}
+	for _, k := range keys {
+		if v, is := found[k]; !is || len(known) > 0 {
+			t.known[k] = v
 		}
 	}
-	return err
+	return nil
 }
 
 func (t *table[K, V]) fail(keys []K, err error) {

@@ -76,6 +76,11 @@ func (b *batch) decideAll(ctx context.Context, m *candidateSet, out *outcomes) (
 	if err != nil {
 		return nil, err
 	}
+	return b.decideEdges(ctx, now, out)
+}
+
+// decideEdges is decideAll with the current edges of the records of the batch.
+func (b *batch) decideEdges(ctx context.Context, now map[entity.PUID]edges, out *outcomes) (*plan, error) {
 	stored := make(map[entity.PUID]edges, len(b.writes))
 	var have []entity.PUID
 	for p, w := range b.writes {

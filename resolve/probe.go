@@ -5,7 +5,7 @@ package resolve
 import (
 	"context"
 	"errors"
-	"sync"
+	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -114,27 +114,32 @@ func (r *Resolver) Match(ctx context.Context, probes []Probe, opts Matching) ([]
 func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]Probed, error) {
 	results, targets := make([]Probed, len(probes)), make([]target, len(probes))
 	r.aim(ctx, probes, targets, results)
-	p := r.newPeek(len(probes))
-	var all sync.WaitGroup
+	p := r.newPeek()
+	all := make([]*hypothesis, 0, len(probes))
 	for i := range probes {
-		h := hypothesis{batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), target: targets[i], also: probes[i].Also}
+		if results[i].Err != nil {
+			continue
+		}
+		h := &hypothesis{batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), Probe: &probes[i], target: targets[i], result: &results[i]}
 		h.peek = p
-		one := func() {
-			defer p.end(ctx)
-			if results[i].Err != nil {
-				return
-			}
-			if err := h.run(ctx, probes[i].Put, opts, &results[i]); err != nil {
-				results[i] = Probed{Err: err}
-			}
-		}
-		if len(probes) == 1 {
-			one()
-		} else {
-			all.Go(one)
-		}
+		all = append(all, h)
 	}
-	all.Wait()
+	each := func(step func(*hypothesis) error) {
+		steps := make([]func(), 0, len(all))
+		for _, h := range all {
+			steps = append(steps, func() {
+				if err := step(h); err != nil {
+					*h.result = Probed{Err: err}
+				}
+			})
+		}
+		p.run(ctx, steps)
+		all = slices.DeleteFunc(all, func(h *hypothesis) bool { return h.result.Err != nil })
+	}
+	p.foreseeCandidates(ctx, all)
+	each(func(h *hypothesis) error { return h.meet(ctx, opts) })
+	p.foreseeEntities(ctx, all)
+	each(func(h *hypothesis) error { return h.tell(ctx, opts) })
 	for i := range results {
 		if err := results[i].Err; err != nil && (outdated(err) || ctx.Err() != nil) {
 			return nil, err

@@ -245,8 +245,8 @@ func (c viewed) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.Cell.View(ctx, fn)
 }
 
-// Many probes in one call give the results of as many calls, in their order, and take hardly more
-// transactions than one; no call writes.
+// Many probes in one call give the results of as many calls, in their order, with all options, decisions, stop keys and
+// identical records, and take hardly more transactions than one; no call writes.
 func TestMatch_ManyAreAsManyCalls(t *testing.T) {
 	t.Parallel()
 	var views atomic.Int64
@@ -260,32 +260,50 @@ func TestMatch_ManyAreAsManyCalls(t *testing.T) {
 	ops := world(3, 60)
 	half := len(ops) / 2
 	in.apply(t, ops[:half])
-	var probes []resolve.Probe
-	for i, op := range ops {
-		if i%3 == 0 {
-			op.Ref = entity.Ref{}
-		}
-		probes = append(probes, resolve.Probe{Op: op, Put: i%2 == 0})
+	in.decide(t, rulings(rand.New(rand.NewPCG(3, 20)), ops[:half], 15)...)
+	stored, err := in.Match(t.Context(), []resolve.Probe{{Op: resolve.Op{Attributes: ops[0].Attributes}}}, everything)
+	if err != nil || len(stored[0].Near) == 0 {
+		t.Fatalf("%v, %+v", err, stored)
 	}
 	strict = true
-	opts := resolve.Matching{Top: 3, Explain: true}
-	together, err := in.Match(t.Context(), probes, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A cell is read a few times: the directory, records, postings, edges and entities, some in several steps.
-	if most := int64(20 * len(in.cells.Map().Cells())); views.Load() > most {
-		t.Errorf("%d probes took %d transactions, want at most %d", len(probes), views.Load(), most)
-	}
-	for i := range probes {
-		alone, err := in.Match(t.Context(), probes[i:i+1], opts)
+	conformance.Check(t, 12, func(rt *rapid.T) {
+		opts := resolve.Matching{
+			Top: rapid.SampledFrom([]int{1, 3, 1 << 20}).Draw(rt, "top"), Least: rapid.SampledFrom([]match.Weight{0, -30_000}).Draw(rt, "least"),
+			Explain: rapid.Bool().Draw(rt, "explain"),
+		}
+		var probes []resolve.Probe
+		for range rapid.IntRange(1, 60).Draw(rt, "probes") {
+			p := resolve.Probe{Op: ops[rapid.IntRange(0, len(ops)-1).Draw(rt, "content")], Put: rapid.Bool().Draw(rt, "put")}
+			switch rapid.IntRange(0, 3).Draw(rt, "key") {
+			case 0:
+				p.Ref = entity.Ref{}
+			case 1:
+				p.Ref = ops[rapid.IntRange(0, half-1).Draw(rt, "of")].Ref
+			}
+			if rapid.Bool().Draw(rt, "also") {
+				p.Also = []entity.PUID{stored[0].Near[0].Record.PUID}
+			}
+			probes = append(probes, p)
+		}
+		views.Store(0)
+		together, err := in.Match(context.Background(), probes, opts)
 		if err != nil {
-			t.Fatal(err)
+			rt.Fatal(err)
 		}
-		if got, want := described(&together[i]), described(&alone[0]); got != want {
-			t.Fatalf("probe %d %v:\ntogether %s\nalone    %s", i, probes[i].Attributes, got, want)
+		// A cell is read a few times: the directory, records, postings, edges and entities, some in several steps.
+		if most := int64(20 * len(in.cells.Map().Cells())); views.Load() > most {
+			rt.Errorf("%d probes took %d transactions, want at most %d", len(probes), views.Load(), most)
 		}
-	}
+		for i := range probes {
+			alone, err := in.Match(context.Background(), probes[i:i+1], opts)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got, want := described(&together[i]), described(&alone[0]); got != want {
+				rt.Fatalf("probe %d %v:\ntogether %s\nalone    %s", i, probes[i].Attributes, got, want)
+			}
+		}
+	})
 }
 
 // described is a result as text.

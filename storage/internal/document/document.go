@@ -55,10 +55,16 @@ func ParseAttributes(text string) (entity.Attributes, error) {
 
 func (s *scan) attributes() entity.Attributes {
 	attributes := make(entity.Attributes, 12)
+	single := make([]string, 12) // most attributes have one value
 	s.object(func() {
 		name := s.string()
 		s.literal(":")
-		values := make([]string, 0, 1)
+		var values []string
+		if len(single) > 0 {
+			values, single = single[:0:1], single[1:]
+		} else {
+			values = make([]string, 0, 1)
+		}
 		s.list(func() { values = append(values, s.string()) })
 		attributes[name] = values
 	})

@@ -90,7 +90,7 @@ func (r *Runs) find(ctx context.Context, asks []ask) (found [][]entity.PUID, err
 		if err != nil {
 			return err
 		}
-		found, err = (&finder{runs: r, state: s, indexes: indexes, bodies: map[int64][]byte{}}).find(ctx, asks)
+		found, err = (&finder{runs: r, state: s, indexes: indexes}).find(ctx, asks)
 		return err
 	})
 	return found, err
@@ -126,7 +126,7 @@ func (f *finder) find(ctx context.Context, asks []ask) ([][]entity.PUID, error) 
 		if err := f.read(ctx, open); err != nil {
 			return nil, err
 		}
-		var left []want
+		left := open[:0]
 		for _, w := range open {
 			puids, done, err := f.merge(w)
 			if err != nil {
@@ -143,21 +143,22 @@ func (f *finder) find(ctx context.Context, asks []ask) ([][]entity.PUID, error) 
 }
 
 // wants returns what asks need of the runs whose index is known.
-func (f *finder) wants(asks []ask) (open []want) {
+func (f *finder) wants(asks []ask) []want {
+	open, spans := make([]want, 0, len(asks)), make([]span, 0, 2*len(asks))
 	for i, a := range asks {
 		if a.limit <= 0 {
 			continue
 		}
-		w := want{ask: a, i: i, width: 2 + a.limit/fullChunk, most: a.limit + fanout}
+		first := len(spans)
 		for n, x := range f.indexes {
 			if x == nil {
 				continue
 			}
 			if from, to := x.within(a.place); from < to {
-				w.spans = append(w.spans, span{n, from, to})
+				spans = append(spans, span{n, from, to})
 			}
 		}
-		open = append(open, w)
+		open = append(open, want{ask: a, i: i, width: 2 + a.limit/fullChunk, most: a.limit + fanout, spans: spans[first:]})
 	}
 	return open
 }
@@ -169,7 +170,11 @@ func (f *finder) read(ctx context.Context, open []want) error {
 		return nil
 	}
 	bodies, err := f.runs.chunks(ctx, ids)
-	maps.Copy(f.bodies, bodies)
+	if len(f.bodies) == 0 {
+		f.bodies = bodies
+	} else {
+		maps.Copy(f.bodies, bodies)
+	}
 	return err
 }
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// What the probes of a call will need is read for all of them in a few rounds, before they run. That saves waiting and
+// never changes a result: a probe reads itself what is missing, and does not look at what it does not need.
+
+// foreseeCandidates normalises the probes and reads the records that they will be compared with.
+func (p *peek) foreseeCandidates(ctx context.Context, probes []*hypothesis) {
+	for _, h := range probes {
+		if h.target.puid != 0 {
+			p.nodes.ask([]entity.PUID{h.target.puid})
+		}
+	}
+	p.fill(ctx)
+	parallel(len(probes), func(i int) { probes[i].normalise() })
+	keys := make([][]uint64, len(probes))
+	for i, h := range probes {
+		for _, n := range []*match.Record{h.norm, p.normOf(h.target.puid)} {
+			if n == nil {
+				continue
+			}
+			for _, f := range n.BlockingKeys() {
+				most := 2 // of identical records, whether there are others matters
+				if !match.IsEqual(f.Hash) {
+					most = match.BlockLimit(f.Hash) + 2 // the probe may gain or lose the key
+				}
+				p.limits[f.Hash] = max(p.limits[f.Hash], most)
+				keys[i] = append(keys[i], f.Hash)
+			}
+		}
+		p.carriers.ask(keys[i])
+	}
+	p.fill(ctx)
+	for i, h := range probes {
+		for _, f := range keys[i] {
+			if carriers := p.carriers.known[f].records; match.IsEqual(f) || len(carriers) <= match.BlockLimit(f) {
+				p.nodes.ask(carriers)
+			}
+		}
+		p.nodes.ask(h.Also)
+	}
+	p.fill(ctx)
+}
+
+// normOf returns the normalised form of a record that was read, nil if there is none.
+func (p *peek) normOf(q entity.PUID) *match.Record {
+	if n := p.nodes.known[q]; n != nil {
+		return n.norm
+	}
+	return nil
+}
+
+// normalise sets norm. A kind that does not exist is refused later.
+func (h *hypothesis) normalise() {
+	op := &h.ops[0]
+	if kind := h.Rules().Kind(op.Kind); kind != nil {
+		h.norm = kind.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
+	}
+}
+
+// foreseeEntities reads the entities that will be listed, and what a put looks at around the edges it would make: the
+// entities on their other sides, and the edges between the records of these.
+func (p *peek) foreseeEntities(ctx context.Context, probes []*hypothesis) {
+	var joined []entity.PUID // anchors
+	for _, h := range probes {
+		for _, pair := range h.pairs {
+			p.entities.ask([]entity.PUID{pair.with.Anchor})
+		}
+		if !h.Put || !h.stores {
+			continue
+		}
+		for _, e := range h.edges {
+			p.around.ask([]entity.PUID{e.B})
+			joined = append(joined, h.nodes[e.B].Anchor)
+		}
+	}
+	p.entities.ask(joined)
+	p.fill(ctx)
+	for _, anchor := range joined {
+		e := p.entities.known[anchor]
+		if e == nil {
+			continue
+		}
+		for _, m := range e.Members {
+			p.around.ask([]entity.PUID{m.PUID})
+			p.nodes.ask([]entity.PUID{m.PUID})
+		}
+	}
+	p.fill(ctx)
+}
