@@ -77,8 +77,8 @@ type Attribute struct {
 	Required  bool   // a record without it is refused
 	Tag       bool   // a group of the rollups
 	Dimension bool   // a dimension of the rollups
-	// Aliases are other names of columns that have such values: a-z, 0-9 and _ only. They are used to recognise files,
-	// not to match records, so Schema.Hash leaves them out.
+	// Aliases are other names of columns that have such values: letters of any script, digits and _, without capitals and
+	// accents. They are used to recognise files, not to match records, so Schema.Hash leaves them out.
 	Aliases []string
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/locus-db/locus/internal/definition"
 	"github.com/locus-db/locus/internal/problem"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of a kind.
@@ -46,7 +48,7 @@ func invalidKind(problems []Problem) error {
 }
 
 var (
-	aliasForm = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+	aliasForm = regexp.MustCompile(`^[\p{Ll}\p{Lo}\p{Lm}\p{N}_]{1,64}$`)
 	nameForm  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	types     = []string{"name", "phone", "address", "geo", "url", "email", "category", "people", "text", "number", "date", "id"}
 	styles    = []string{"business", "person", "title"}
@@ -163,11 +165,18 @@ func (c *schemaCheck) aliases(at string, aliases []string) {
 		c.fail(at+"/aliases", "an attribute has at most %d aliases, this one has %d", maxAliases, len(aliases))
 	}
 	for _, alias := range aliases {
-		if !aliasForm.MatchString(alias) {
-			c.fail(at+"/aliases", "want names of a-z, 0-9 and _, without accents and capitals, not %q", problem.Clip(alias))
+		if !aliasForm.MatchString(alias) || hasAccents(alias) {
+			c.fail(at+"/aliases", "want names of letters, digits and _, without accents and capitals, not %q", problem.Clip(alias))
 			return
 		}
 	}
+}
+
+// hasAccents reports whether a text has letters with accents. Of other scripts than these, what looks like one makes another letter.
+func hasAccents(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Latin, unicode.Greek) && norm.NFD.String(string(r)) != string(r)
+	})
 }
 
 func (c *schemaCheck) names() []string {

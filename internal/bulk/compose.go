@@ -10,7 +10,8 @@ import (
 )
 
 // houseNumbers are names of columns with house numbers, without "_".
-var houseNumbers = nameSet("houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no")
+var houseNumbers = nameSet(`houseno housenumber streetnumber hausnummer hausnr hnr huisnummer numerocivico civico numerovoie streetno addrhousenumber number nr numero no
+	nrdomu numerdomu husnummer husnr cislopopisne cislodomu дом номердома будинок номербудинку binano kapino kapıno hazszam talonumero 건물번호`)
 
 func isHouseNumber(name string) bool { return houseNumbers[joined(plainName(name))] }
 
@@ -32,7 +33,7 @@ func (r *recognition) composeAddress(g guessed) bool {
 
 // middleNames are names of columns with the given names behind the first, without "_".
 var middleNames = nameSet(`middle mid middlename middlenames middleinitial midinitial mi mname midname zweitervorname zweitname weiterevornamen deuxiemeprenom autresprenoms
-	segundonombre secondonome tweedevoornaam`)
+	segundonombre secondonome tweedevoornaam drugieimie отчество otchestvo побатькові`)
 
 // composeGiven composes the given names of the first and those in a column of their own.
 func (r *recognition) composeGiven(g guessed) bool {

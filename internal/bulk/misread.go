@@ -3,57 +3,201 @@
 package bulk
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/locus-db/locus/match"
 )
 
-// suspects are the encodings that text is tried in if it is not Windows-1252: those of files from MS-DOS, from the
-// export of a program for the console, and from the Mac.
-var suspects = []Encoding{"cp850", "macintosh", "cp437"}
-
-// misread returns the encoding that a text of single bytes is in if Windows-1252 cannot be right: of most words it has
-// characters that no word has. A single one is damage. It returns Windows1252 if that is right, and AutoEncoding if no encoding is.
-func misread(text []byte) Encoding {
-	if isForeignScript(text) {
-		return AutoEncoding
-	}
-	if undefined, bad, good := inWords(text, charmap.Windows1252); undefined+bad < 2 || undefined+bad <= good {
-		return Windows1252
-	}
-	best, most := AutoEncoding, 0
-	for _, of := range suspects {
-		if undefined, bad, good := inWords(text, charmaps[of]); undefined == 0 && good > most && good > 4*bad {
-			best, most = of, good
-		}
-	}
-	return best
+// language is the letters beyond ASCII of a language, or of several that are written together, in lower case, and the
+// encodings of one byte a character in which such text is exported, the likeliest first.
+type language struct {
+	letters string
+	pages   []Encoding
 }
 
-// inWords decodes the bytes above 127. It counts those without a character, and of those within a word, between a letter and a small
-// letter of ASCII, the ones that cannot stand there and the ones that can: small letters, and the signs that words contain.
-func inWords(text []byte, page *charmap.Charmap) (undefined, bad, good int) {
-	for i, b := range text {
-		if b < utf8.RuneSelf {
-			continue
+// languages are told apart by their letters: of the bytes of a text only its own encoding makes words of one language.
+var languages = func() (all []language) {
+	western := []Encoding{Windows1252, "cp850", "macintosh", "cp437"}
+	central, cyrillic := []Encoding{"windows-1250", "iso-8859-2", "cp852"}, []Encoding{"windows-1251", "koi8-r", "cp866", "iso-8859-5"}
+	greek := []Encoding{"windows-1253", "iso-8859-7"}
+	for _, of := range []struct {
+		letters string
+		pages   []Encoding
+	}{
+		{"äöüßé", western}, {"àâçéèêëîïôùûœ", western}, {"áéíóúüñºª", western}, {"àèéìòùî", western}, {"áâãàçéêíóôõúº", western}, {"éèëïöüó", western},
+		{"åäöé", western}, {"æøåéöü", western}, {"áéíóúýþæöð", western}, {"äöõüšž", western},
+		{"ąćęłńóśźż", central}, {"áčďéěíňóřšťúůýž", central}, {"áäčďéíĺľňóôŕšťúýž", central}, {"áéíóöőúüű", central}, {"ăâîşţ", central}, {"čćžšđ", central},
+		{"çğıöşüâî", []Encoding{"windows-1254", "iso-8859-9"}}, {"ąčęėįšųūž", []Encoding{"windows-1257"}}, {"āčēģīķļņšūž", []Encoding{"windows-1257"}},
+		{"абвгдежзийклмнопрстуфхцчшщъыьэюяё№", cyrillic}, {"абвгдежзийклмнопрстуфхцчшщьюяіїєґ№", cyrillic}, {"абвгдежзийклмнопрстуфхцчшђјљњћџ", cyrillic},
+		{"αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ", greek},
+	} {
+		all = append(all, language{of.letters, of.pages})
+	}
+	return all
+}()
+
+// judged is how much of a text is looked at.
+const judged = 64 << 10
+
+// misread returns the encoding that a text is in if Windows-1252 is not right: one in which its header has more known names, and
+// its words more letters of one language and fewer characters that no word has. A few more are not enough. It returns
+// Windows1252 if that is right, and AutoEncoding if no encoding is.
+func misread(text []byte, kinds []*match.Schema) Encoding {
+	text = text[:min(len(text), judged)]
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[:i+1]
+	}
+	best, most := AutoEncoding, 0
+	judge := func(of Encoding, decoded string, score int) {
+		if decoded == "" {
+			return
 		}
-		r := page.DecodeByte(b)
-		if r == utf8.RuneError || r >= 0x80 && r < 0xa0 {
-			undefined++
-			continue
+		margin := 1
+		if best == Windows1252 {
+			margin = 3 // most files are, and lists of several countries have letters of others by chance
 		}
-		if i == 0 || i+1 == len(text) || !isLetter(text[i-1]) || text[i+1] < 'a' || text[i+1] > 'z' {
-			continue
-		}
-		if unicode.IsLower(r) || strings.ContainsRune("’‘´·\u00ad", r) {
-			good++
-		} else {
-			bad++
+		if score += headerScore(decoded, kinds); best == AutoEncoding && score > 0 || of == best && score > most || score > most+margin {
+			best, most = of, score
 		}
 	}
-	return undefined, bad, good
+	decoded := map[Encoding]string{}
+	decode := func(of Encoding) string {
+		if decoded[of] == "" {
+			decoded[of] = decodeAll(text, charmaps[of])
+		}
+		return decoded[of]
+	}
+	western := language{"äöüßàâçéèêëîïôùûœñáíóúãõåæøìò", languages[0].pages} // lists of several countries; each letter says less
+	for _, of := range western.pages {
+		judge(of, decode(of), western.score(decode(of))/2)
+	}
+	for _, l := range languages {
+		for _, of := range l.pages {
+			judge(of, decode(of), l.score(decode(of)))
+		}
+	}
+	for _, of := range wideText {
+		if text, err := multibyte[of.encoding].NewDecoder().Bytes(text); err == nil && !bytes.ContainsRune(text, utf8.RuneError) {
+			judge(of.encoding, string(text), of.score(text))
+		}
+	}
+	high := 0
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			high++
+		}
+	}
+	switch {
+	case most >= 3 && 2*most >= high:
+		return best
+	case isForeignScript(text) || western.score(decoded[Windows1252]) < -2:
+		return AutoEncoding
+	}
+	return Windows1252
+}
+
+// decodeAll decodes a text of single bytes. A byte without a character becomes utf8.RuneError.
+func decodeAll(text []byte, page *charmap.Charmap) string {
+	var b strings.Builder
+	for _, c := range text {
+		b.WriteRune(page.DecodeByte(c))
+	}
+	return b.String()
+}
+
+// score counts the letters of the language in a text, less twice the characters that cannot stand where they do: other letters, two
+// scripts in a word, a capital within a word, a sign before a small letter of a word.
+func (l language) score(text string) (score int) {
+	last := ' '
+	for i, r := range text {
+		before := last
+		if last = r; r < utf8.RuneSelf {
+			continue
+		}
+		small := unicode.ToLower(r)
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		switch {
+		case r == utf8.RuneError, r < 0xa0, r >= 0x2500 && r < 0x25a0: // no character, or part of a frame
+			score -= 2
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) && (unicode.Is(unicode.Latin, before) || unicode.Is(unicode.Latin, next)):
+			score -= 2
+		case unicode.IsLetter(r) && (!strings.ContainsRune(l.letters, small) || r != small && unicode.IsLower(before)):
+			score -= 2
+		case unicode.IsLetter(r), strings.ContainsRune(l.letters, small):
+			score++
+		case unicode.IsLetter(before) && unicode.IsLower(next) && !strings.ContainsRune("’‘´·\u00ad", r):
+			score -= 2
+		}
+	}
+	return score
+}
+
+// headerScore counts the names of columns beyond ASCII in the first lines that mean something.
+func headerScore(text string, kinds []*match.Schema) (score int) {
+	for range 3 {
+		line, rest, _ := strings.Cut(text, "\n")
+		text = rest
+		for _, name := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;\t|\"\r", r) }) {
+			if len(name) <= 200 && !isASCII([]byte(name)) && isHeaderName(strings.TrimSpace(name), kinds) {
+				score += 3
+			}
+		}
+	}
+	return score
+}
+
+// wide is an encoding of two bytes a character: the first bytes of its common characters, and the scripts of its language.
+type wide struct {
+	encoding Encoding
+	from, to byte
+	own      []*unicode.RangeTable
+}
+
+// wideText are the encodings of Chinese, Japanese and Korean. A text of one is mostly one of the others, too, but one of rare characters.
+var wideText = []wide{
+	{"shift_jis", 0x88, 0x97, []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
+	{"euc-jp", 0xb0, 0xcf, []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
+	{"euc-kr", 0xb0, 0xc8, []*unicode.RangeTable{unicode.Hangul}},
+	{"gb18030", 0xb0, 0xd7, nil},
+	{"big5", 0xa4, 0xc6, nil},
+}
+
+// score counts two for each character of the own scripts and for each common one of a language without them, one for each common Chinese
+// one, and takes two for each letter that is none of these.
+func (w wide) score(text []byte) (score int) {
+	encoder := multibyte[w.encoding].NewEncoder()
+	last := ' '
+	for _, r := range string(text) {
+		before := last
+		switch last = r; {
+		case before >= utf8.RuneSelf && r >= 'a' && r <= 'z':
+			score -= 2
+		case r < utf8.RuneSelf || !unicode.IsLetter(r):
+		case r >= 0xff61 && r <= 0xff9f: // half the width
+			score -= 2
+		case unicode.In(r, w.own...):
+			score += 2
+		case !unicode.Is(unicode.Han, r):
+			score -= 2
+		default:
+			code, err := encoder.Bytes(utf8.AppendRune(nil, r))
+			switch common := err == nil && len(code) == 2 && code[0] >= w.from && code[0] <= w.to && (code[1] >= 0xa1 || w.encoding != "gb18030"); {
+			case !common || slices.Contains(w.own, unicode.Hangul):
+				score -= 2
+			case w.own == nil:
+				score += 2
+			default:
+				score++
+			}
+		}
+	}
+	return score
 }
 
 // isForeignScript reports whether most bytes above 127 stand in rows of four and more, as in no language that Windows-1252
@@ -77,5 +221,3 @@ func isForeignScript(text []byte) bool {
 	}
 	return runs >= 8 && 2*runs > all
 }
-
-func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }

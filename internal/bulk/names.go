@@ -13,7 +13,7 @@ import (
 )
 
 // plainName returns a name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
-// kunden_nr, "BillingCity" billing_city. Of a path it is that of the last name, unless that is about the elements of a list:
+// kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. Of a path it is that of the last name, unless that is about the elements of a list:
 // categories[].name is categories, and contacts[].type contacts_type.
 func plainName(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && !strings.ContainsAny(name, " ") {
@@ -28,22 +28,26 @@ func plainName(name string) string {
 		}
 	}
 	var b strings.Builder
-	lower := false
-	for _, r := range norm.NFD.String(strings.ReplaceAll(name, "ß", "ss")) {
+	lower, letter := false, ' '
+	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "ß", "ss")) {
 		switch {
-		case unicode.Is(unicode.Mn, r), r == '\'':
+		case unicode.Is(unicode.Mn, r):
+			if !unicode.In(letter, unicode.Latin, unicode.Greek) { // elsewhere it makes another letter, such as й
+				b.WriteRune(r)
+			}
+		case strings.ContainsRune("'’ʼ", r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			if unicode.IsUpper(r) && lower {
 				b.WriteByte('_')
 			}
-			lower = unicode.IsLower(r)
+			lower, letter = unicode.IsLower(r), r
 			b.WriteRune(unicode.ToLower(r))
 		default:
 			lower = false
 			b.WriteByte('_')
 		}
 	}
-	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '_' })
+	words := strings.FieldsFunc(norm.NFC.String(b.String()), func(r rune) bool { return r == '_' })
 	return strings.Join(words, "_")
 }
 
@@ -151,8 +155,12 @@ var keyNames = [][]string{
 		codicecliente codcliente idcliente codicearticolo codicefornitore idprodotto
 		codigodocliente numerodocliente iddocliente codigoproduto idproduto
 		klantnummer klantnr klantid relatienummer debiteurnummer debiteurnr artikelnummer lidnummer
-		kunnr lifnr matnr`),
-	strings.Fields("no nr num number nummer numero numer code codigo codice reference ref referencia riferimento identifier kennung identificador"),
+		kunnr lifnr matnr
+		numerklienta nrklienta idklienta kodklienta kundnummer kundnr kundenr kundenummer medlemsnummer cislozakaznika idzakaznika kodzakaznika
+		кодклиента номерклиента idклиента номерклієнта кодклієнта musterino musterikodu κωδικοσπελατη κωδικοςπελατη codclient ugyfelszam ugyfelkod ugyfelazonosito asiakasnumero asiakasnro
+		顧客番号 顧客コード 顧客id 会員番号 商品コード 商品番号 客户编号 客户编码 客户id 商品编号 商品编码 고객번호 고객코드 고객id 회원번호 상품코드 상품번호 رقمالعميل`),
+	strings.Fields(`no nr num number nummer numero numer code codigo codice reference ref referencia riferimento identifier kennung identificador
+		kod cislo код номер идентификатор ідентифікатор κωδικος κωδικοσ tunnus azonosito 番号 コード 编号 编码 代码 번호 코드 رقم الرقم`),
 }
 
 // keyRank returns how surely a name is that of a key, from 1; 0 is no such name.

@@ -286,10 +286,15 @@ func (r *Reader) decodeText(in *bufio.Reader, want Encoding) (*lines, error) {
 	}
 	l := &lines{r: in, encoding: of, bad: -1}
 	l.next = int64(mark)
-	if code := multibyte[of]; code != nil {
-		l.r = bufio.NewReaderSize(code.NewDecoder().Reader(in), sample)
-	}
+	l.divide()
 	return l, nil
+}
+
+// divide decodes the text before it is divided into lines if its encoding takes that.
+func (l *lines) divide() {
+	if code := multibyte[l.encoding]; code != nil {
+		l.r = bufio.NewReaderSize(code.NewDecoder().Reader(l.r), sample)
+	}
 }
 
 // broken adds the name of the file to an error of the readers.

@@ -65,7 +65,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 		if err := refuseMarkup(p.Name, text); err != nil {
 			return err
 		}
-		if text, whole, err = p.reread(r.lines, text, whole); err != nil {
+		if text, whole, err = p.reread(r.lines, text, whole, kinds); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func sampleText(l *lines) (text []byte, whole bool, err error) {
 }
 
 // reread reads the sample in another encoding if Windows-1252 was taken and cannot be right.
-func (p *Plan) reread(l *lines, text []byte, whole bool) ([]byte, bool, error) {
+func (p *Plan) reread(l *lines, text []byte, whole bool, kinds []*match.Schema) ([]byte, bool, error) {
 	if l.encoding != Windows1252 || p.options.Encoding != AutoEncoding || p.options.Exact {
 		return text, whole, nil
 	}
@@ -145,7 +145,7 @@ func (p *Plan) reread(l *lines, text []byte, whole bool) ([]byte, bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err
 	}
-	switch is := misread(raw); is {
+	switch is := misread(raw, kinds); is {
 	case Windows1252:
 		return text, whole, nil
 	case AutoEncoding:
@@ -155,6 +155,7 @@ func (p *Plan) reread(l *lines, text []byte, whole bool) ([]byte, bool, error) {
 		o := *p.options
 		o.Encoding, l.encoding = is, is
 		p.options, p.FormatGuessed = &o, true
+		l.divide()
 	}
 	return sampleText(l)
 }

@@ -195,19 +195,20 @@ func isCapital(w string) bool {
 }
 
 // Names of columns, or words of them, without accents and "_", in English, German, French, Spanish, Italian, Portuguese
-// and Dutch.
+// and Dutch; some in the other languages of the built-in kinds.
 var (
 	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode event offer
 		veranstaltung evenement evento angebot 		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
-		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer`)
+		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer
+		название наименование товар назва nazwa tytul nazev titul tittel baslik τιτλος titlu cim tuotenimi タイトル 商品名 品名 书名 标题 商品名称 제목 상품명 العنوان`)
 	// Those of titleNames that say nothing else.
-	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam`)
-	workNames = nameSet(`title titel titre titulo titolo`) // businesses have names
-	yearNames = nameSet(`year years yr vintage jahr jahrgang annee ano anno jaar`)
+	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam название наименование назва nazwa nazev navn namn τιτλος nimi 名称 品名`)
+	workNames = nameSet(`title titel titre titulo titolo tytul tittel titul τιτλος titlu`) // businesses have names
+	yearNames = nameSet(`year years yr vintage jahr jahrgang annee ano anno jaar rok год рік yil yıl ετος an vuosi 年 年度 년도 연도 السنة`)
 	// People in the roles that they have in a work. Two columns of one role are the same.
 	peopleNames = []map[string]bool{
 		nameSet(`author authors writer writers autor autoren autorin verfasser drehbuch auteur auteurs scenariste autores guionista autore autori sceneggiatore autora
-			schrijver schrijvers`),
+			schrijver schrijvers forfatter forfattare автор авторы yazar συγγραφεας szerzo kirjailija tekija 著者 作者 저자 المؤلف`),
 		nameSet(`director directors regie regisseur realisateur regista diretor realizador regisseurs`),
 		nameSet(`actor actors actress actresses cast starring stars darsteller schauspieler besetzung acteur acteurs actores actriz reparto attori elenco atores`),
 		nameSet(`artist artists singer singers performer performers band kunstler interpret interpreten artiste artistes interprete interpretes artista artistas cantante
@@ -227,7 +228,7 @@ var (
 		nameSet(`duration runtime minutes playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
 		nameSet(`pages seiten seitenzahl paginas pagine`),
 		nameSet(`abv alcohol strength alkohol alkoholgehalt starke`),
-		nameSet(`price cost preis prix precio prezzo preco prijs`),
+		nameSet(`price cost preis prix precio prezzo preco prijs cena pris цена ціна fiyat τιμη pret hinta 価格 价格 가격 السعر`),
 		nameSet(`weight gewicht poids peso`),
 		nameSet(`volume volumen`),
 		nameSet(`msrp length width height depth size area capacity power lange breite hohe grosse leistung taille longueur largeur hauteur largo ancho alto lunghezza larghezza

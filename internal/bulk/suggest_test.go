@@ -102,9 +102,9 @@ func TestSuggest(t *testing.T) {
 			[]string{"track: track name title", "genre: genre text tag", "kind: kind_value text"},
 		},
 		{
-			"names without Latin letters, and one twice", "название|Код|название",
+			"names without Latin letters, and one twice", "название|Сорт|название",
 			[]string{"Солярис|S1|Solaris", "Сталкер|S2|Stalker"},
-			[]string{"название: column name title", "Код: column_2 text"},
+			[]string{"название: column name title", "Сорт: column_2 text"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 	s := bulk.Suggester{Kinds: match.Kinds()}
 	show(t, &s, "a.csv", "id,title,year,director,country,studio,cast,runtime\n1,Alien,1979,Ridley Scott,GB,Fox,Tom Skerritt,117 min\n")
 	show(t, &s, "b.csv", "film_id,titel,jahr,besetzung,regie,land,verleih,laufzeit\n7,Alien,1979,Tom Skerritt,Ridley Scott,GB,Fox,117\n")
-	show(t, &s, "c.csv", "код,название,titre\nа1,Чужой,Alien\n")
+	show(t, &s, "c.csv", "сорт,отзыв,titre\nа1,Чужой,Alien\n")
 	d, err := s.Draft("film")
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 	want := []string{
 		"id: ", "title: title", "year: year", "director: director", "country: country", "studio: studio", "cast: cast", "runtime: runtime",
 		"film_id: ", "titel: title", "jahr: year", "besetzung: cast", "regie: director", "land: country", "verleih: verleih", "laufzeit: runtime",
-		"код: column", "название: column_2", "titre: title",
+		"сорт: column", "отзыв: column_2", "titre: title",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
