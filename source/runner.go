@@ -71,7 +71,8 @@ type Stats struct {
 	Dead int
 	// Records counts the records put and deleted since the runner was made.
 	Records int64
-	// Trouble is why the source is not running though it should, "" otherwise.
+	// Trouble is why the source is not running though it should, or, if it is, why the broker does not answer. It is ""
+	// otherwise.
 	Trouble string
 }
 
@@ -218,13 +219,24 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 		return err
 	}
 	r.opts.Logger.Info("a source runs", "source", r.opts.Name, "token", token)
-	for ctx.Err() == nil {
+	for away := false; ctx.Err() == nil; {
 		done, err := w.step(ctx)
 		r.records.Add(done)
 		if err != nil {
 			return err
 		}
-		r.note(func(s *Stats) { s.Lag, s.Dead = w.progress.Lag, w.progress.Dead })
+		trouble := ""
+		if w.away != nil && ctx.Err() == nil {
+			trouble = w.away.Error()
+		}
+		switch {
+		case trouble != "" && !away:
+			r.opts.Logger.Warn("a source cannot read", "source", r.opts.Name, "err", w.away)
+		case trouble == "" && away:
+			r.opts.Logger.Info("a source reads again", "source", r.opts.Name)
+		}
+		away = trouble != ""
+		r.note(func(s *Stats) { s.Lag, s.Dead, s.Trouble = w.progress.Lag, w.progress.Dead, trouble })
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,6 +127,75 @@ func TestRunner_OneOfTwoReads(t *testing.T) {
 	}
 	if s.l.Owner != "" || s.Token != 2 || s.Progress.Messages != 12 {
 		t.Errorf("lease %+v, progress %+v", s.l, s.Progress)
+	}
+}
+
+// away is a stream whose broker does not answer while it is down. As clients do, it waits for messages all the same.
+type away struct {
+	source.Stream
+	down *atomic.Bool
+}
+
+func (s away) Ends(ctx context.Context) (map[int32]int64, error) {
+	if s.down.Load() {
+		return nil, errors.New("connection refused")
+	}
+	return s.Stream.Ends(ctx)
+}
+
+// told is a log that passes on the message of each line.
+type told struct {
+	slog.Handler
+	lines chan string
+}
+
+func (l told) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l told) Handle(_ context.Context, r slog.Record) error {
+	l.lines <- r.Message
+	return nil
+}
+
+// A broker that is away is said to be, although no message is missing, and the source goes on once it is back.
+func TestRunner_SaysThatTheBrokerIsAway(t *testing.T) {
+	t.Parallel()
+	s, b := newShared(), sourcetest.NewBroker()
+	b.Publish(0, begun, "k", "a")
+	var down atomic.Bool
+	lines := make(chan string, 100)
+	o := options(s, b, "p1")
+	o.Logger, o.Poll = slog.New(told{slog.DiscardHandler, lines}), 10*time.Millisecond
+	open := o.Open
+	o.Open = func(ctx context.Context, at source.Position) (source.Stream, error) {
+		stream, err := open(ctx, at)
+		return away{stream, &down}, err
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	r := source.New(o)
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	s.until(t, func() bool { return s.Progress.Messages == 1 })
+	down.Store(true)
+	says := func(want string) {
+		for line := ""; line != want; {
+			select {
+			case line = <-lines:
+			case <-time.After(20 * time.Second):
+				t.Fatalf("nothing says that %s", want)
+			}
+		}
+	}
+	says("a source cannot read")
+	down.Store(false)
+	says("a source reads again")
+	b.Publish(0, begun, "k2", "b")
+	s.until(t, func() bool { return s.Progress.Messages == 2 })
+	if s := r.Stats(); !s.Running || s.Trouble != "" {
+		t.Errorf("%+v", s)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -26,6 +26,8 @@ type work struct {
 	again    []Letter        // to be tried again
 	ends     map[int32]int64 // of the stream, as measured last
 	measured time.Time
+	away     error // why the broker does not answer, as of the last step without messages
+	tell     bool  // the ends were measured since the last save
 	marked   int64 // messages read when the broker was told
 }
 
@@ -43,6 +45,7 @@ func (w *work) step(ctx context.Context) (done int64, err error) {
 	if len(messages) == 0 {
 		return 0, w.idle(ctx)
 	}
+	w.away = nil
 	ctx, s := span.StartRoot(ctx, w.opts.Tracer, "source batch")
 	s.Text("locus.source", w.opts.Name)
 	s.Number("locus.messages", int64(len(messages)))
@@ -64,10 +67,21 @@ func (w *work) step(ctx context.Context) (done int64, err error) {
 	return result.puts + result.deletes, nil
 }
 
-// idle is a step without messages.
+// idle is a step without messages. It notes whether the broker answers: a stream whose connection is lost looks like one that has
+// no messages, and the client connects again by itself.
 func (w *work) idle(ctx context.Context) error {
-	w.measured = time.Time{}
+	w.away = w.measure(ctx, w.opts.Now())
 	return w.save(ctx, nil, nil)
+}
+
+// measure reads the ends of the stream.
+func (w *work) measure(ctx context.Context, now time.Time) error {
+	ends, err := w.stream.Ends(ctx)
+	if err != nil {
+		return err
+	}
+	w.ends, w.measured, w.tell = ends, now, true
+	return nil
 }
 
 // save stores the progress and stops the source if there are too many dead letters.
@@ -80,19 +94,18 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	}
 	now := w.opts.Now()
 	if now.Sub(w.measured) >= measureEvery {
-		if ends, err := w.stream.Ends(ctx); err == nil {
-			w.ends, w.measured = ends, now
-		}
+		_ = w.measure(ctx, now) // what was read is saved all the same
 	}
 	p.Lag = p.Position.Lag(w.ends)
 	p.Saved = now.UTC()
 	if w.again, err = w.opts.Store.Save(ctx, w.token, &p, add, remove); err != nil {
 		return fmt.Errorf("save the position: %w", err)
 	}
-	if w.progress = p; w.measured.Equal(now) && p.Messages > w.marked {
+	if w.progress = p; w.tell && p.Messages > w.marked {
 		w.marked = p.Messages
 		_ = w.stream.Mark(ctx, p.Position) // a chart of others
 	}
+	w.tell = false
 	if p.Dead >= MaxDead {
 		return fmt.Errorf("%w: there are %d dead letters: see their reasons, correct the mapping, then retry or drop them", ErrStop, p.Dead)
 	}

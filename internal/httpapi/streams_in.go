@@ -74,10 +74,10 @@ func (s *Server) streamOf(of *sources.Status) *Stream {
 	switch {
 	case of.Paused:
 		state = "paused"
-	case running.Running || of.Owner != "" && running.Trouble == "":
-		state = "running"
 	case running.Trouble != "":
 		state, reason = "failing", running.Trouble
+	case running.Running || of.Owner != "":
+		state = "running"
 	}
 	stream := &Stream{
 		From: of.From, Format: of.Format, Mapping: of.Mapping, SecretEnv: of.SecretEnv, State: state, Reason: printable(reason), Owner: printable(of.Owner),

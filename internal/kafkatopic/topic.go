@@ -4,6 +4,7 @@ package kafkatopic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,7 +37,11 @@ func Partitions(ctx context.Context, client *kgo.Client, name string) (id [16]by
 		return id, nil, fmt.Errorf("find topic %s: the broker does not say", name)
 	}
 	t := resp.Topics[0]
-	if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+	err = kerr.ErrorForCode(t.ErrorCode)
+	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		return id, nil, fmt.Errorf("there is no topic %s: %w", name, err)
+	}
+	if err != nil {
 		return id, nil, fmt.Errorf("find topic %s: %w", name, err)
 	}
 	for _, p := range t.Partitions {

@@ -45,7 +45,10 @@ func Check(u *url.URL) error {
 
 // Connect connects to a server of a checked URL. name is that of the source or sink.
 func Connect(u *url.URL, name string, password secret.Text) (*nats.Conn, error) {
-	options := []nats.Option{nats.Name("locus-" + name), nats.Timeout(Patience), nats.MaxReconnects(-1)}
+	options := []nats.Option{
+		nats.Name("locus-" + name), nats.Timeout(Patience), nats.MaxReconnects(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default one prints; see Lost
+	}
 	switch user := u.User.Username(); {
 	case user != "":
 		options = append(options, nats.UserInfo(user, password.Reveal()))
@@ -60,8 +63,23 @@ func Connect(u *url.URL, name string, password secret.Text) (*nats.Conn, error) 
 		servers = append(servers, "nats://"+host)
 	}
 	conn, err := nats.Connect(strings.Join(servers, ","), options...)
+	if errors.Is(err, nats.ErrNoServers) { // which is what the client makes of it
+		return nil, fmt.Errorf("connect to %s: connection refused", u.Host)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", u.Host, err)
 	}
 	return conn, nil
+}
+
+// Lost returns why a connection is lost, nil if it is not. It is made again in the background; until then requests only run out
+// of time.
+func Lost(conn *nats.Conn) error {
+	if conn.IsConnected() {
+		return nil
+	}
+	if err := conn.LastError(); err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	return errors.New("the server does not answer")
 }

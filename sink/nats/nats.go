@@ -3,6 +3,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,6 +115,9 @@ func (s *Sink) Close() error {
 
 // Deliver implements sink.Sink: it publishes the events of a batch at once.
 func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
+	if err := natsurl.Lost(s.conn); err != nil {
+		return err
+	}
 	var mu sync.Mutex
 	var rejected []sink.Rejected
 	g, ctx := errgroup.WithContext(ctx)
@@ -132,7 +136,7 @@ func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return err
+		return cmp.Or(natsurl.Lost(s.conn), err)
 	}
 	if rejected != nil {
 		return &sink.RejectedError{Events: rejected}

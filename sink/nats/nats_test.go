@@ -173,6 +173,26 @@ func TestDeliver_RejectsWhatIsTooLarge(t *testing.T) {
 	}
 }
 
+// A connection that is lost is the reason, not the request that ran out of time.
+func TestDeliver_LostConnection(t *testing.T) {
+	t.Parallel()
+	s, _ := broker(t)
+	target := must(t, s, "/CRM?subject=crm.golden")
+	s.Shutdown()
+	s.WaitForShutdown()
+	for tries := 0; ; tries++ { // the client notices it a little later
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		err := target.Deliver(ctx, sink.Batch{Token: 1, Events: []sink.Event{event(1, 1, 1, map[string]any{"name": "x"})}})
+		cancel()
+		if err != nil && strings.Contains(err.Error(), "does not answer") {
+			return
+		}
+		if tries == 200 {
+			t.Fatalf("the server is gone: %v", err)
+		}
+	}
+}
+
 // A stream that cannot be a target is refused, and so are messages of others.
 func TestOpen_RefusesOtherStreams(t *testing.T) {
 	t.Parallel()

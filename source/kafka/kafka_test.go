@@ -195,3 +195,13 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 		}
 	}
 }
+
+// A topic that is not there is named as such.
+func TestStream_NoTopic(t *testing.T) {
+	t.Parallel()
+	u, _ := cluster(t, 1)
+	u.Path = "/orders"
+	if _, err := open(u)(t.Context(), source.Position{}); err == nil || !strings.Contains(err.Error(), "there is no topic orders") {
+		t.Error(err)
+	}
+}

@@ -3,6 +3,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,9 +186,12 @@ func (s *stream) Read(ctx context.Context, _ int32, offset int64) (m source.Mess
 // Ends returns the sequence after the last message. With a filter it is that of the last message of any subject, up
 // to which a caught-up reader has read everything that it wants.
 func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
+	if err := natsurl.Lost(s.conn); err != nil {
+		return nil, err
+	}
 	info, err := s.stream.Info(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the end of the stream: %w", err)
+		return nil, fmt.Errorf("find the end of the stream: %w", cmp.Or(natsurl.Lost(s.conn), err))
 	}
 	return map[int32]int64{0: int64(info.State.LastSeq) + 1}, nil //nolint:gosec // counts messages
 }

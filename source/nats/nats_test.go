@@ -136,3 +136,34 @@ func TestStream_SaysWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// A connection that is lost is named, and so is a server that does not listen.
+func TestStream_LostConnection(t *testing.T) {
+	t.Parallel()
+	s, js := broker(t)
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "CRM", Subjects: []string{"crm"}}); err != nil {
+		t.Fatal(err)
+	}
+	read := open(t, s, "/CRM")
+	stream, err := read(t.Context(), source.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	s.Shutdown()
+	s.WaitForShutdown()
+	for tries := 0; ; tries++ { // the client notices it a little later
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		_, err := stream.Ends(ctx)
+		cancel()
+		if err != nil && strings.Contains(err.Error(), "does not answer") {
+			break
+		}
+		if tries == 200 {
+			t.Fatalf("the server is gone: %v", err)
+		}
+	}
+	if _, err := read(t.Context(), source.Position{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("nothing listens: %v", err)
+	}
+}
