@@ -213,6 +213,25 @@ func TestRunner_StopsAtAGap(t *testing.T) {
 	}
 }
 
+// again is a stream that is created again while it is read.
+type again struct{ source.Stream }
+
+func (again) Ends(context.Context) (map[int32]int64, error) { return nil, source.ErrGap }
+
+func TestRunner_StopsIfTheStreamIsCreatedAgain(t *testing.T) {
+	t.Parallel()
+	s, b := newShared(), sourcetest.NewBroker()
+	o := options(s, b, "p1")
+	open := o.Open
+	o.Open = func(ctx context.Context, at source.Position) (source.Stream, error) {
+		stream, err := open(ctx, at)
+		return again{stream}, err
+	}
+	if err := source.New(o).Run(t.Context()); !errors.Is(err, source.ErrStop) {
+		t.Errorf("it reads another stream: %v", err)
+	}
+}
+
 func TestRunner_StopsBeforeATruncation(t *testing.T) {
 	t.Parallel()
 	s, b := newShared(), sourcetest.NewBroker()

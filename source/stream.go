@@ -77,7 +77,7 @@ type Stream interface {
 	// Read returns one message again, without moving the position. The error wraps ErrGone if the stream no longer has
 	// it.
 	Read(ctx context.Context, partition int32, offset int64) (Message, error)
-	// Ends returns the offset after the last message, by partition.
+	// Ends returns the offset after the last message, by partition. The error wraps ErrGap if the stream was created again.
 	Ends(ctx context.Context) (map[int32]int64, error)
 	// Mark tells the broker how far the stream was read, for its charts. A broker that has none does nothing.
 	Mark(ctx context.Context, p Position) error

@@ -70,7 +70,9 @@ func (w *work) step(ctx context.Context) (done int64, err error) {
 // idle is a step without messages. It notes whether the broker answers: a stream whose connection is lost looks like one that has
 // no messages, and the client connects again by itself.
 func (w *work) idle(ctx context.Context) error {
-	w.away = w.measure(ctx, w.opts.Now())
+	if w.away = w.measure(ctx, w.opts.Now()); errors.Is(w.away, ErrGap) {
+		return w.away
+	}
 	return w.save(ctx, nil, nil)
 }
 
@@ -94,7 +96,9 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	}
 	now := w.opts.Now()
 	if now.Sub(w.measured) >= measureEvery {
-		_ = w.measure(ctx, now) // what was read is saved all the same
+		if err := w.measure(ctx, now); errors.Is(err, ErrGap) {
+			return err
+		} // after any other error what was read is saved all the same
 	}
 	p.Lag = p.Position.Lag(w.ends)
 	p.Saved = now.UTC()

@@ -189,9 +189,12 @@ func (s *stream) Read(ctx context.Context, partition int32, offset int64) (m sou
 func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkatopic.Patience)
 	defer cancel()
-	_, partitions, err := s.partitions(ctx)
+	log, partitions, err := s.partitions(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if log != s.at.Log {
+		return nil, fmt.Errorf("%w: topic %s was created again", source.ErrGap, s.topic)
 	}
 	added := map[int32]int64{}
 	for _, p := range partitions {

@@ -4,6 +4,7 @@ package kafka_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -203,5 +204,34 @@ func TestStream_NoTopic(t *testing.T) {
 	u.Path = "/orders"
 	if _, err := open(u)(t.Context(), source.Position{}); err == nil || !strings.Contains(err.Error(), "there is no topic orders") {
 		t.Error(err)
+	}
+}
+
+// A topic that was deleted and created while it was read is another one.
+func TestStream_CreatedAgain(t *testing.T) {
+	t.Parallel()
+	u, client := cluster(t, 1)
+	stream, err := open(u)(t.Context(), source.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	drop := kmsg.NewPtrDeleteTopicsRequest()
+	drop.TopicNames = []string{"customers"}
+	name := kmsg.NewDeleteTopicsRequestTopic()
+	name.Topic = kmsg.StringPtr("customers")
+	drop.Topics = append(drop.Topics, name)
+	if _, err := drop.RequestWith(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	create := kmsg.NewPtrCreateTopicsRequest()
+	topic := kmsg.NewCreateTopicsRequestTopic()
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = "customers", 1, 1
+	create.Topics = append(create.Topics, topic)
+	if _, err := create.RequestWith(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Ends(t.Context()); !errors.Is(err, source.ErrGap) {
+		t.Errorf("created again: %v", err)
 	}
 }

@@ -77,7 +77,7 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 	}
 	info := s.stream.CachedInfo()
 	first, last := int64(info.State.FirstSeq), int64(info.State.LastSeq) //nolint:gosec // sequences count messages
-	log := info.Created.UTC().Format(time.RFC3339Nano)
+	log := logOf(info)
 	next, begun := at.Next[0]
 	switch {
 	case at.Log != "" && at.Log != log:
@@ -117,6 +117,9 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 	}))
 	return err
 }
+
+// logOf tells a stream from one of the same name that was created later.
+func logOf(info *jetstream.StreamInfo) string { return info.Created.UTC().Format(time.RFC3339Nano) }
 
 func (s *stream) fail(err error) {
 	select {
@@ -192,6 +195,9 @@ func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find the end of the stream: %w", cmp.Or(natsurl.Lost(s.conn), err))
+	}
+	if log := logOf(info); log != s.at.Log {
+		return nil, fmt.Errorf("%w: stream %s was created again at %s", source.ErrGap, info.Config.Name, log)
 	}
 	return map[int32]int64{0: int64(info.State.LastSeq) + 1}, nil //nolint:gosec // counts messages
 }

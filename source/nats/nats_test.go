@@ -130,6 +130,9 @@ func TestStream_SaysWhatIsMissing(t *testing.T) {
 	if _, err := open(t, s, "/CRM")(t.Context(), first.Position()); !errors.Is(err, source.ErrGap) {
 		t.Errorf("a stream that was created again: %v", err)
 	}
+	if _, err := first.Ends(t.Context()); !errors.Is(err, source.ErrGap) {
+		t.Errorf("a stream that was created again while it was read: %v", err)
+	}
 	for text, want := range map[string]string{"nats://h": "/STREAM", "nats://h/a.b": "/STREAM", "nats://h/A?x=1": "not known", "nats://ann:pw@h/A": "would be stored"} {
 		if _, err := source.ParseURL(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
