@@ -13,10 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/locus-db/locus/internal/definition"
 	"github.com/locus-db/locus/internal/problem"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of a kind.

@@ -58,11 +58,11 @@ func (p *peek) normOf(q entity.PUID) *match.Record {
 	return nil
 }
 
-// normalise sets norm. A kind that does not exist is refused later.
+// normalise sets kind and norm. A kind that does not exist is refused later.
 func (h *hypothesis) normalise() {
 	op := &h.ops[0]
-	if kind := h.Rules().Kind(op.Kind); kind != nil {
-		h.norm = kind.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
+	if h.kind = h.Rules().Kind(op.Kind); h.kind != nil {
+		h.norm = h.kind.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
 	}
 }
 

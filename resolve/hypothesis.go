@@ -20,7 +20,8 @@ type hypothesis struct {
 	*batch
 	*Probe
 	target target
-	norm   *match.Record // the probe
+	kind   *Kind         // nil if there is none of that name
+	norm   *match.Record // the probe under that kind
 	result *Probed
 
 	w      *write
@@ -81,9 +82,9 @@ func (h *hypothesis) assume(ctx context.Context) error {
 	}
 	op := &h.ops[0]
 	op.Delete = false
-	kind := h.Rules().Kind(op.Kind)
-	if kind == nil {
-		return fmt.Errorf("%w: there is no kind %s", errOldRules, op.Kind)
+	kind := h.kind
+	if kind == nil || kind != h.Rules().Kind(op.Kind) {
+		return fmt.Errorf("%w: there is no kind %s, or another one since the probe was read", errOldRules, op.Kind)
 	}
 	p := &recordWriter{batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t}, norms: map[int]*match.Record{0: h.norm}}
 	if err := p.decide(0, t.puid, old.Record); err != nil {

@@ -43,7 +43,7 @@ var languages = func() (all []language) {
 }()
 
 // judged is how much of a text is looked at.
-const judged = 64 << 10
+const judged = 16 << 10
 
 // misread returns the encoding that a text is in if Windows-1252 is not right: one in which its header has more known names, and
 // its words more letters of one language and fewer characters that no word has. A few more are not enough. It returns
