@@ -21,8 +21,14 @@ var foreign = []struct{ begins, is, hint string }{
 	{"ARROW1\x00\x00", "is an Arrow file (Feather)", "convert it to Parquet"},
 }
 
-// foreignBegin is how many bytes of a file foreign looks at.
-const foreignBegin = 16
+// tarMark is in the header of the first file of a tar, at tarMarkAt.
+const (
+	tarMark   = "ustar"
+	tarMarkAt = 257
+)
+
+// foreignBegin is how many bytes of a file are looked at: after decompression, if it is compressed.
+const foreignBegin = tarMarkAt + len(tarMark)
 
 // refuseForeign refuses a file by its first bytes.
 func refuseForeign(name string, head []byte) error {
@@ -30,6 +36,9 @@ func refuseForeign(name string, head []byte) error {
 		if bytes.HasPrefix(head, []byte(f.begins)) && (f.begins != "ORC" || bytes.IndexByte(head, 0) >= 0) {
 			return &FileError{Name: name, Reason: f.is, Hint: strings.ReplaceAll(f.hint, "FILE", name)}
 		}
+	}
+	if len(head) >= foreignBegin && string(head[tarMarkAt:foreignBegin]) == tarMark {
+		return &FileError{Name: name, Reason: "is a tar archive", Hint: "unpack it and name the files in it"}
 	}
 	return nil
 }

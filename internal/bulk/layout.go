@@ -43,7 +43,11 @@ func (p *Plan) Layout() string {
 	case Parquet:
 		return "Parquet"
 	case XLSX:
-		return strings.Join(append([]string{p.sheetLayout()}, p.nullLayout()...), ", ")
+		text := strings.Join(append([]string{p.sheetLayout()}, p.nullLayout()...), ", ")
+		if len(p.Sheets) > 0 {
+			text += "; not read: " + listed(p.Sheets)
+		}
+		return text
 	case SQL:
 		return p.databaseLayout()
 	default:

@@ -72,6 +72,9 @@ type Reader struct {
 // end.
 func (r *Reader) Next() (*Row, error) {
 	row, err := r.rows.Next()
+	if errors.Is(err, io.EOF) && r.shortened() {
+		return nil, &FileError{Name: r.Name, Reason: "it became shorter while it was read", Hint: "run the command again once the file is complete"}
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		var refused *RowError
 		var broken *FileError
@@ -80,6 +83,16 @@ func (r *Reader) Next() (*Row, error) {
 		}
 	}
 	return row, err
+}
+
+// shortened reports whether the file has lost bytes since it was opened, as when another program rewrites it. What is
+// then read as its end is not the end of its rows. A file that grows is read as far as it goes.
+func (r *Reader) shortened() bool {
+	if r.file == nil || r.stream {
+		return false
+	}
+	info, err := r.file.Stat()
+	return err == nil && info.Size() < r.Size
 }
 
 // Empty counts rows that have delimiters alone, as spreadsheets write empty rows to CSV, and locates the first.

@@ -3,6 +3,7 @@
 package bulk_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
 )
 
 const sample = "source,key,name\nx,1,a\nx,2,b\n"
@@ -89,6 +91,87 @@ func TestOpen_Files(t *testing.T) {
 		if r.Taken() != r.Size {
 			t.Errorf("%s: %d of %d bytes taken", name, r.Taken(), r.Size)
 		}
+	}
+}
+
+// An archive below the compression is an archive too, and not a table with names of NUL bytes.
+func TestOpen_RefusesATar(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "a.csv", Mode: 0o600, Size: int64(len(sample))}), write(w, sample), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.tar": b.Bytes(), "a.tgz": gzipped(t, b.String())} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bulk.Recognise(path, nil, match.Kinds(), &bulk.Options{}); err == nil || !strings.Contains(err.Error(), "is a tar archive") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// A file that another program rewrites while it is read is not complete; one that grows is read as far as it goes.
+func TestOpen_ChangedWhileRead(t *testing.T) {
+	t.Parallel()
+	text := "key,name\n" + strings.Repeat("1,Blue Door Books\n", 40_000) // more than is read at once
+	for name, c := range map[string]struct {
+		change func(file string) error
+		whole  bool
+	}{
+		"shorter": {func(file string) error { return os.Truncate(file, 100) }, false},
+		"longer": {func(file string) error {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString("2,Corner\n")
+			}
+			return errors.Join(err, f.Close())
+		}, true},
+		"replaced": {func(file string) error {
+			return errors.Join(os.WriteFile(file+".new", []byte("key,name\n"), 0o600), os.Rename(file+".new", file))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "in.csv")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := bulk.Recognise(file, nil, match.Kinds(), &bulk.Options{Source: "s"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := p.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			rows := 0
+			for _, err := range r.All() {
+				broken, ok := errors.AsType[*bulk.FileError](err)
+				if ok && (c.whole || !strings.Contains(broken.Reason, "shorter")) {
+					t.Errorf("row %d: %v", rows, err)
+				}
+				if ok {
+					return
+				}
+				if rows++; rows == 1 {
+					if err := c.change(file); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if !c.whole || rows < 40_000 {
+				t.Errorf("%d rows without an error", rows)
+			}
+		})
 	}
 }
 

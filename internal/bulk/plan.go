@@ -18,6 +18,7 @@ type Plan struct {
 	Header   bool     // of CSV: the first row names the columns
 	Rows     string   // path to the rows of a JSON document
 	Sheet    string   // of XLSX
+	Sheets   []string // of XLSX: the others that could have been chosen, if no option names one
 	// Database is true if Name is the URL of a database, without its password.
 	Database bool
 

@@ -18,7 +18,7 @@ const titleLines = 20
 // each, and blank ones, before a row of the usual width that names columns. It returns 0 if there is none, or if the first row
 // may be the header.
 func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
-	if o.NoHeader || o.Exact {
+	if o.NoHeader {
 		return 0
 	}
 	first := sniffDialect(text, o, kinds)

@@ -53,6 +53,16 @@ func TestRecognise_TitlesAboveTheHeader(t *testing.T) {
 	}
 }
 
+// A draft of a kind has the columns of the header, not the title above it.
+func TestRecognise_TitlesAboveExactNames(t *testing.T) {
+	t.Parallel()
+	text := "Export;;\nCreated 2026-11-01;;\nCust. No.;Company;Town\n1;Blue;Bonn\n2;Red;Ulm\n"
+	p, err := bulk.Recognise("-", strings.NewReader(text), match.Kinds(), &bulk.Options{Exact: true, Unstored: true, IgnoreUnknown: true})
+	if err != nil || len(p.Columns) != 3 || p.Columns[1].Name != "Company" {
+		t.Errorf("%+v, %v", p.Columns, err)
+	}
+}
+
 // Lines are counted from the beginning of the file.
 func TestRecognise_TitlesCountAsLines(t *testing.T) {
 	t.Parallel()

@@ -84,8 +84,13 @@ func (p *Plan) chooseSheet(r *Reader, kinds []*match.Schema) (err error) {
 		if candidates = matching(names, name); len(candidates) == 0 {
 			return &FileError{Name: p.Name, Reason: NoSheet(name, names), Hint: "the sheets are: " + listed(names)}
 		}
-	} else if visible := slices.DeleteFunc(slices.Clone(names), book.Hidden); len(visible) > 0 {
-		candidates = visible
+	} else {
+		if visible := slices.DeleteFunc(slices.Clone(names), book.Hidden); len(visible) > 0 {
+			candidates = visible
+		}
+		defer func() {
+			p.Sheets = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return name == p.Sheet })
+		}()
 	}
 	var first error
 	// A sheet of notes looks like a table of one column: one whose header has a known name comes first.
@@ -251,9 +256,9 @@ func (p *Plan) sheetLayout() string {
 	text := fmt.Sprintf("XLSX, sheet %q", p.Sheet)
 	switch {
 	case !p.Header:
-		return text + ", no header"
+		text += ", no header"
 	case p.title > 1:
-		return fmt.Sprintf("%s, header in row %d", text, p.title)
+		text = fmt.Sprintf("%s, header in row %d", text, p.title)
 	}
 	return text
 }

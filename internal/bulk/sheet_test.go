@@ -69,7 +69,7 @@ func TestXLSX_FirstSheetWithAHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Layout(), `XLSX, sheet "Customers", header in row 3`; got != want {
+	if got, want := p.Layout(), `XLSX, sheet "Customers", header in row 3; not read: "Read me", "Empty", "Shops"`; got != want {
 		t.Errorf("layout %s, want %s", got, want)
 	}
 	if len(p.Questions) > 0 || !strings.Contains(strings.Join(p.Args(), " "), "--sheet Customers") {

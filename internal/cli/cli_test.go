@@ -99,6 +99,8 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"help", "version", "x"}, 2, "locus version has no commands"},
 		{[]string{"statuss"}, 2, "did you mean locus status?"},
 		{[]string{"entity", "gte"}, 2, "did you mean locus entity get?"},
+		{[]string{"why", "vendor:1"}, 2, "did you mean locus entity why?"},
+		{[]string{"why", "vendor:1", "--data", missing}, 2, "did you mean locus entity why?"},
 		{[]string{"--frob"}, 2, "unknown flag"},
 		{[]string{"status", "--urll", "x"}, 2, "did you mean --url?"},
 		{[]string{"status", "extra"}, 2, `unexpected argument "extra"`},

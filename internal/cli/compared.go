@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -59,9 +60,20 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 		a.say("kind %s: compared by %s", kind.Kind, term.Escape(strings.Join(used, ", ")))
 	}
 	if len(unused) > 0 {
-		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(strings.Join(unused, ", ")))
+		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(shortList(unused)))
 	}
 	return nil
+}
+
+// shownColumns is how many columns without a meaning are named: some exports have hundreds.
+const shownColumns = 20
+
+// shortList lists the first names, and says how many more there are.
+func shortList(names []string) string {
+	if n := len(names) - shownColumns; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownColumns], ", "), n)
+	}
+	return strings.Join(names, ", ")
 }
 
 // shown shows the columns of a file if something was guessed, or its format if it is not the usual one.

@@ -30,6 +30,7 @@ type oneShot struct {
 	asked                 func() bool // reports whether learn was given
 	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
+	found                 []fs.FileInfo // of the files, before they were read; nil for what is none
 	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string
@@ -82,9 +83,11 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 	}
 	o.files = files
 	for _, name := range files {
-		if info, err := os.Stat(name); name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
+		info, err := os.Stat(name)
+		if name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
 			return usage("write it to a file first", "%.80q cannot be read twice", name)
 		}
+		o.found = append(o.found, info)
 	}
 	outputs := []string{o.out, o.golden, o.links, o.review}
 	if slices.Contains(outputs, bulk.Stdin) {
@@ -172,6 +175,21 @@ func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained e
 		}
 	}
 	return plans, explained, nil
+}
+
+// unchanged returns an error if a file is another one than before it was first read: each is read several times, and a row of the
+// last time would get the cluster of another row.
+func (o *oneShot) unchanged() error {
+	for i, before := range o.found {
+		if before == nil {
+			continue
+		}
+		now, err := os.Stat(o.files[i])
+		if err != nil || !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
+			return &bulk.FileError{Name: o.files[i], Reason: "was changed while it was read, so nothing is written", Hint: "run the command again once the file is complete", Err: err}
+		}
+	}
+	return nil
 }
 
 // open opens a file for reading its rows.

@@ -151,6 +151,20 @@ func TestDedupe_CountsEmptyRows(t *testing.T) {
 }
 
 // Nothing is left behind after an error or an interrupt, and no file has the name of the result.
+// Some exports have hundreds of columns that mean nothing.
+func TestDedupe_ManyColumns(t *testing.T) {
+	t.Parallel()
+	header, row := "id,Company", "1,Blue Door"
+	for i := range 300 {
+		header += fmt.Sprintf(",custom %d", i)
+		row += ",x"
+	}
+	r := run(t.Context(), nil, "dedupe", "--key", "id", write(t, "wide.csv", header+"\n"+row+"\n"), "-o", filepath.Join(t.TempDir(), "out.csv"))
+	if lines := strings.Count(r.err, "\n"); r.code != 0 || lines > 40 || !strings.Contains(r.err, "and 280 more columns that become nothing") || !strings.Contains(r.err, "custom 19 and 280 more") {
+		t.Errorf("exit %d, %d lines: %s", r.code, lines, r.err)
+	}
+}
+
 func TestDedupe_LeavesNothingBehind(t *testing.T) {
 	clean := temporary(t)
 	files := generated(t, 40)

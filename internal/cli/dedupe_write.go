@@ -49,7 +49,7 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 			}
 			first = ends[i]
 		}
-		return nil
+		return o.unchanged()
 	}); err != nil {
 		return err
 	}

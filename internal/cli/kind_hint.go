@@ -30,7 +30,7 @@ func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 		if err != nil || !d.Better || slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == d.Schema.Kind }) {
 			continue
 		}
-		file, kind := term.Escape(name), d.Schema.Kind
+		file, kind := term.Escape(shellWord(name)), d.Schema.Kind
 		a.say("no kind has %s: draft one that has with locus kind suggest %s -o %s.yaml, store it with locus kind create %s.yaml, and import with --kind %s",
 			lost(d), file, kind, kind, kind)
 	}

@@ -112,11 +112,11 @@ func (a *app) suggest(d *bulk.Draft, file, out string) error {
 		return err
 	}
 	if d.Explained >= 2 && !d.Better {
-		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns), term.Escape(file), d.Known)
+		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns), term.Escape(shellWord(file)), d.Known)
 	}
 	for _, c := range d.Columns {
 		if c.Set {
-			a.say("%s cannot be an alias of %s: --set %s=%s", term.Escape(c.Name), c.Attribute, c.Attribute, term.Escape(c.Name))
+			a.say("%s cannot be an alias of %s: --set %s", term.Escape(c.Name), c.Attribute, term.Escape(shellWord(c.Attribute+"="+c.Name)))
 		}
 	}
 	if a.json && out == "" {

@@ -109,7 +109,7 @@ func (o *oneShot) linked(w exchange.Writer, first *dedupe.Header, pairs []dedupe
 		return err
 	}
 	seconds, err := o.taken(1, &o.header, func(row int) bool { return b[row] })
-	if err != nil {
+	if err = errors.Join(err, o.unchanged()); err != nil {
 		return err
 	}
 	to := make(exchange.Row, 1+len(first.Columns)+len(o.header.Columns))

@@ -50,7 +50,7 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 			a.sayTotal(a.stderr, p)
 		}
 		if slices.ContainsFunc(p.Questions, func(q bulk.Question) bool { return q.Column == "" }) {
-			return a.openQuestion(p)
+			return a.openQuestion(p, o.yes)
 		}
 		if o.yes || !p.Guessed() || o.dryRun && len(p.Questions) == 0 || a.accepts(p) {
 			if p.Guessed() { // and shown
@@ -59,7 +59,7 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 			continue
 		}
 		if len(p.Questions) > 0 {
-			return a.openQuestion(p)
+			return a.openQuestion(p, false)
 		}
 		return &failure{
 			Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: what some of %.80q means is a guess", p.Name),
@@ -75,23 +75,34 @@ const (
 	plainLayout8 = "CSV with commas, UTF-8"
 )
 
-// openQuestion returns the failure for a plan with questions: all of them, and one command that answers them as far as
-// it can be guessed.
-func (a *app) openQuestion(p *bulk.Plan) error {
+// openQuestion returns the failure for a plan with questions: those that --yes leaves open first, and the others unless it was
+// given; and one command that answers them as far as it can be guessed.
+func (a *app) openQuestion(p *bulk.Plan, yes bool) error {
+	var questions, columns []bulk.Question
+	for _, q := range p.Questions {
+		if q.Column == "" {
+			questions = append(questions, q)
+		} else {
+			columns = append(columns, q)
+		}
+	}
+	complete := ". Complete: "
+	if len(questions) == 0 {
+		complete = ". --yes also leaves it out. Complete: "
+	}
+	if !yes {
+		questions = append(questions, columns...)
+	}
 	var texts, hints []string
-	for i, q := range p.Questions {
+	for i, q := range questions {
 		if i == 5 {
-			texts = append(texts, fmt.Sprintf("and %d more", len(p.Questions)-i))
+			texts = append(texts, fmt.Sprintf("and %d more", len(questions)-i))
 			break
 		}
 		texts = append(texts, q.Text)
 		if len(hints) == 0 || hints[len(hints)-1] != q.Hint {
 			hints = append(hints, q.Hint)
 		}
-	}
-	complete := ". Complete: "
-	if !slices.ContainsFunc(p.Questions, func(q bulk.Question) bool { return q.Column == "" }) {
-		complete = ". --yes also leaves it out. Complete: "
 	}
 	file, _ := errors.AsType[*bulk.FileError](p.Err())
 	file.Reason = strings.Join(texts, "; ")
@@ -108,7 +119,8 @@ func (a *app) accepts(p *bulk.Plan) bool {
 	return strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes")
 }
 
-// showPlan prints the format of a file, and each column with what it becomes, why, and three values.
+// showPlan prints the format of a file, and each column with what it becomes, why, and three values. Of those that become nothing
+// the first ones are named.
 func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	if a.json {
 		return nil // the error says it
@@ -122,9 +134,13 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	}
 	fmt.Fprintf(w, "%s: %s\n", term.Escape(p.Name), what)
 	t := &term.Table{Header: []string{"column", "becomes", "why", "values"}}
+	meaningless := 0
 	for _, c := range p.Columns {
 		becomes := strings.Join(c.To, ", ")
 		if becomes == "" {
+			if meaningless++; meaningless > shownColumns {
+				continue
+			}
 			becomes = "-"
 		}
 		why := c.Reason
@@ -144,31 +160,36 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	}
 	style := a.talk
 	style.Terminal = true // a table for people is always aligned
-	return t.Write(w, style)
+	if err := t.Write(w, style); err != nil || meaningless <= shownColumns {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "and %s that become nothing\n", counted(int64(meaningless-shownColumns), "more column", "more columns"))
+	return err
 }
 
 // sayTotal says that the last row of a file looks like a total.
 func (a *app) sayTotal(w io.Writer, p *bulk.Plan) {
 	if row := p.Total(); row != nil {
-		fmt.Fprintf(w, "%s %d looks like the total below the list, and is read as a record: delete it in the file if it is none\n", p.Format.Unit(), row.Line)
+		fmt.Fprintf(w, "%s %d looks like the total below the list: delete it in the file, or it is read as a row like the others\n", p.Format.Unit(), row.Line)
 	}
 }
 
 // plainWord is a word that a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
+// shellWord returns a word as a shell takes it.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // command returns the command that reads a file by its plan.
 func command(p *bulk.Plan) string {
-	words := append([]string{"locus", "ingest"}, p.Args()...)
-	for i, word := range append(words, p.Name) {
-		if !plainWord.MatchString(word) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		if i < len(words) {
-			words[i] = word
-		} else {
-			words = append(words, word)
-		}
+	words := slices.Concat([]string{"locus", "ingest"}, p.Args(), []string{p.Name})
+	for i, word := range words {
+		words[i] = shellWord(word)
 	}
 	return strings.Join(words, " ")
 }

@@ -81,10 +81,29 @@ func group(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	hint := c.CommandPath() + " --help lists them"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + c.CommandPath() + " " + strings.Join(near, " or "+c.CommandPath()+" ") + "?"
+	var near []string
+	for _, name := range c.SuggestionsFor(args[0]) {
+		near = append(near, c.CommandPath()+" "+name)
+	}
+	if len(near) == 0 {
+		near = verbs(c, args[0])
+	}
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return usage(hint, "%s has no command %.60q", c.CommandPath(), args[0])
+}
+
+// verbs returns the commands of this name below the nouns of c: locus entity why for "why".
+func verbs(c *cobra.Command, name string) (paths []string) {
+	for _, noun := range c.Commands() {
+		for _, verb := range noun.Commands() {
+			if verb.IsAvailableCommand() && verb.Name() == name {
+				paths = append(paths, verb.CommandPath())
+			}
+		}
+	}
+	return paths
 }
 
 // helpCommand is cobra's help, except that an unknown command is an error.
@@ -124,6 +143,9 @@ func helpCommand() *cobra.Command {
 
 // flagError explains a flag that cannot be parsed.
 func flagError(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return group(c, words) // the flag is one of the command that is missing
+	}
 	hint := c.CommandPath() + " --help lists the flags"
 	if wrong, ok := errors.AsType[mapError](err); ok {
 		return usage(hint, "%s: --map: %v", c.CommandPath(), wrong)
