@@ -75,7 +75,8 @@ type SharedValue struct {
 	Entities               int
 }
 
-// SourcesLately sorts the latest changes by source. stored holds the records that changed, as far as they still exist.
+// SourcesLately sorts the latest changes by source. stored holds the records that changed; of those that were
+// deleted since nothing says the source.
 func SourcesLately(latest []changes.Change, stored []*records.Record, queue []decisions.ReviewPair) []SourceLately {
 	size := map[locality.ID]int{} // records of an entity after its last change
 	for _, c := range latest {
@@ -93,7 +94,9 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 	matched := map[string][]bool{} // of the new records of a source, in order
 	known := map[entity.PUID]*records.Record{}
 	for _, r := range stored {
-		known[r.PUID] = r
+		if !r.Deleted() {
+			known[r.PUID] = r
+		}
 	}
 	for _, c := range latest {
 		if c.Kind != changelog.Put || len(c.After) == 0 {
@@ -101,7 +104,7 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 		}
 		r := known[c.After[0].PUID]
 		if r == nil {
-			continue // deleted since
+			continue
 		}
 		line := of(r.Source)
 		line.Last = c.Time

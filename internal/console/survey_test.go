@@ -90,9 +90,10 @@ func TestSourcesLately(t *testing.T) {
 		return c
 	}
 	stored := []*records.Record{
-		{Record: &entity.Record{PUID: 1, Ref: ref("pos", "1")}, Entity: id(t, 1)},
-		{Record: &entity.Record{PUID: 2, Ref: ref("pos", "2")}, Entity: id(t, 2)},
-		{Record: &entity.Record{PUID: 3, Ref: ref("web", "1")}, Entity: id(t, 1)},
+		{Record: &entity.Record{PUID: 1, Ref: ref("pos", "1"), Attributes: entity.Attributes{}}, Entity: id(t, 1)},
+		{Record: &entity.Record{PUID: 2, Ref: ref("pos", "2"), Attributes: entity.Attributes{}}, Entity: id(t, 2)},
+		{Record: &entity.Record{PUID: 3, Ref: ref("web", "1"), Attributes: entity.Attributes{}}, Entity: id(t, 1)},
+		{Record: &entity.Record{PUID: 9}}, // the tombstone of a deleted one
 	}
 	got := console.SourcesLately([]changes.Change{
 		put(1, 0), of(1, 1), put(2, 0), of(2, 2), put(3, 0), of(1, 1, 3), put(2, 1), put(9, 0), // the last was deleted since
