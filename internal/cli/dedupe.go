@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 )
 
 // oneShot holds the flags of dedupe and link, and what is known of their files.
@@ -36,6 +37,7 @@ type oneShot struct {
 	sources               []string
 	terms                 *match.TermFrequencies // of all files
 	plans                 []*bulk.Plan
+	progress              *term.Progress
 	header                dedupe.Header
 	rejects               *bulk.Rejects
 	refused               int
@@ -104,6 +106,8 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 		return err
 	}
 	defer func() { err = errors.Join(err, o.rejects.Close()) }()
+	o.progress = term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer o.progress.Close()
 	return run(ctx, o)
 }
 
@@ -198,31 +202,52 @@ func (o *oneShot) open(i int) (*bulk.Reader, error) { return o.plans[i].Open() }
 // sourceOf returns the name of a file as a source.
 func sourceOf(name string) string { return cmp.Or(bulk.SourceOf(name), "file") }
 
-// load puts the rows of a file and collects its columns. It returns how many rows there are.
+// load puts the rows of a file and collects its columns.
 func (o *oneShot) load(ctx context.Context, a *app, s *dedupe.Session, i int) error {
-	r, err := o.open(i)
+	in, err := o.input(i)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer in.Close()
+	err = s.Add(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, i) })
+	o.leftOut(a, in.Reader, i)
+	return err
+}
+
+// input opens a file whose rows are compared, and collects its columns.
+func (o *oneShot) input(i int) (*dedupe.Input, error) {
+	r, err := o.open(i)
+	if err != nil {
+		return nil, err
+	}
 	o.header.Add(r.Header()...)
 	in := &dedupe.Input{Reader: r, Source: o.sources[i], Kind: o.schema.Kind}
 	if r.Lists() {
 		in.See = o.header.See
 	}
-	err = s.Add(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, i) })
-	o.leftOut(a, r, i)
-	return err
+	in.Count = func(row int64) {
+		o.progress.Update(func() string { return fmt.Sprintf("%s: %s read", term.Escape(o.files[i]), counted(row, "row", "rows")) })
+	}
+	return in, nil
+}
+
+// resolving shows how far the rows are resolved.
+func (o *oneShot) resolving(p resolve.LoadProgress) {
+	o.progress.Update(func() string {
+		return fmt.Sprintf("%s of %s %s", term.Short(float64(p.Done)), term.Short(float64(p.Of)), loadSteps[p.Step])
+	})
 }
 
 // leftOut says and counts the rows of a file that have no value, and therefore no place in the output.
 func (o *oneShot) leftOut(a *app, r *bulk.Reader, file int) {
+	o.progress.Close()
 	a.sayEmpty(o.files[file], r)
 	o.empty += r.Empty().Rows
 }
 
 func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {
 	if o.refused++; o.refused <= 5 {
+		o.progress.Close()
 		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
 	}
 	rejected := reject(e)

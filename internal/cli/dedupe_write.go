@@ -18,7 +18,7 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 	if err := o.weigh(ctx, a); err != nil {
 		return err
 	}
-	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Resolving: o.resolving})
 	if err != nil {
 		return err
 	}
@@ -34,6 +34,7 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 		o.header.Add("source")
 	}
 	clusters, err := s.Finish(ctx)
+	o.progress.Close()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 	if err := o.weigh(ctx, a); err != nil {
 		return err
 	}
-	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Distinct: o.sources[:1]})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Distinct: o.sources[:1], Resolving: o.resolving})
 	if err != nil {
 		return err
 	}
@@ -73,18 +73,13 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 
 // pairs matches the rows of the second file.
 func (o *oneShot) pairs(ctx context.Context, a *app, s *dedupe.Session) ([]dedupe.Pair, int, error) {
-	r, err := o.open(1)
+	in, err := o.input(1)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer r.Close()
-	o.header.Add(r.Header()...)
-	in := &dedupe.Input{Reader: r, Source: o.sources[1], Kind: o.schema.Kind}
-	if r.Lists() {
-		in.See = o.header.See
-	}
+	defer in.Close()
 	pairs, rows, err := s.Pairs(ctx, in, func(f dedupe.Refusal) error { return o.refuse(a, f.RowError, 1) })
-	o.leftOut(a, r, 1)
+	o.leftOut(a, in.Reader, 1)
 	return pairs, rows, err
 }
 

@@ -110,16 +110,17 @@ func (o *matching) check(file string) error {
 type matcher struct {
 	*app
 
-	client  *client
-	flags   *matching
-	reader  *bulk.Reader
-	out     matchWriter
-	rows    []probed
-	size    int // bytes of the rows to send
-	counts  map[string]int64
-	total   int64
-	refused int64
-	why     *bulk.RowError // of the first refused row
+	client   *client
+	flags    *matching
+	reader   *bulk.Reader
+	out      matchWriter
+	progress *term.Progress
+	rows     []probed
+	size     int // bytes of the rows to send
+	counts   map[string]int64
+	total    int64
+	refused  int64
+	why      *bulk.RowError // of the first refused row
 }
 
 // probed is a row to match: refused locally, or sent.
@@ -152,7 +153,10 @@ func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *m
 	if m.out, err = a.openMatches(o); err != nil {
 		return err
 	}
-	if err := m.run(ctx); err != nil {
+	m.progress = term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	err = m.run(ctx)
+	m.progress.Close()
+	if err != nil {
 		return errors.Join(err, m.out.close(false))
 	}
 	if err := m.out.close(true); err != nil {
@@ -248,6 +252,7 @@ func (m *matcher) flush(ctx context.Context) error {
 		}
 	}
 	m.rows, m.size = m.rows[:0], 0
+	m.progress.Update(func() string { return counted(m.total, "row", "rows") + " compared" })
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
@@ -184,5 +185,32 @@ func BenchmarkDedupe(b *testing.B) {
 	name, _ := messy(b, 20_000)
 	for b.Loop() {
 		clusters(b, name)
+	}
+}
+
+// What takes long is seen to go on: each row is counted as it is read, and the steps of resolving end with all rows.
+func TestOpen_Progress(t *testing.T) {
+	t.Parallel()
+	steps := map[resolve.LoadStep]int{}
+	s, err := dedupe.Open(t.Context(), &dedupe.Options{Resolving: func(p resolve.LoadProgress) { steps[p.Step] = p.Done }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	name, inputs := messy(t, 40)
+	counted := int64(0)
+	read(t, name, func(in *dedupe.Input) error {
+		in.Count = func(row int64) {
+			if row == counted+1 {
+				counted = row
+			}
+		}
+		return s.Add(t.Context(), in, nothingRefused)
+	})
+	if _, err := s.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(len(inputs)); counted != n || steps[resolve.LoadWrite] != len(inputs) {
+		t.Errorf("%d of %d rows counted; steps %v", counted, n, steps)
 	}
 }

@@ -27,8 +27,9 @@ type Input struct {
 	*bulk.Reader
 	Source string // of its records
 	Kind   string
-	// See, if set, is called with each row as the file has it.
+	// See, if set, is called with each row as the file has it, and Count with its number in the file, from 1.
 	See    func([]bulk.Field)
+	Count  func(row int64)
 	taken  map[string]bool // keys of its rows
 	number int64
 }
@@ -53,7 +54,9 @@ func (in *Input) record(r *bulk.Row) records.Input {
 // next reads a row. Exactly one of the record and the refusal is set; the error is io.EOF at the end.
 func (in *Input) next(schema *match.Schema) (*records.Input, *bulk.RowError, error) {
 	r, err := in.Next()
-	in.number++
+	if in.number++; in.Count != nil && !errors.Is(err, io.EOF) {
+		in.Count(in.number)
+	}
 	if in.See != nil {
 		if fields, err := in.Fields(); err == nil {
 			in.See(fields)

@@ -32,6 +32,8 @@ type Options struct {
 	Counted string
 	// Distinct are sources whose rows are never one thing with another row of the same source.
 	Distinct []string
+	// Resolving, if set, is called again and again while all rows are resolved.
+	Resolving func(resolve.LoadProgress)
 }
 
 // observed is the time of all records: the views of entities depend on the ages of records, and the result of a file
@@ -47,6 +49,8 @@ type Session struct {
 	dir  string // to remove, "" to keep
 	kind string // of all rows
 	rows []row
+
+	resolving func(resolve.LoadProgress)
 }
 
 // row is a row of the input, in the order of the files.
@@ -63,7 +67,10 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	if opts != nil {
 		o = *opts
 	}
-	s := &Session{}
+	s := &Session{resolving: o.Resolving}
+	if s.resolving == nil {
+		s.resolving = func(resolve.LoadProgress) {}
+	}
 	dir := o.Keep
 	if dir == "" {
 		var err error
@@ -106,7 +113,7 @@ func (s *Session) use(ctx context.Context, kind string, terms *match.TermFrequen
 
 // resolve resolves all rows at once. Add has only stored them.
 func (s *Session) resolve(ctx context.Context) error {
-	return s.DB.Records().Load(ctx, func(resolve.LoadProgress) {})
+	return s.DB.Records().Load(ctx, s.resolving)
 }
 
 // Kinds returns the built-in kinds and the given ones, which replace a built-in one of their name.
