@@ -33,6 +33,11 @@ func (a *app) entityCommand() *cobra.Command {
 func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entity, json.RawMessage, error) {
 	var e httpapi.Entity
 	raw, err := cl.get(c.Context(), "/v1/find", url.Values{"address": {address}}, &e)
+	if p, ok := gone(err); ok { // of several addresses, which
+		named := *p
+		named.Detail = fmt.Sprintf("%.80s: %s", address, p.Detail)
+		err = &named
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,9 @@ func TestSubjectExport(t *testing.T) {
 			t.Errorf("%v: %s", flags, r.stdout)
 		}
 	}
-	if r := run(t.Context(), nil, "subject", "export", "crm:9", "--data", data); r.code != 4 || r.stdout != "" {
-		t.Errorf("of no record: %v", r)
+	for _, args := range [][]string{{"subject", "export", "crm:9"}, {"entity", "merge", "crm:1", "crm:9"}} {
+		if r := run(t.Context(), nil, append(args, "--data", data)...); r.code != 4 || r.stdout != "" || !strings.Contains(r.err, "crm:9: no record") {
+			t.Errorf("%v of no record: %v", args, r)
+		}
 	}
 }
