@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/protocol"
 )
 
@@ -211,19 +212,7 @@ func wait(ctx context.Context, n int) error {
 	if n <= 1 {
 		return ctx.Err()
 	}
-	return sleep(ctx, time.Millisecond<<(n-2))
-}
-
-// sleep waits for d or until the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return delay.For(ctx, time.Millisecond<<(n-2))
 }
 
 // err joins the distinct errors of the walks.

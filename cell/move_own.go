@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -90,7 +91,7 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 		if seen.Token != first.Token || seen.Beat != first.Beat {
 			return nil, nil, fmt.Errorf("%w: it is being moved by %s: wait until that is done, or stop it", ErrConflict, seen.Owner)
 		}
-		if err := sleep(ctx, max(ttl/50, time.Millisecond)); err != nil {
+		if err := delay.For(ctx, max(ttl/50, time.Millisecond)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -98,7 +99,7 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for ttl > 0 && sleep(owned, ttl/3) == nil {
+		for ttl > 0 && delay.For(owned, ttl/3) == nil {
 			if mine, _ := h.Take(owned, 0); !mine {
 				cancel(errTaken)
 			}

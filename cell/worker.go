@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/protocol"
 )
 
@@ -123,7 +124,7 @@ func (w *worker[T]) wait(ctx context.Context, gen int) error {
 			return nil
 		}
 		w.progress(Progress{Step: StepWaiting, Generation: gen, Starts: starts, Wait: left})
-		if err := sleep(ctx, min(left, time.Minute)); err != nil {
+		if err := delay.For(ctx, min(left, time.Minute)); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // operation is a request of one.
@@ -62,11 +63,7 @@ func (c *Client) open(ctx context.Context, of *operation) (*http.Response, error
 		if time.Since(begin)+wait > c.opts.Patience {
 			return nil, err
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if delay.For(ctx, wait) != nil {
 			return nil, err
 		}
 	}

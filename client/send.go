@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/problem"
 )
 
@@ -236,12 +237,5 @@ func pause(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
 		return false
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return delay.For(ctx, d) == nil
 }

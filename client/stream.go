@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // Line is a line of progress of long work.
@@ -104,12 +106,7 @@ func (c *Client) FollowChanges(ctx context.Context, after string, cells ...strin
 				yield(Event{}, err)
 				return
 			}
-			timer := time.NewTimer(time.Duration(c.opts.Rand() * float64(time.Second)))
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-			}
+			_ = delay.For(ctx, time.Duration(c.opts.Rand()*float64(time.Second)))
 		}
 	}
 }

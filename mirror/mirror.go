@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // Options of a mirror. Nil is the default.
@@ -288,12 +289,5 @@ func (m *Mirror) tell(event func()) {
 
 // rest waits, and reports whether the context is still active.
 func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return delay.For(ctx, d) == nil
 }

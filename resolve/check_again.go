@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -32,12 +32,8 @@ func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspec
 			return err
 		}
 		if len(found) > 0 {
-			pause := time.NewTimer(retryBlocked / 4)
-			select {
-			case <-pause.C:
-			case <-ctx.Done():
-				pause.Stop()
-				return context.Cause(ctx)
+			if err := delay.For(ctx, retryBlocked/4); err != nil {
+				return err
 			}
 		}
 	}

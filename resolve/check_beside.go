@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // A check without repair takes neither the lock nor the lease and looks concurrently with writers. Every
@@ -161,12 +161,8 @@ func (c *checker) workedOff(ctx context.Context, entries waiting) error {
 			maps.Copy(c.abandoned, entries)
 			return nil
 		}
-		pause := time.NewTimer(wait)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
+		if err := delay.For(ctx, wait); err != nil {
+			return err
 		}
 		wait = min(2*wait, retryBlocked/4)
 		now, err := c.waiting(ctx)

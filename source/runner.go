@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/lease"
 )
@@ -243,11 +244,5 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 
 // rest waits, and reports whether the context is still active.
 func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
+	return delay.For(ctx, d) == nil
 }

@@ -77,8 +77,8 @@ const (
 var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
 
 // Shared are the internal packages that libraries may import: classes of errors and problems of inputs, the key protocol, checks of
-// identifiers, the reader of definitions, and the interface of traces.
-var Shared = []string{"internal/problem", "internal/protocol", "internal/identifier", "internal/definition", "internal/span"}
+// identifiers, the reader of definitions, waiting, and the interface of traces.
+var Shared = []string{"internal/problem", "internal/protocol", "internal/identifier", "internal/definition", "internal/delay", "internal/span"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
 const conformance = "internal/conformance"
@@ -97,7 +97,7 @@ var TestModules = []string{
 var Picture = map[string]Rule{
 	"locality":          {Tests: []string{mongo, googleUUID}},
 	"internal/protocol": {},
-	"cell":              {Imports: []string{"internal/problem", "internal/protocol", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"cell":              {Imports: []string{"internal/delay", "internal/problem", "internal/protocol", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":            {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
 	"changelog":         {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
 	"internal/estimate": {},
@@ -106,7 +106,7 @@ var Picture = map[string]Rule{
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage", "internal/span"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/delay", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage", "internal/span"},
 		Modules: []string{xxhash},
 	},
 	// What resolve derives, and the Store that a backend implements for it; no logic.
@@ -125,15 +125,15 @@ var Picture = map[string]Rule{
 	"internal/perdocument":                   {Imports: []string{"counter"}},
 	"internal/conformance/countertest/model": {Imports: []string{"counter"}},
 	"internal/documents":                     {Imports: []string{"changelog", "rollup"}},
-	"mirror":                                 {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
+	"mirror":                                 {Imports: []string{"cell", "changelog", "entity", "internal/delay", "locality"}, Modules: []string{xSync}},
 	"sink":                                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span", "secret"}, Modules: []string{xSync, xxhash}},
 	"sink/file":                              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
-	"sink/kafka":                             {Imports: []string{"internal/kafkatopic", "internal/span", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/kafka":                             {Imports: []string{"internal/delay", "internal/kafkatopic", "internal/span", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"sink/mongodb":                           {Imports: []string{"locality", "sink", "storage/mongodb", "secret"}, Modules: []string{mongo}},
 	"sink/nats":                              {Imports: []string{"internal/natsurl", "internal/span", "locality", "sink", "secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
 	"sink/postgres":                          {Imports: []string{"locality", "sink", "secret"}, Modules: []string{pgx}},
 	"sink/webhook":                           {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
-	"source":                                 {Imports: []string{"entity", "lease", "internal/span", "secret"}},
+	"source":                                 {Imports: []string{"entity", "internal/delay", "lease", "internal/span", "secret"}},
 	"source/kafka":                           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
 	"source/postgres":                        {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
 	"source/nats":                            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
@@ -141,6 +141,7 @@ var Picture = map[string]Rule{
 	"internal/natsurl":                       {Imports: []string{"secret"}, Modules: []string{natsClient}},
 	"internal/mutant":                        {},
 	"internal/span":                          {},
+	"internal/delay":                         {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:                     {Modules: []string{rapid}},
@@ -184,17 +185,17 @@ var Picture = map[string]Rule{
 	},
 	"storage/postgres": {
 		Imports: []string{
-			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality",
+			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "internal/delay", "lease", "locality",
 			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "internal/perdocument", "mirror", "rollup", "internal/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "internal/delay", "internal/perdocument", "mirror", "rollup", "internal/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/internal/document": {Imports: []string{"cell", "entity", "changelog", "storage/internal/posting"}},
 	// Postings as rows, without a database.
 	"storage/internal/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
-	"storage/internal/breaker": {Imports: []string{"cell"}},
+	"storage/internal/breaker": {Imports: []string{"cell", "internal/delay"}},
 	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
@@ -279,7 +280,7 @@ var Picture = map[string]Rule{
 	},
 
 	"internal/apigen": {},
-	"client":          {Imports: []string{"secret", "counter", "internal/problem"}},
+	"client":          {Imports: []string{"secret", "counter", "internal/delay", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "records", "resolve", "rollup", "rollups",
@@ -287,7 +288,7 @@ var Picture = map[string]Rule{
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},
 	"internal/obs": {
-		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/span", "resolve", "rollups", "sink", "source"},
+		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/delay", "internal/span", "resolve", "rollups", "sink", "source"},
 		Modules: []string{prometheus, otel, otelSDK, otelTrace, otelExport, otlp, protobuf},
 	},
 	"internal/httpapi": {

@@ -23,6 +23,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // collector sends spans to a collector by OTLP over HTTP. The exporter of OpenTelemetry that does so links gRPC, 6 MB.
@@ -139,11 +141,7 @@ func (c *collector) upload(ctx context.Context, spans []*tracepb.ResourceSpans) 
 		if !again {
 			break
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if delay.For(ctx, pause) != nil {
 			return errors.Join(err, ctx.Err())
 		}
 		again, err = c.post(ctx, body)

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/kafkatopic"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
@@ -60,10 +61,8 @@ func (s *Sink) ensure(ctx context.Context, name string, partitions int32) error 
 		if !errors.Is(err, kerr.UnknownTopicOrPartition) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if delay.For(ctx, appears) != nil {
 			return err
-		case <-time.After(appears):
 		}
 	}
 }

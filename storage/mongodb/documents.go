@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // Documents is a database that belongs to one installation: its counters, and groups of its rollups.
@@ -155,10 +156,8 @@ func (d *Database) settle(ctx context.Context, name, value string) (string, erro
 			return "", unread(err) // whether it was written does not matter: it is read again
 		}
 		// A document that another process has inserted cannot be read until a majority has it.
-		select {
-		case <-ctx.Done():
-			return "", fmt.Errorf("%w: document %s of %s is written and cannot be read: %w", cell.ErrUnavailable, name, factsName, context.Cause(ctx))
-		case <-time.After(10 * time.Millisecond):
+		if err := delay.For(ctx, 10*time.Millisecond); err != nil {
+			return "", fmt.Errorf("%w: document %s of %s is written and cannot be read: %w", cell.ErrUnavailable, name, factsName, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // still is how long nothing is written before and after a time that a server is recovered to.
@@ -46,7 +47,7 @@ func (d *Driver) Points(ctx context.Context, urls []string, name string) ([]cell
 	if !refused {
 		return all, nil
 	}
-	if err := wait(ctx, still); err != nil {
+	if err := delay.For(ctx, still); err != nil {
 		return nil, err
 	}
 	for i, t := range asked {
@@ -56,7 +57,7 @@ func (d *Driver) Points(ctx context.Context, urls []string, name string) ([]cell
 			}
 		}
 	}
-	return all, wait(ctx, still)
+	return all, delay.For(ctx, still)
 }
 
 // servers returns a database of each server, by the server's name.
@@ -82,17 +83,6 @@ func (d *Driver) ask(ctx context.Context, t *target, sql string, at *time.Time, 
 	}
 	defer on.Close(context.WithoutCancel(ctx))
 	return on.QueryRow(ctx, sql, args...).Scan(at)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Noted implements cell.Recoverable, on a connection of its own, without migrating or adopting the database.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/storage"
 )
@@ -96,14 +97,8 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) (err error) 
 
 // pause sleeps for a random time, longer with each try.
 func (c *Cell) pause(ctx context.Context, try int) error {
-	timer := time.NewTimer(time.Duration(c.opts.Rand() * float64(try) * float64(4*time.Millisecond)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_ = delay.For(ctx, time.Duration(c.opts.Rand()*float64(try)*float64(4*time.Millisecond)))
+	return ctx.Err()
 }
 
 // attempt runs fn once, or twice if the first connection turns out to have ended while idle. failure is the error

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/delay"
 )
 
 // Options configures a breaker. Probe and Rand are required.
@@ -149,12 +150,7 @@ func (b *Breaker) run(p *probe, tripped bool) {
 // pause waits before the n-th probe.
 func (b *Breaker) pause(n int) {
 	mean := b.opts.Pause << min(max(n-1, 0), growth)
-	timer := time.NewTimer(mean/2 + time.Duration(b.opts.Rand()*float64(mean)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-b.ctx.Done():
-	}
+	_ = delay.For(b.ctx, mean/2+time.Duration(b.opts.Rand()*float64(mean)))
 }
 
 // Close cancels a running probe and waits for it.
