@@ -71,7 +71,7 @@ func (h *Handle) Add(ctx context.Context, b counter.Batch) (counter.Answer, erro
 	}
 	refused := 0
 	for _, h := range b.Hits {
-		if CheckMetric(h.Metric) != nil {
+		if checkMetric(h.Metric) != nil {
 			refused++
 		}
 	}
@@ -82,7 +82,7 @@ func (h *Handle) Add(ctx context.Context, b counter.Batch) (counter.Answer, erro
 	others := make([]counter.Hit, 0, len(b.Hits)-refused)
 	var at []int
 	for i, h := range b.Hits {
-		if results[i] = CheckMetric(h.Metric); results[i] == nil {
+		if results[i] = checkMetric(h.Metric); results[i] == nil {
 			others, at = append(others, h), append(at, i)
 		}
 	}
@@ -116,8 +116,8 @@ func (h *Handle) add(ctx context.Context, b counter.Batch) (counter.Answer, erro
 	return answer, nil
 }
 
-// CheckMetric returns a *counter.InvalidError if the name is reserved for Locus itself.
-func CheckMetric(metric counter.Metric) error {
+// checkMetric returns a *counter.InvalidError if the name is reserved for Locus itself.
+func checkMetric(metric counter.Metric) error {
 	if !strings.HasPrefix(string(metric), engine.OwnMetrics) {
 		return nil
 	}

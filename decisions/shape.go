@@ -32,8 +32,8 @@ const (
 	minValues   = 20
 )
 
-// ShapeOf returns the shape of a value.
-func ShapeOf(value string) string {
+// shapeOf returns the shape of a value.
+func shapeOf(value string) string {
 	var b strings.Builder
 	n := 0
 	upper, lower, blank := false, false, false
@@ -85,7 +85,7 @@ func ShapeOf(value string) string {
 type shapes map[string]*Shape
 
 func (s shapes) add(value string, of entity.Ref) {
-	shape := ShapeOf(value)
+	shape := shapeOf(value)
 	if s[shape] == nil {
 		s[shape] = &Shape{Shape: shape, Example: value, Record: of}
 	}

@@ -46,7 +46,7 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	case cl.opened == nil:
 		return false, nil
 	}
-	first, err := cl.opened.First(ctx)
+	first, err := cl.opened.FirstLoad(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions_test
+package decisions
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/locus-db/locus/decisions"
 )
 
-func TestShapeOf(t *testing.T) {
+func TestShapes(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"":                       "",
@@ -25,7 +23,7 @@ func TestShapeOf(t *testing.T) {
 		" \t x":                  " a",
 		strings.Repeat("x ", 30): strings.Repeat("a ", 20) + "…",
 	} {
-		if got := decisions.ShapeOf(value); got != want {
+		if got := shapeOf(value); got != want {
 			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 	}
