@@ -79,6 +79,30 @@ func (e *RejectedError) Error() string {
 	return b.String()
 }
 
+// Apart writes each event of the batch with a call of its own, and then the position, to find out which of the events a target
+// will never accept. rejected returns why, or "" for any other error, which ends it. The error is a *RejectedError if there
+// are such events.
+func (b Batch) Apart(write func(Batch) error, rejected func(error) string) error {
+	var all []Rejected
+	for _, e := range b.Events {
+		if err := write(Batch{Token: b.Token, Events: []Event{e}}); err != nil {
+			reason := rejected(err)
+			if reason == "" {
+				return err
+			}
+			all = append(all, Rejected{ID: e.ID, Reason: reason})
+		}
+	}
+	b.Events = nil
+	if err := write(b); err != nil {
+		return err
+	}
+	if all == nil {
+		return nil
+	}
+	return &RejectedError{Events: all}
+}
+
 // Position is how far a sink is.
 type Position struct {
 	// Installation is the ID of the cell map. It is "" in the zero Position.

@@ -136,12 +136,8 @@ func (m *mysql) afterArgs(values []string) (args []string) {
 }
 
 func (m *mysql) describe(ctx context.Context, from, table string) (columns []column, key []string, err error) {
-	result, err := m.conn.QueryContext(ctx, "SELECT * FROM "+from+" LIMIT 0")
+	types, err := columnTypes(ctx, m.conn, from)
 	if err != nil {
-		return nil, nil, err
-	}
-	types, err := result.ColumnTypes()
-	if err := errors.Join(err, result.Err(), result.Close()); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range types {

@@ -67,12 +67,8 @@ func (s *sqlite) after(key, params []string) string  { return tuple(key, params)
 func (s *sqlite) afterArgs(values []string) []string { return values }
 
 func (s *sqlite) describe(ctx context.Context, from, table string) (columns []column, key []string, err error) {
-	result, err := s.conn.QueryContext(ctx, "SELECT * FROM "+from+" LIMIT 0")
+	types, err := columnTypes(ctx, s.conn, from)
 	if err != nil {
-		return nil, nil, err
-	}
-	types, err := result.ColumnTypes()
-	if err := errors.Join(err, result.Err(), result.Close()); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range types {

@@ -37,6 +37,16 @@ func sqlQuery(ctx context.Context, conn *sql.Conn, statement string, args []stri
 	return r, nil
 }
 
+// columnTypes returns the columns of a table or a subquery.
+func columnTypes(ctx context.Context, conn *sql.Conn, from string) ([]*sql.ColumnType, error) {
+	result, err := conn.QueryContext(ctx, "SELECT * FROM "+from+" LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	types, err := result.ColumnTypes()
+	return types, errors.Join(err, result.Err(), result.Close())
+}
+
 // sqlRows are rows of database/sql.
 type sqlRows struct {
 	*sql.Rows

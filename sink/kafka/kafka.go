@@ -101,28 +101,20 @@ func (s *Sink) Close() error {
 func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := s.write(ctx, b)
-	if !errors.Is(err, kerr.MessageTooLarge) || len(b.Events) == 0 {
+	write := func(b sink.Batch) error { return s.write(ctx, b) }
+	err := write(b)
+	if tooLarge(err) == "" || len(b.Events) == 0 {
 		return err
 	}
-	var rejected []sink.Rejected
-	for _, e := range b.Events {
-		err := s.write(ctx, sink.Batch{Token: b.Token, Events: []sink.Event{e}})
-		switch {
-		case errors.Is(err, kerr.MessageTooLarge):
-			rejected = append(rejected, sink.Rejected{ID: e.ID, Reason: err.Error()})
-		case err != nil:
-			return err
-		}
+	return b.Apart(write, tooLarge)
+}
+
+// tooLarge returns the text of the error for an event that no broker takes, "" for any other error.
+func tooLarge(err error) string {
+	if errors.Is(err, kerr.MessageTooLarge) {
+		return err.Error()
 	}
-	b.Events = nil
-	if err := s.write(ctx, b); err != nil {
-		return err
-	}
-	if rejected == nil {
-		return nil
-	}
-	return &sink.RejectedError{Events: rejected}
+	return ""
 }
 
 // write writes the events of a batch that are not there yet, and the position, in one transaction.

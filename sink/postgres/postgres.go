@@ -218,29 +218,20 @@ func (s *Sink) Close() error {
 
 // Deliver implements sink.Sink. If a value cannot be stored, the events are written one by one to find out which.
 func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
-	err := s.write(ctx, b)
-	var of *pgconn.PgError
-	if !errors.As(err, &of) || !strings.HasPrefix(of.Code, dataException) || len(b.Events) == 0 {
+	write := func(b sink.Batch) error { return s.write(ctx, b) }
+	err := write(b)
+	if badData(err) == "" || len(b.Events) == 0 {
 		return err
 	}
-	var rejected []sink.Rejected
-	for _, e := range b.Events {
-		err := s.write(ctx, sink.Batch{Token: b.Token, Events: []sink.Event{e}})
-		switch {
-		case errors.As(err, &of) && strings.HasPrefix(of.Code, dataException):
-			rejected = append(rejected, sink.Rejected{ID: e.ID, Reason: of.Message})
-		case err != nil:
-			return err
-		}
+	return b.Apart(write, badData)
+}
+
+// badData returns the message for a value that the database cannot store, "" for any other error.
+func badData(err error) string {
+	if of, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(of.Code, dataException) {
+		return of.Message
 	}
-	b.Events = nil
-	if err := s.write(ctx, b); err != nil {
-		return err
-	}
-	if rejected == nil {
-		return nil
-	}
-	return &sink.RejectedError{Events: rejected}
+	return ""
 }
 
 // write writes a batch in one transaction. The row of the sink is locked first.
