@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/match"
 )
 
@@ -110,4 +111,44 @@ func (f *matchFile) close(keep bool) error {
 		err = nil // the reason is known
 	}
 	return errors.Join(err, os.Remove(f.file.Name()))
+}
+
+// write writes the lines of a row.
+func (m *matcher) write(p *probed, r *httpapi.MatchResult) error {
+	line := matchLine{Outcome: refused}
+	if p.refused != nil {
+		m.refused++
+		m.counts[refused]++
+		if m.why == nil {
+			m.why = p.refused
+		}
+		line.Line, line.Reason = p.refused.Line, strings.TrimPrefix(p.refused.Pointer+": "+p.refused.Reason, ": ")
+		return m.out.write(&line)
+	}
+	line = matchLine{Line: p.row.Line, Source: p.row.Source, Key: p.row.Key, Reason: r.Reason}
+	switch {
+	case r.Put != nil:
+		line.Outcome, line.Into = r.Put.Outcome, r.Put.Entity.String()
+		if r.Put.Entity.IsZero() {
+			line.Into = ""
+		}
+	case r.PutError != nil:
+		line.Outcome = "incomplete"
+		if line.Reason == "" {
+			line.Reason = r.PutError.Detail
+		}
+	}
+	m.counts[line.Outcome]++
+	if len(r.Entities) == 0 {
+		return m.out.write(&line)
+	}
+	for i, e := range r.Entities {
+		of := line
+		of.Rank, of.Entity, of.Level, of.MatchWeight, of.Relation = i+1, e.ID.String(), string(e.Level), &e.MatchWeight, e.Relation
+		of.Record, of.Name = e.Record.String(), winner(e.View, "name")
+		if err := m.out.write(&of); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -76,6 +76,12 @@ func (in *Input) next(schema *match.Schema) (*records.Input, *bulk.RowError, err
 	return &rec, nil, nil
 }
 
+// load is a batch of records with the places of their rows.
+type load struct {
+	first   []int
+	records []records.Input
+}
+
 // Add stores the rows of a file, all files of one kind, and calls refuse for each row that is no record. One batch is
 // read while another is stored.
 func (s *Session) Add(ctx context.Context, in *Input, refuse func(Refusal) error) error {
@@ -84,83 +90,86 @@ func (s *Session) Add(ctx context.Context, in *Input, refuse func(Refusal) error
 		return fmt.Errorf("there is no kind %.64q", in.Kind)
 	}
 	s.kind = in.Kind
-	type load struct {
-		first   []int // places of the rows
-		records []records.Input
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	loads := make(chan load, 1)
-	placed := make(chan []placing, 4)
+	var placed []placing // the rows themselves grow while they are read
 	group.Go(func() error {
 		defer close(loads)
-		var l load
-		send := func() error {
-			select {
-			case loads <- l:
-				l = load{}
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		for {
-			rec, refused, err := in.next(schema)
-			if errors.Is(err, io.EOF) {
-				return send()
-			}
-			if err != nil {
-				return err
-			}
-			at := len(s.rows)
-			s.rows = append(s.rows, row{})
-			if refused != nil {
-				if err := refuse(Refusal{at, refused}); err != nil {
-					return err
-				}
-				continue
-			}
-			l.first, l.records = append(l.first, at), append(l.records, *rec)
-			if len(l.records) == batch {
-				if err := send(); err != nil {
-					return err
-				}
-			}
-		}
+		return s.read(ctx, in, schema, loads, refuse)
 	})
 	group.Go(func() error {
-		defer close(placed)
 		for l := range loads {
-			if len(l.records) == 0 {
-				continue
-			}
-			results, err := s.DB.Records().Put(ctx, l.records)
+			places, err := s.store(ctx, l)
 			if err != nil {
 				return err
 			}
-			places := make([]placing, len(results))
-			for i, r := range results {
-				if r.Err != nil {
-					return fmt.Errorf("put row %d: %w", l.first[i]+1, r.Err)
-				}
-				places[i] = placing{l.first[i], r.PUID}
-			}
-			placed <- places
+			placed = append(placed, places...)
 		}
 		return nil
 	})
-	var all [][]placing
-	for places := range placed {
-		all = append(all, places)
-	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for _, places := range all {
-		for _, p := range places {
-			s.rows[p.row].puid = p.puid
-		}
+	for _, p := range placed {
+		s.rows[p.row].puid = p.puid
 	}
 	return nil
+}
+
+// read reads the rows of a file and sends them batch by batch.
+func (s *Session) read(ctx context.Context, in *Input, schema *match.Schema, loads chan<- load, refuse func(Refusal) error) error {
+	var l load
+	send := func() error {
+		select {
+		case loads <- l:
+			l = load{}
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for {
+		rec, refused, err := in.next(schema)
+		if errors.Is(err, io.EOF) {
+			return send()
+		}
+		if err != nil {
+			return err
+		}
+		at := len(s.rows)
+		s.rows = append(s.rows, row{})
+		if refused != nil {
+			if err := refuse(Refusal{at, refused}); err != nil {
+				return err
+			}
+			continue
+		}
+		l.first, l.records = append(l.first, at), append(l.records, *rec)
+		if len(l.records) == batch {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// store stores a batch and returns the puids of its rows.
+func (s *Session) store(ctx context.Context, l load) ([]placing, error) {
+	if len(l.records) == 0 {
+		return nil, nil
+	}
+	results, err := s.DB.Records().Put(ctx, l.records)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]placing, len(results))
+	for i, r := range results {
+		if r.Err != nil {
+			return nil, fmt.Errorf("put row %d: %w", l.first[i]+1, r.Err)
+		}
+		places[i] = placing{l.first[i], r.PUID}
+	}
+	return places, nil
 }
 
 // placing is the puid that a row was given.
