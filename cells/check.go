@@ -191,64 +191,11 @@ func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look fu
 	}
 }
 
-// copies compares the head of a cell and its copies of the cell map with the maps of the authority.
+// copies compares the copies of the cell map in a cell with those of the authority.
 func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
-	all := map[uint64]string{}
-	newest := uint64(0)
-	read := func(id cell.ID, take func(*cell.Map, []byte)) error {
-		return c.engine.View(ctx, id, func(tx storage.Tx) error {
-			texts, err := tx.CellMaps(ctx)
-			for _, text := range texts {
-				m, err := cell.ParseMap(text)
-				if err != nil {
-					take(nil, text)
-					continue
-				}
-				take(m, text)
-			}
-			return err
-		})
-	}
-	var found []Difference
-	note := func(what, stored, want string) {
-		found = append(found, Difference{What: "map", Cell: id, ID: what, Stored: stored, Want: want, Advice: "see locus cell list; a growth, or a restart, writes it again"})
-	}
-	var head cell.Head
-	if err := c.engine.View(ctx, id, func(tx storage.Tx) (err error) { head, err = tx.Head(ctx); return err }); err != nil {
+	found, err := differentMaps(ctx, c.engine, id)
+	if err != nil {
 		return err
-	}
-	type version struct {
-		m    *cell.Map
-		text string
-	}
-	var own []version
-	if err := read(id, func(m *cell.Map, text []byte) { own = append(own, version{m, string(text)}) }); err != nil {
-		return err
-	}
-	// Read the authority last, so that it has every version that the copies can have.
-	if err := read(c.engine.Map().Authority(), func(m *cell.Map, text []byte) {
-		if m != nil {
-			all[m.Epoch()] = string(text)
-			newest = max(newest, m.Epoch())
-		}
-	}); err != nil {
-		return err
-	}
-	for _, v := range own {
-		switch {
-		case v.m == nil:
-			note("copy", "a text that is no cell map", "a cell map")
-		case v.m.Epoch() > newest:
-			note("copy", fmt.Sprintf("epoch %d", v.m.Epoch()), fmt.Sprintf("at most %d, which the authority has", newest))
-		case all[v.m.Epoch()] != "" && all[v.m.Epoch()] != v.text && v.m.Epoch() < newest:
-			note("copy", fmt.Sprintf("another map of epoch %d", v.m.Epoch()), "what the authority has")
-		}
-	}
-	if head.Epoch > newest {
-		note("head", fmt.Sprintf("wants epoch %d", head.Epoch), fmt.Sprintf("at most %d, which the authority has", newest))
-	}
-	if gen := int(id.Gen); head.Keys != cell.Open && gen >= c.engine.Map().Current() {
-		note("head", "takes no keys", "it is of the current generation")
 	}
 	for _, d := range found {
 		if err := c.found(d); err != nil {
