@@ -38,7 +38,7 @@ type Comparison struct {
 	// Decided is the decision about the two, if there is one.
 	Decided *entity.Decision `json:"decided,omitempty"`
 	// Shared are the blocking keys that both records carry, with the number of records that carry each.
-	Shared      []SharedFeature   `json:"shared"`
+	Shared      []SharedKey       `json:"shared"`
 	Threshold   match.Weight      `json:"threshold"`
 	Explanation match.Explanation `json:"explanation"`
 }
@@ -50,7 +50,7 @@ type Reason struct {
 }
 
 // SharedKey is a blocking key that two records have in common.
-type SharedFeature struct {
+type SharedKey struct {
 	Kind         string `json:"kind"`
 	Text         string `json:"text"`
 	RecordsByKey int    `json:"block_size"`       // counted up to resolve.MaxBlockSize+1
@@ -87,14 +87,14 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 	vector := m.Compare(normA, normB)
 	w := &Comparison{
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: recA.Kind,
-		Shared: []SharedFeature{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
+		Shared: []SharedKey{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
 	}
 	for _, f := range w.Explanation.BlockingKeys {
 		n, err := h.blockSize(ctx, f.Hash)
 		if err != nil {
 			return nil, err
 		}
-		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, RecordsByKey: n, StopKey: n > match.BlockLimit(f.Hash)})
+		w.Shared = append(w.Shared, SharedKey{Kind: f.Kind.String(), Text: f.Text, RecordsByKey: n, StopKey: n > match.BlockLimit(f.Hash)})
 	}
 	var c *resolve.Component
 	if err := h.engine.Retry(ctx, func() (err error) {
@@ -128,7 +128,7 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	reason := Reason{"two_kinds", fmt.Sprintf("the one is a %s and the other a %s", a.Kind, b.Kind)}
 	return &Comparison{
 		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: a.Kind, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
-		Shared: []SharedFeature{}, Threshold: match.Threshold,
+		Shared: []SharedKey{}, Threshold: match.Threshold,
 		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, BlockingKeys: []match.SharedKey{}},
 	}, nil
 }
@@ -160,7 +160,7 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	case match.CoLocated:
 		add("relation", "they are two things at one spot: related, and never one")
 	}
-	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.StopKey })
+	usable := slices.ContainsFunc(w.Shared, func(f SharedKey) bool { return !f.StopKey })
 	switch {
 	case len(w.Shared) == 0:
 		add("no_common_blocking_key", "they have no blocking key in common, so they were never compared")

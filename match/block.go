@@ -87,7 +87,7 @@ func (k KeyKind) limit() uint64 {
 // MarshalText returns the text of String.
 func (k KeyKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Blocking key is a blocking key: records that share one are compared. Its hash is the 64-bit xxHash (seed 0) of
+// BlockingKey says which records are compared: those that share one. Its hash is the 64-bit xxHash (seed 0) of
 // the byte of its kind, the kind of the record unless that is place, and the parts, each followed by 0x1f;
 // the last two bits are replaced by the code of the limit, see BlockLimit. Hashes are stored: the same
 // parts give the same hash for ever, on every machine.
@@ -111,10 +111,10 @@ func BlockLimit(key uint64) int {
 	return MaxBlockSize
 }
 
-// Blocking keys returns the record's distinct blocking keys, ordered by hash. The caller must not change them.
+// BlockingKeys returns the record's distinct blocking keys, ordered by hash. The caller must not change them.
 func (r *Record) BlockingKeys() []BlockingKey { return r.keys }
 
-// Blocking key returns the kind and the readable parts of one of the record's blocking keys.
+// BlockingKey returns the kind and the readable parts of one of the record's blocking keys.
 func (r *Record) BlockingKey(hash uint64) (kind KeyKind, text string, ok bool) {
 	s := sink{salt: r.matcher.salt, want: hash, explain: true}
 	r.emit(&s)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Sum is a match weight, the evidence that two records describe the same thing, in hundredths of a bit:
+// Weight is a match weight, the evidence that two records describe the same thing, in hundredths of a bit:
 // the base-2 logarithm of how many times likelier the observed agreement is if they do. Integers make sums
 // independent of their order.
 type Weight int16

@@ -202,7 +202,7 @@ func (r *viewer) shown(value any) (left any, kind string, known bool) {
 		b := *a
 		b.Explanation = r.explanation(a.Kind, a.Explanation)
 		if r.Hide != nil {
-			b.Shared = only(a.Shared, all, func(f explain.SharedFeature) explain.SharedFeature {
+			b.Shared = only(a.Shared, all, func(f explain.SharedKey) explain.SharedKey {
 				f.Text, f.Hidden = "", true
 				return f
 			})

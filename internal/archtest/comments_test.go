@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+)
+
+// A doc comment begins with the name that it is about, so one that was left behind by a renaming shows. It may begin with an
+// article.
+func TestComments_BeginWithTheName(t *testing.T) {
+	t.Parallel()
+	text(t, []string{".go"}, func(path string, content []byte) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, content, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(doc *ast.CommentGroup, name string) {
+			if doc == nil || !ast.IsExported(name) {
+				return
+			}
+			text := doc.Text()
+			for _, article := range []string{"A ", "An ", "The "} {
+				text = strings.TrimPrefix(text, article)
+			}
+			if first, _, _ := strings.Cut(text, " "); strings.TrimRight(first, ",.:\n") != name {
+				t.Errorf("%s: the comment of %s begins with %q", set.Position(doc.Pos()), name, first)
+			}
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				check(d.Doc, d.Name.Name)
+			case *ast.GenDecl:
+				if d.Tok == token.TYPE && !d.Lparen.IsValid() {
+					check(d.Doc, d.Specs[0].(*ast.TypeSpec).Name.Name)
+				}
+			}
+		}
+	})
+}
