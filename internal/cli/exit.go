@@ -120,7 +120,7 @@ var commandErrors = []struct {
 	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, hints[httpapi.CodeCommitUnknown]},
 	{cell.ErrDamaged, "damaged", exitFailed, hints[httpapi.CodeDamaged]},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
-	{storage.ErrInUse, "in_use", exitFailed, "use the server that has it open with --url and the address that it printed, such as http://127.0.0.1:7070; or stop it"},
+	{storage.ErrInUse, "in_use", exitFailed, "use the server that has it open, --url http://127.0.0.1:7070 or the address that it printed; or stop it"},
 	{cell.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
 	{storage.ErrStrange, "strange", exitFailed, ""},

@@ -554,6 +554,30 @@ func TestIngest_ComposesWhatIsInParts(t *testing.T) {
 	}
 }
 
+// What a shell names as /dev/fd/63 is a pipe. Reading it for a hint would take rows from the import.
+func TestIngest_ReadsAPipeOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/fd/0"); err != nil {
+		t.Skip("this system has no /dev/fd")
+	}
+	f := &fake{}
+	url := start(t, f)
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	const rows = 20_000 // more than is read at once
+	go func() {
+		defer in.Close()
+		_, _ = in.WriteString("key,name,city\n" + strings.Repeat("1,Blue Door Books,Springfield\n", rows))
+	}()
+	r := run(t.Context(), nil, "ingest", "--url", url, "--source", "shop", fmt.Sprintf("/dev/fd/%d", out.Fd()))
+	if _, got, _ := f.seen(); r.code != 0 || len(got) != rows {
+		t.Errorf("exit %d, %d of %d rows: %s", r.code, len(got), rows, r.err)
+	}
+}
+
 // --yes accepts the whole proposal, in which columns without a meaning are left out. It chooses no key.
 func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 	t.Parallel()

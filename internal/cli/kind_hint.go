@@ -3,11 +3,11 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/internal/bulk"
-	"github.com/locus-db/locus/internal/sqltable"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 )
@@ -23,8 +23,8 @@ func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 		return
 	}
 	for _, name := range files {
-		if name == bulk.Stdin || sqltable.IsURL(name) {
-			continue // cannot be read twice
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			continue // it cannot be read twice: a pipe would lose what is read here
 		}
 		d, err := o.draft(kinds, kindOf(name), []string{name})
 		if err != nil || !d.Better || slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == d.Schema.Kind }) {
