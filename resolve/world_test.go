@@ -32,11 +32,16 @@ import (
 
 var matcher = match.New(match.Place(), match.DefaultTermFrequencies())
 
-// birth derives the id from the key, so that any order of arrival gives the same ids.
+// birth derives the id from the key, so that any order of arrival and any cells give the same ids: its position is that of
+// the key.
 func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 	h := xxhash.Sum64String(ref.String())
 	var id locality.ID
-	binary.BigEndian.PutUint32(id[0:], segment.Lo+uint32(h%(segment.Hi-uint64(segment.Lo))))
+	position := cell.Position(cell.Hash(ref.Source, ref.Key))
+	if position < segment.Lo || uint64(position) >= segment.Hi {
+		position = segment.Lo
+	}
+	binary.BigEndian.PutUint32(id[0:], position)
 	binary.BigEndian.PutUint16(id[4:], uint16(h>>16))
 	binary.BigEndian.PutUint32(id[6:], 0xb0000000|uint32(h>>36))
 	binary.BigEndian.PutUint16(id[10:], 0x0190)

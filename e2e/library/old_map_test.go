@@ -129,7 +129,7 @@ func TestP04_ReadersGoToAProcessWithAnOldMap(t *testing.T) {
 	}
 	for name, ask := range questions {
 		if got := ask(t, suspended[name]); got != want[name] {
-			t.Errorf("%s: a process with an old map answers with %d, another had answered with %d", name, got, want[name])
+			t.Errorf("%s: a process with an old map says %d, another had said %d", name, got, want[name])
 		}
 	}
 }
