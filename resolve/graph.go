@@ -166,7 +166,7 @@ func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 // partition returns every component that the seeds can have changed, given that the seeds are all records
 // whose own edges changed. A component can change only if a seed is or was in it, so the members of the
 // seeds' components before and after must be looked at again. A repair does not know the state before and
-// takes in everything that any edge connects. Nil results mean that edges are missing.
+// takes in everything that any edge connects. Components share no record. Nil results mean that edges are missing.
 func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (components [][]entity.PUID, affected map[entity.PUID]struct{}) {
 	affected = maps.Clone(seeds)
 	add := func(puids []entity.PUID) {
@@ -188,16 +188,22 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 			}
 		}
 	}
-	taken := map[entity.PUID]bool{}
+	in := map[entity.PUID]int{} // the component of a record
 	for p := range maps.Clone(affected) {
-		if taken[p] || !g.exists(p, true) {
+		if _, known := in[p]; known || !g.exists(p, true) {
 			continue
 		}
 		members := g.component(&g.is, p)
-		for _, m := range members {
-			taken[m] = true
-		}
 		add(members)
+		for _, m := range members {
+			// A crash can leave an edge on one side only: it leads into a component that does not lead back.
+			if i, known := in[m]; known && components[i] != nil {
+				members, components[i] = union(members, components[i]), nil
+			}
+		}
+		for _, m := range members {
+			in[m] = len(components)
+		}
 		components = append(components, members)
 	}
 	if len(g.missing) > 0 {
