@@ -1083,18 +1083,18 @@ type EntityRef struct {
 
 // ExplainComparison is the object of this name in the OpenAPI document.
 type ExplainComparison struct {
-	A           EntityRef              `json:"a"`
-	B           EntityRef              `json:"b"`
-	Decided     *EntityDecision        `json:"decided,omitempty"`
-	EntityA     string                 `json:"entity_a"`
-	EntityB     string                 `json:"entity_b"`
-	Explanation MatchExplanation       `json:"explanation"`
-	Kind        string                 `json:"kind"`
-	Message     string                 `json:"message"`
-	Reason      string                 `json:"reason"`
-	Reasons     []ExplainReason        `json:"reasons"`
-	Shared      []ExplainSharedFeature `json:"shared"`
-	Threshold   float64                `json:"threshold"`
+	A           EntityRef          `json:"a"`
+	B           EntityRef          `json:"b"`
+	Decided     *EntityDecision    `json:"decided,omitempty"`
+	EntityA     string             `json:"entity_a"`
+	EntityB     string             `json:"entity_b"`
+	Explanation MatchExplanation   `json:"explanation"`
+	Kind        string             `json:"kind"`
+	Message     string             `json:"message"`
+	Reason      string             `json:"reason"`
+	Reasons     []ExplainReason    `json:"reasons"`
+	Shared      []ExplainSharedKey `json:"shared"`
+	Threshold   float64            `json:"threshold"`
 }
 
 // ExplainJoin is the object of this name in the OpenAPI document.
@@ -1122,8 +1122,8 @@ type ExplainRoute struct {
 	Record  string           `json:"record,omitempty"`
 }
 
-// ExplainSharedFeature is the object of this name in the OpenAPI document.
-type ExplainSharedFeature struct {
+// ExplainSharedKey is the object of this name in the OpenAPI document.
+type ExplainSharedKey struct {
 	BlockSize int64  `json:"block_size"`
 	Hidden    bool   `json:"hidden,omitempty"`
 	Kind      string `json:"kind"`

@@ -994,7 +994,7 @@ export interface ExplainComparison {
   message: string
   reason: string
   reasons: Array<ExplainReason> | null
-  shared: Array<ExplainSharedFeature> | null
+  shared: Array<ExplainSharedKey> | null
   threshold: number
 }
 
@@ -1020,7 +1020,7 @@ export interface ExplainRoute {
   record?: string
 }
 
-export interface ExplainSharedFeature {
+export interface ExplainSharedKey {
   block_size: number
   hidden?: boolean
   kind: string

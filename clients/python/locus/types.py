@@ -1021,7 +1021,7 @@ class ExplainComparison(TypedDict):
     message: str
     reason: str
     reasons: list[ExplainReason] | None
-    shared: list[ExplainSharedFeature] | None
+    shared: list[ExplainSharedKey] | None
     threshold: float
 
 
@@ -1047,7 +1047,7 @@ class ExplainRoute(TypedDict):
     record: NotRequired[str]
 
 
-class ExplainSharedFeature(TypedDict):
+class ExplainSharedKey(TypedDict):
     block_size: int
     hidden: NotRequired[bool]
     kind: str
