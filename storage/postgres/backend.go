@@ -170,6 +170,7 @@ type Cell struct {
 	// Reads and writes have a breaker each, because a lock may block only one of them.
 	readable, writable *breaker.Breaker
 	wrote              atomic.Int64 // when a write transaction last succeeded, in nanoseconds since 1970
+	admits             atomic.Bool  // the head let the last write transaction go on
 
 	pulse    atomic.Pointer[cell.Pulse] // as last read
 	unbeaten atomic.Bool                // something that lasts was written since

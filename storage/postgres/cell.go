@@ -74,10 +74,16 @@ const (
 		RETURNING ring, digest, puid`
 )
 
-// Allocate takes one round trip, and others if other transactions allocate the same keys concurrently, or few puids are left.
+// Allocate takes one round trip, and others if other transactions allocate the same keys concurrently, few puids are left, or
+// the cell refused the last transaction.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
+	}
+	if !t.cell.admits.Load() { // what a transaction draws is used up also if the head does not let it go on
+		if err := t.pass(ctx); err != nil {
+			return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
+		}
 	}
 	drawn := map[cell.Key]int64{}
 	var once []cell.Key // in batch order

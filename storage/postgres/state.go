@@ -63,6 +63,14 @@ func (t *tx) gate() {
 
 // passed returns an error if the head, which has just been read, does not let the transaction go on.
 func (t *tx) passed() error {
+	err := t.admitted()
+	if t.mode == writing {
+		t.cell.admits.Store(err == nil)
+	}
+	return err
+}
+
+func (t *tx) admitted() error {
 	switch {
 	case t.mode != writing:
 	case t.head == cell.Head{}:
