@@ -55,8 +55,10 @@ func (m *candidateSet) limit(key uint64) int {
 // written, which the third round does: under the lease no other process posts in between.
 func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	m := newCandidateSet()
-	if err := b.foresee(ctx); err != nil {
-		return nil, err
+	if b.peek == nil { // it has read for all of its batches
+		if err := b.foresee(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.lead(ctx); err != nil {
 		return nil, err

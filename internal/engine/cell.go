@@ -143,7 +143,7 @@ func (e *Engine) Whole(ctx context.Context, read func(ids []cell.ID) error) erro
 		if err := read(ids); err != nil {
 			return err
 		}
-		if !e.Alone() && e.Cells.Stale() {
+		if e.Cells.Stale() {
 			if err := e.Refresh(ctx); err != nil {
 				return err
 			}
