@@ -22,24 +22,18 @@ type language struct {
 }
 
 // languages are told apart by their letters: of the bytes of a text only its own encoding makes words of one language.
-var languages = func() (all []language) {
+var languages = func() []language {
 	western := []Encoding{Windows1252, "cp850", "macintosh", "cp437"}
 	central, cyrillic := []Encoding{"windows-1250", "iso-8859-2", "cp852"}, []Encoding{"windows-1251", "koi8-r", "cp866", "iso-8859-5"}
 	greek := []Encoding{"windows-1253", "iso-8859-7"}
-	for _, of := range []struct {
-		letters string
-		pages   []Encoding
-	}{
+	return []language{
 		{"äöüßé", western}, {"àâçéèêëîïôùûœ", western}, {"áéíóúüñºª", western}, {"àèéìòùî", western}, {"áâãàçéêíóôõúº", western}, {"éèëïöüó", western},
 		{"åäöé", western}, {"æøåéöü", western}, {"áéíóúýþæöð", western}, {"äöõüšž", western},
 		{"ąćęłńóśźż", central}, {"áčďéěíňóřšťúůýž", central}, {"áäčďéíĺľňóôŕšťúýž", central}, {"áéíóöőúüű", central}, {"ăâîşţ", central}, {"čćžšđ", central},
 		{"çğıöşüâî", []Encoding{"windows-1254", "iso-8859-9"}}, {"ąčęėįšųūž", []Encoding{"windows-1257"}}, {"āčēģīķļņšūž", []Encoding{"windows-1257"}},
 		{"абвгдежзийклмнопрстуфхцчшщъыьэюяё№", cyrillic}, {"абвгдежзийклмнопрстуфхцчшщьюяіїєґ№", cyrillic}, {"абвгдежзийклмнопрстуфхцчшђјљњћџ", cyrillic},
 		{"αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ", greek},
-	} {
-		all = append(all, language{of.letters, of.pages})
 	}
-	return all
 }()
 
 // judged is how much of a text is looked at.
