@@ -168,10 +168,14 @@ func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 25))
 	var ops []resolve.Op
-	for i := range resolve.MaxBlockSize + 6 {
+	for i := range resolve.MaxBlockSize + 6 { // in pairs, spelled in two ways: records that say the same count once
+		name := firsts[i/2%len(firsts)] + " " + seconds[i/2/len(firsts)]
+		if i%2 == 1 {
+			name += "s"
+		}
 		ops = append(ops, resolve.Op{
 			Ref: entity.Ref{Source: "hot", Key: fmt.Sprint(i)}, Observed: time.UnixMilli(1700000000000),
-			Attributes: entity.Attributes{"name": {pick(r, firsts) + " " + pick(r, seconds)}, "phones": {"415-555-9000"}},
+			Attributes: entity.Attributes{"name": {name}, "phones": {"415-555-9000"}},
 		})
 	}
 	few := ops[:resolve.MaxBlockSize-10]
@@ -183,8 +187,8 @@ func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 		in.apply(t, group)
 		in.check(t)
 	}
-	crowded := in.check(t)
-	if differ(crowded, want) == "" {
+	crowded := members(in.check(t))
+	if !slices.ContainsFunc(members(want), func(m string) bool { return !slices.Contains(crowded, m) }) {
 		t.Error("a generic number joins as before")
 	}
 	in.decide(t, rulings(r, ops[len(few):], 5)...)
