@@ -151,7 +151,9 @@ func list[T any](c *coder, items *[]T, item func(*coder, *T)) {
 	n := len(*items)
 	integer(c, &n)
 	if c.reading {
-		*items = slices.Grow((*items)[:0], n)[:n]
+		former := *items
+		*items = slices.Grow(former[:0], n)[:n]
+		clear(former[min(n, len(former)):]) // their texts would stay in memory
 	}
 	for i := range *items {
 		item(c, &(*items)[i])

@@ -54,6 +54,11 @@ func TestAppendCompared_IsAllThatComparisonsNeed(t *testing.T) {
 			if diff := cmp.Diff(a, read, same); diff != "" {
 				t.Fatalf("of %v: %s", a.attributes, diff)
 			}
+			for _, kept := range read.name.tokens[len(read.name.tokens):cap(read.name.tokens)] {
+				if kept != (token{}) {
+					t.Fatalf("%q of a former record stays in memory", kept.text)
+				}
+			}
 			v, weight, linked := m.Link(a, b)
 			if w, x, l := m.Link(read, b); w != v || x != weight || l != linked {
 				t.Fatalf("read again it has an edge %v of %d, %v, and not %v of %d, %v", w, x, l, v, weight, linked)

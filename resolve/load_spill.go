@@ -19,7 +19,29 @@ import (
 type spill struct {
 	file *os.File
 	w    *bufio.Writer
-	ends []int64 // of each row
+	end  int64
+	ends offsets // of each row, after that of the beginning
+}
+
+// offsets are offsets in a file that ascend, in four bytes each.
+type offsets struct {
+	low   []uint32
+	wraps []int // the first offset of each further 4 GiB
+}
+
+func (o *offsets) add(at int64) {
+	for int64(len(o.wraps)) < at>>32 {
+		o.wraps = append(o.wraps, len(o.low))
+	}
+	o.low = append(o.low, uint32(at)) //nolint:gosec // the upper half is in wraps
+}
+
+func (o *offsets) at(i int) int64 {
+	high := 0
+	for high < len(o.wraps) && o.wraps[high] <= i {
+		high++
+	}
+	return int64(high)<<32 | int64(o.low[i])
 }
 
 func newSpill() (*spill, error) {
@@ -27,7 +49,9 @@ func newSpill() (*spill, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &spill{file: file, w: bufio.NewWriterSize(file, 1<<20), ends: []int64{0}}, nil
+	s := &spill{file: file, w: bufio.NewWriterSize(file, 1<<20)}
+	s.ends.add(0)
+	return s, nil
 }
 
 func (s *spill) close() {
@@ -38,7 +62,8 @@ func (s *spill) close() {
 
 // add appends a row; flush must follow before any is read.
 func (s *spill) add(row []byte) error {
-	s.ends = append(s.ends, s.ends[len(s.ends)-1]+int64(len(row)))
+	s.end += int64(len(row))
+	s.ends.add(s.end)
 	if _, err := s.w.Write(row); err != nil {
 		return fmt.Errorf("keep records for a load: %w", err)
 	}
@@ -55,17 +80,17 @@ const spillRead = 16 << 10
 func (s *spill) rows(numbers []uint32, fn func(i int, row []byte)) error {
 	var b []byte
 	for from := 0; from < len(numbers); {
-		begin, to := s.ends[numbers[from]], from+1
-		for to < len(numbers) && s.ends[numbers[to]+1]-begin <= spillRead {
-			to++
+		begin, end, to := s.ends.at(int(numbers[from])), s.ends.at(int(numbers[from])+1), from+1
+		for to < len(numbers) && s.ends.at(int(numbers[to])+1)-begin <= spillRead {
+			end, to = s.ends.at(int(numbers[to])+1), to+1
 		}
-		size := int(s.ends[numbers[to-1]+1] - begin)
-		b = slices.Grow(b[:0], size)[:size]
+		b = slices.Grow(b[:0], int(end-begin))[:end-begin]
 		if _, err := s.file.ReadAt(b, begin); err != nil {
 			return fmt.Errorf("read records of a load again: %w", err)
 		}
 		for ; from < to; from++ {
-			fn(from, b[s.ends[numbers[from]]-begin:s.ends[numbers[from]+1]-begin])
+			i := int(numbers[from])
+			fn(from, b[s.ends.at(i)-begin:s.ends.at(i+1)-begin])
 		}
 	}
 	return nil

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"pgregory.net/rapid"
 
@@ -414,4 +416,26 @@ func TestConvert(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// The index of a run stays in memory for long, and its writer has all keys of a part, a megabyte.
+func TestWriter_IsNotKeptByItsIndex(t *testing.T) {
+	t.Parallel()
+	w := &writer{put: func([]Row) error { return nil }}
+	for i := range 2 * fullChunk {
+		if err := w.add(entry{placeOf(derived.Posting{Key: uint64(i), PUID: 1}), false}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := w.close()
+	if err != nil || x == nil {
+		t.Fatal(x, err)
+	}
+	kept := weak.Make(w)
+	w = nil
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the writer of a run stays in memory with its index")
+	}
+	runtime.KeepAlive(x)
 }

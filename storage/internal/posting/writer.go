@@ -125,7 +125,8 @@ func (w *writer) close() (*index, error) {
 	if err := w.send(); err != nil || !w.built {
 		return nil, err
 	}
-	return &w.index, nil
+	built := w.index // apart from the writer, whose buffers would stay in memory with it
+	return &built, nil
 }
 
 // Convert writes the postings that next returns, page by page and in order of signed keys, as one run, and returns the row
