@@ -110,6 +110,9 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	if err == nil {
 		err = checkVersion(size.text(1))
 	}
+	if err == nil {
+		err = w.tune()
+	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}

@@ -45,7 +45,7 @@
 // page of its own. Birth IDs did, which now lie side by side if they are minted in the same seconds, and postings, which
 // are packed, see package posting. In a smaller cell (20,000 records) a record costs 117 us and 14 KB.
 //
-//	secure_delete=ON                      +3 % written, CPU alike   taken
+//	secure_delete=FAST                    see docs/performance.md   taken
 //	a batch read with json_each           3 us a row                taken
 //	a batch read by a statement a row     14 us a row
 //	opening a directory of 16 cells       25 ms; of 240, 0.5 s and 1,700 files

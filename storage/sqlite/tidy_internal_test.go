@@ -3,8 +3,10 @@
 package sqlite
 
 import (
+	"path/filepath"
 	"testing"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/storage"
@@ -70,5 +72,40 @@ func TestTidy_LeavesOneSegment(t *testing.T) {
 	more, err := c.Tidy(ctx)
 	if c.writer <- w; !more || err != nil {
 		t.Errorf("while it is written to: more %v, %v", more, err)
+	}
+}
+
+// Files of older programs merge as new ones do once they are opened, and are as far as they were.
+func TestTune_FilesThatExist(t *testing.T) {
+	t.Parallel()
+	path, ctx := filepath.Join(t.TempDir(), "cell.db"), t.Context()
+	var was cell.Pulse
+	for round := range 2 {
+		c, err := Open(ctx, path, cell.Identity{Map: "m", Lo: 0, Hi: 1 << 32}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nothing := func(tx storage.Tx) error { return tx.DeleteEntities(ctx, nil) }
+		if err := c.Update(ctx, nothing); err != nil {
+			t.Fatal(err)
+		}
+		is, err := c.Pulse(ctx)
+		if err != nil || round > 0 && is != was {
+			t.Errorf("the pulse is %v, %v; it was %v", is, err, was)
+		}
+		was = is
+		w := <-c.writer
+		for _, s := range mergeSettings {
+			if r, err := w.do("SELECT v FROM search_config WHERE k = ?", s.name); err != nil || len(r) == 0 || r.int(0) != s.value {
+				t.Errorf("%s is %v, %v, want %d", s.name, r, err, s.value)
+			}
+			if _, err := w.do("INSERT INTO search (search, rank) VALUES (?, 4)", s.name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.writer <- w
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
