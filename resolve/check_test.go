@@ -205,6 +205,7 @@ func live(t *testing.T, in *installation, seed uint64) {
 // In the gate all damages are done to copies of one history, in a long run each to a history of its own.
 func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	type history struct {
 		dir  string
 		want map[locality.ID]string

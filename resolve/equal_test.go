@@ -48,6 +48,7 @@ func (in *installation) largest(t *testing.T) (n int) {
 // first of them is deleted, changes and returns, and while a decision takes one out.
 func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const n = 2*resolve.MaxBlockSize + 7
 	for seed := range seeds(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -69,6 +69,7 @@ func later(r *rand.Rand, seed uint64, size int) []resolve.Op {
 // What is loaded into an installation that has records is what is streamed into it, whatever happened before.
 func TestP09_ALoadOfAPart(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -20,6 +20,7 @@ import (
 // writes are repeated, the entities match the records.
 func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for lost := range 3 {
 		t.Run(fmt.Sprintf("cell %d", lost), func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
@@ -51,6 +52,7 @@ func (c slowCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 // replaced for ever, and its work is not repeated for ever.
 func TestP09_SlowProcessesFinish(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ops := shuffled(rand.New(rand.NewPCG(1, 11)), world(80, 30))
 	warm := open(t, t.TempDir(), nil) // lazily built state must not belong to a synctest bubble
 	warm.apply(t, ops)

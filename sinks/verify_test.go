@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/sinktest"
@@ -17,6 +18,7 @@ import (
 // What another program has changed in a target is found, and delivered again, while records are put.
 func TestP17_VerifyFindsAndRepairs(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, name := range []string{"keeps-verify", "verify"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,6 +20,7 @@ import (
 // stream goes on there, and no message is missing.
 func TestP17_DumpsHaveWhatTheirPositionsCover(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	b, url := broker(t)
 	was := open(t, t.TempDir(), false)
 	b.Publish(0, begun, "", "no record")

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 )
 
@@ -145,6 +146,7 @@ func TestSearch_TyposFollowWrites(t *testing.T) {
 // Where the words are too many to be read again after each change, the entities that have changed since are followed.
 func TestSearch_TyposFollowChangesOfManyWords(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := open(t, t.TempDir(), 1)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -246,6 +248,7 @@ func mistype(r *rand.Rand, word string, errors int) string {
 // enough.
 func TestSearch_RecallWithTypos(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := fresh(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	syllables := strings.Fields("ba ri ton mel shi go ra ne lund vic ster hart ma ber ley dan fo kow ski ham wick pe san to al en")

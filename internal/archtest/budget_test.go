@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // timed runs .ci/timed and returns its output and exit code.
@@ -34,6 +36,7 @@ func timed(t *testing.T, times string, args ...string) (string, int) {
 // A package that takes three times its budget, however slow the machine is, fails the gate by name.
 func TestBudget_FarOverFails(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, tc := range map[string]struct {
 		rows string
 		code int

@@ -90,16 +90,15 @@ var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaft
 // counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It
 // returns other names as they are.
 func counted(plain string) string {
-	words := strings.Split(plain, "_")
-	for i := 1; i < len(words)-1; i++ {
-		if strings.Trim(words[i], "0123456789") != "" {
-			continue
+	number := func(word string) bool { return strings.Trim(word, "0123456789") == "" }
+	if head, ok := strings.CutSuffix(plain, "_value"); ok {
+		if i := strings.LastIndexByte(head, '_'); i >= 0 && number(head[i+1:]) {
+			return head[:i]
 		}
-		switch head, tail := strings.Join(words[:i], "_"), strings.Join(words[i+1:], "_"); {
-		case tail == "value":
-			return head
-		case head == "address":
-			return tail
+	}
+	if tail, ok := strings.CutPrefix(plain, "address_"); ok {
+		if word, rest, ok := strings.Cut(tail, "_"); ok && number(word) {
+			return rest
 		}
 	}
 	return plain
@@ -108,17 +107,24 @@ func counted(plain string) string {
 // joined returns a plain name without the "_" between its words.
 func joined(plain string) string { return strings.ReplaceAll(plain, "_", "") }
 
+// same reports whether two plain names are equal when joined.
+func same(a, b string) bool {
+	for {
+		a, b = strings.TrimLeft(a, "_"), strings.TrimLeft(b, "_")
+		if a == "" || b == "" || a[0] != b[0] {
+			return a == b
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
 // aliasOf returns how well a plain name fits an attribute of a kind.
 func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	aliases := kind.AliasesOf(a.Name)
 	switch {
-	case plain == a.Name, joined(plain) == joined(a.Name):
+	case same(plain, a.Name):
 		return otherCase
-	case slices.Contains(aliases, plain):
-		return namedAlias
-	}
-	name := joined(plain)
-	if slices.ContainsFunc(aliases, func(alias string) bool { return joined(alias) == name }) {
+	case slices.ContainsFunc(aliases, func(alias string) bool { return same(alias, plain) }):
 		return namedAlias
 	}
 	looser := func(plain string) bool { return plain == a.Name || slices.Contains(aliases, plain) }

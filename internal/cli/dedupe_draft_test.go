@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 const (
@@ -28,6 +30,7 @@ func clusterIDs(t *testing.T, file string) string {
 // A built-in kind has nothing but the titles of films: remakes and sequels would join.
 func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{

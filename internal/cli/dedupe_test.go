@@ -154,6 +154,7 @@ func TestDedupe_CountsEmptyRows(t *testing.T) {
 // Some exports have hundreds of columns that mean nothing.
 func TestDedupe_ManyColumns(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	header, row := "id,Company", "1,Blue Door"
 	for i := range 300 {
 		header += fmt.Sprintf(",custom %d", i)

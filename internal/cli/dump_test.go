@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // dumped returns the path of a file in a directory that holds in.jsonl, the installation a made of it, and its dump.
@@ -25,6 +27,7 @@ func dumped(t *testing.T) (at func(name string) string) {
 // Restored into another number of cells, an installation exports what it did before, ids included.
 func TestDump_RestoreKeepsExports(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	at := dumped(t)
 	r := done(t, "restore", at("x.dump"), "--data", at("b"), "--cells", "5")
 	if !strings.Contains(r.err, "15 records") {
@@ -41,6 +44,7 @@ func TestDump_RestoreKeepsExports(t *testing.T) {
 // What cannot be dumped or restored says so, and leaves nothing behind.
 func TestDump_RefusesWhatIsWrong(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	at := dumped(t)
 	file, err := os.ReadFile(at("x.dump"))
 	if err != nil {

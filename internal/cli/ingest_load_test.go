@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // An import that loads says so and gives what one that streams gives, into an installation that has records as well.
 func TestP09_AnImportThatLoadsIsOneThatStreams(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	var rows strings.Builder

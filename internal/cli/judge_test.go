@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // uncertain is an installation with two pairs to decide about: one with a secret in it.
@@ -36,6 +38,7 @@ func uncertain(t *testing.T) string {
 // withheld attribute and the keys are not sent, and the decisions do not count as those of people.
 func TestJudge(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	data := uncertain(t)
 	var asked atomic.Int32
 	var sent atomic.Value

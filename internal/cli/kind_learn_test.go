@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -50,6 +51,7 @@ func staff(t *testing.T, n int) string {
 
 func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	name := staff(t, 500)
 	kind := filepath.Join(t.TempDir(), "person.yaml")
 	r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "-o", kind)
@@ -111,6 +113,7 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 // Decisions move the weights of what decided, in a kind that the installation takes.
 func TestKindLearn_Decisions(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	data := []string{"--data", path("data")}

@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/cli"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -107,6 +108,7 @@ func (w *overheard) Write(b []byte) (int, error) {
 // TestP10_LoginOfTheCommandLine signs in by a port and by pasting, uses the context, and logs out.
 func TestP10_LoginOfTheCommandLine(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	server, _, ann := closedServer(t)
 	for name, args := range map[string][]string{"port": nil, "paste": {"--paste"}} {
 		t.Run(name, func(t *testing.T) {
@@ -164,6 +166,7 @@ func TestP10_LoginOfTheCommandLine(t *testing.T) {
 // TestP10_TokensStayAtTheirOrigin stores tokens of two servers: each goes to its own, and to no other.
 func TestP10_TokensStayAtTheirOrigin(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	first, root, _ := closedServer(t)
 	second, _, ann := closedServer(t)
 	var heard []string

@@ -24,6 +24,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/internal/cli"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // pair writes a certificate for 127.0.0.1 with its key, and returns the files and a client that trusts it.
@@ -150,6 +151,7 @@ func launchWith(t *testing.T, env map[string]string, args ...string) *started {
 // without a token on each address, and how the others say what is missing.
 func TestP10_StartTable(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	cert, key, client := pair(t)
 	client.Transport.(*http.Transport).TLSClientConfig.ServerName = "127.0.0.1" // also for ::1
 	files := []string{"--tls-cert", cert, "--tls-key", key}

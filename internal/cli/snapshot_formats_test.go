@@ -16,12 +16,14 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/exchange"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // The same snapshot in every format leaves the same records: one row stays, one is new, one is refused and keeps its record,
 // and what is in no row is deleted.
 func TestSnapshot_OfEveryFormat(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := newWatchedServer(t)
 	dir := t.TempDir()
 	path := func(name, text string) string {

@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
 )
@@ -127,6 +128,7 @@ func csvOf(of map[string]string) string {
 // is the file, and what others wrote during that run. If more is missing than may be, nothing is deleted.
 func TestSnapshot_AgainstSets(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := newWatchedServer(t)
 	dir := t.TempDir()
 	number := 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
@@ -39,6 +40,7 @@ func claim(t *testing.T, dir, version string) {
 
 func TestUpgrade_PlanAndRun(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := installed(t)
 	if got := must(t, env, "upgrade", "plan").stdout; !strings.HasPrefix(got, "made by matcher 12, as this Locus: there is nothing to upgrade\n") {
 		t.Errorf("plan of what is current:\n%s", got)

@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -263,6 +264,7 @@ func init() {
 
 func TestPages_KeepThePolicyWhateverRecordsSay(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, s := range append([]string{"Joe's"}, hostile...) {
 		for name, page := range renderings(t, s) {
 			root := render(t, page)
@@ -297,6 +299,7 @@ func TestPages_KeepThePolicyWhateverRecordsSay(t *testing.T) {
 
 func TestPages_ShowHostileTextAsIs(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, s := range hostile {
 		for name, page := range renderings(t, s) {
 			if strings.HasSuffix(name, "empty") {

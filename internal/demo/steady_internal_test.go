@@ -5,6 +5,7 @@ package demo
 import (
 	"testing"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -12,6 +13,7 @@ import (
 // part has the same share of records about earlier places.
 func TestSteady_Shape(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	g := Steady(1)
 	const n = 3_000_000 / block * block
 	of := map[int64]int{}

@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
@@ -129,6 +130,7 @@ func TestDump_WhileAKindMigrates(t *testing.T) {
 // lives in the cell of its id and is found by its key.
 func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	w := shared(t)
 	c, d := w.clock, dumped{w.file, slices.Clone(w.lines)}
 	// Every third record, and every deleted one, gets the id of the one before it of its type.
@@ -180,6 +182,7 @@ func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 // A cut or changed file is an error with its line, and what it left cannot be opened.
 func TestRestore_RefusesDamagedFiles(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	d := shared(t).dumped
 	line := func(kind string) int {
 		return slices.IndexFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, `{"type":"`+kind+`"`) })

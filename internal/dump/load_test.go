@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
@@ -115,6 +116,7 @@ func versionsAt(t *testing.T, db *locus.DB, mark changelog.Watermark) map[entity
 // and none made after it, and entities that follow from them.
 func TestDump_UnderWritesIsTheStateAtItsWatermark(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	server := func(t *testing.T) string { s := pgtest.Shared(t); return s.URL(s.Database(t)) }
 	for name, tc := range map[string]struct {
 		where  func(*testing.T) string

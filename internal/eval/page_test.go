@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -47,6 +48,7 @@ func TestPage_IsPrinted(t *testing.T) {
 // Columns that reveal the answer have no influence: shuffling them among the rows changes no decision.
 func TestClusters_LeaksAreDropped(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	data := dataSets(t)
 	for _, tt := range []struct {
 		path, truth string

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 func write(t *testing.T, name, text string) string {
@@ -135,6 +136,7 @@ func TestClusters_AStormOfOneNameEnds(t *testing.T) {
 // figures must not change in any digit.
 func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	data := dataSets(t)
 	t.Run("clusters", func(t *testing.T) {
 		t.Parallel()

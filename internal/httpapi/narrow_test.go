@@ -27,6 +27,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/tokens"
@@ -204,6 +205,7 @@ func (p *firstPart) Flush() { p.end() }
 // attributes and a kind. No response and no line of the log has the values, and those of an administrator show that the routes have them.
 func TestP10_Hidden(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setupSecretive(t)
 	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	all := bearer(f.token(tokens.Request{Name: "all", Roles: []string{"reader", "operator"}, Allow: []string{"audit"}}))

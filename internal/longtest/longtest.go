@@ -48,11 +48,11 @@ func Needs(t testing.TB, what string) {
 	}
 }
 
-// Slow skips under -short a test that takes about a second of processor time or more.
+// Slow skips under -short a test that takes a third of a second of processor time or more.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("skipped under -short: it takes a second or more")
+		t.Skip("skipped under -short: it is slow")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/file"
@@ -60,6 +61,7 @@ func upsert(n int, rev int64) sink.Event {
 // Batches of any sizes, with owners that change, end in the newest event of each ID, in few parts, and nothing else stays.
 func TestDeliver_MergesParts(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, format := range []file.Format{file.JSONL, file.Parquet} {
 		t.Run(string(format), func(t *testing.T) {
 			t.Parallel()

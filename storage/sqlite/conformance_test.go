@@ -4,10 +4,12 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/blank"
 	"github.com/locus-db/locus/internal/conformance/celltest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/sqlite"
@@ -27,12 +29,21 @@ func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
 
+// empty copies a new cell to a directory, which takes a third of the time of creating it.
+var empty = blank.New(func(dir string) error {
+	cell, err := sqlite.Open(context.Background(), filepath.Join(dir, "cell.db"), identity(), &sqlite.Options{Scratch: true})
+	if err != nil {
+		return err
+	}
+	return cell.Close()
+})
+
 func openFile(t testing.TB) *file { return openWith(t, nil) }
 
 func openWith(t testing.TB, opts *sqlite.Options) *file {
 	t.Helper()
 	f := &file{path: filepath.Join(t.TempDir(), "cell.db"), id: identity(), opts: opts}
-	if err := f.open(); err != nil {
+	if err := errors.Join(empty(filepath.Dir(f.path)), f.open()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -128,6 +128,7 @@ func TestOpenDir_OneProcessAtATime(t *testing.T) {
 
 func TestOpenDir_Refuses(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	file := func(dir, id string) string { return filepath.Join(dir, "cells", id+".db") }
 	for name, c := range map[string]struct {
 		spoil func(dir string) error

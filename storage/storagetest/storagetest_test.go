@@ -298,6 +298,7 @@ func open(t *testing.T, bug string) storagetest.Cell {
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	storagetest.Run(t, storagetest.Backend{Open: func(t *testing.T) storagetest.Cell { t.Helper(); return open(t, "") }}, storagetest.Transaction)
 }
 

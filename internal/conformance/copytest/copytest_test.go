@@ -296,6 +296,7 @@ func open(t *testing.T, bug string) copytest.Pair {
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	copytest.Run(t, func(t *testing.T) copytest.Pair { t.Helper(); return open(t, "") })
 }
 

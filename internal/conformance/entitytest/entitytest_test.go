@@ -323,6 +323,7 @@ func open(_ *testing.T, bug string) entitytest.Cell {
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	entitytest.Run(t, func(t *testing.T) entitytest.Cell { t.Helper(); return open(t, "") })
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve/derived"
 )
 
@@ -132,7 +133,7 @@ func TestRuns_AreAMap(t *testing.T) {
 		rows, want := newMemory(), model{}
 		caches := []*Cache{{}, {}}
 		ctx := context.Background()
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+		for range rapid.IntRange(1, longtest.Sample(10, 30, 30, 30)).Draw(t, "steps") {
 			at := rapid.IntRange(0, 1).Draw(t, "process")
 			if rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
 				caches[at] = &Cache{}
